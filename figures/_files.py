@@ -31,14 +31,9 @@ def folder_of(text: str, *names: str) -> Path:
 
     Raises BadInput or StoreError where it is a file or cannot be written, or a folder has the name of a file of theirs.
     """
-    try:
-        folder = probe_folder(text, "-o/--out")
-        taken = [folder / f"{name}{suffix}" for name in names for suffix in SUFFIXES]
-        taken = [path for path in taken if path.is_dir()]
-    except ValueError as error:
-        if isinstance(error, BoundcheckError):
-            raise
-        raise BadInput(f"-o/--out {text!r} names no folder: {error}.") from error  # such as a character 0
+    folder = probe_folder(text, "-o/--out")
+    taken = [folder / f"{name}{suffix}" for name in names for suffix in SUFFIXES]
+    taken = [path for path in taken if path.is_dir()]
     if taken:
         raise BadInput(f"-o/--out '{text}': {taken[0]} is a folder, where a file of the figure is to be; remove it.")
     return folder

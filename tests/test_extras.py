@@ -69,7 +69,6 @@ SWEEP = "evaluate fedshuffle/section_5_full_participation --set b=1 --set w_max=
 COMMANDS = {
     "schedule --times 1,2 --plot out.svg": ("matplotlib", "figures"),
     SWEEP: ("matplotlib", "figures"),
-    "derive scgd/lemma_3_1/as_printed_appendix": ("z3", "proof"),
 }
 
 
@@ -86,6 +85,13 @@ def test_a_command_says_which_extra_it_needs(
     assert said.count("\n") == 1
     assert f'pip install "boundcheck[{extra}]"' in said
     assert not list(tmp_path.iterdir())
+
+
+def test_a_proof_is_found_without_a_solver(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    solvers.close_all()
+    hide(monkeypatch, "z3", "cvc5")
+    assert main(["derive", "classics/sgd_convex/sharp"]) == 0
+    assert "classics/sgd_convex/sharp: PROVED, verified" in capsys.readouterr().out
 
 
 def test_python_says_it_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ LAYERS: dict[str, set[str]] = {
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
     "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow"},
     "evidence": {"numpy", "scipy", "pydantic", "sympy"},
-    "certificates": {"sympy", "flint"},
+    "certificates": {"sympy", "flint", "numpy", "scipy", "clarabel"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "numpy"},
     "papers": {"sympy"},

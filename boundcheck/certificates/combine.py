@@ -11,13 +11,12 @@ import sympy as sp
 
 from boundcheck.certificates.drawn import expect
 from boundcheck.certificates.lines import NotShown, spelled
+from boundcheck.certificates.multipliers import ONE, Linear, row_of
 from boundcheck.certificates.search import quotient, search
 from boundcheck.certificates.text import claim_text, text
 from boundcheck.certificates.writer import Writer
-from boundcheck.proof.gram import Combine
 from boundcheck.proof.language import scalars
 from boundcheck.proof.rules.induction import HYPOTHESIS
-from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify as v
 
 
@@ -41,7 +40,7 @@ def combination(w: Writer, by: Any, asked: Any, name: str, laws: tuple[str, ...]
         found.equation(name, gap)
         return
     reason: Exception = NotShown("no multipliers")
-    for multipliers in _multipliers(by, asked):
+    for multipliers in _hints(by, asked) or found.candidates(gap):
         try:
             found.written(name, gap, multipliers)
             return
@@ -50,30 +49,23 @@ def combination(w: Writer, by: Any, asked: Any, name: str, laws: tuple[str, ...]
     raise NotShown(str(reason))
 
 
-def _multipliers(by: Any, asked: Any) -> Iterator[Mapping[str, str]]:
-    own = getattr(by, "by", by)
-    hints = dict(getattr(own, "multipliers", {}))
-    if hints:
-        names = (
-            {k: k for k in asked.facts}
-            | getattr(asked, "moved", {})
-            | {
-                f"{HYPOTHESIS}.{k}" if k else HYPOTHESIS: n
-                for k, n in enumerate(n for n in asked.facts if n.startswith("#"))
-            }
-        )
-        values = getattr(asked, "values", {})
-        yield {
-            names[k]: text(sp.sympify(m, strict=True).subs(values)) for k, m in hints.items() if m != 0 and k in names
+def _hints(by: Any, asked: Any) -> list[dict[str, str]]:
+    """The multipliers that the author of the step gives, if any, by the names of the lines."""
+    hints = dict(getattr(getattr(by, "by", by), "multipliers", {}))
+    if not hints:
+        return []
+    names = (
+        {k: k for k in asked.facts}
+        | getattr(asked, "moved", {})
+        | {
+            f"{HYPOTHESIS}.{k}" if k else HYPOTHESIS: n
+            for k, n in enumerate(n for n in asked.facts if n.startswith("#"))
         }
-        return
-    found = (by if own is not by or isinstance(by, Combine) else Combine()).check(
-        asked.claim, asked.facts, asked.setting
     )
-    if found.status is not Status.PROVED:
-        raise NotShown(f"{found.note}")
-    certificate: Any = found.certificate or {}
-    yield {k: str(m) for k, m in certificate.get("then", certificate).get("multipliers", {}).items()}
+    values = getattr(asked, "values", {})
+    return [
+        {names[k]: text(sp.sympify(m, strict=True).subs(values)) for k, m in hints.items() if m != 0 and k in names}
+    ]
 
 
 class Combination:
@@ -225,6 +217,36 @@ class Combination:
                 terms.append([str(self.w.ratio(line, value, self.now)), [line, fact]])
         terms += self.remainder(rest)
         self.finish(name, gap, terms, {"equal": equal, "signs": list(dict.fromkeys(self.counts))})
+
+    def candidates(self, gap: Any) -> Iterator[dict[str, str]]:
+        """Multipliers of the facts to try for the claim `gap >= 0`."""
+        named = {m[0][0] for n in self.w.quantities for m in self.w.claim(n).gap[0] if len(m) == 1}
+
+        def is_term(n: int) -> bool:
+            return self._is_term(n) or n in named
+
+        own = row_of(gap, is_term)
+        if own is None:
+            return
+        facts: dict[str, Any] = {}
+        for name in self.asked.facts:
+            claim = self.w.claim(name, self.now)
+            row = row_of(self.image(claim.gap), is_term) if claim.op in (">=", ">") else None
+            if row and set(row) != {ONE} and not (len(row) == 1 and self._soft(next(iter(row)), named)):
+                facts[name] = row
+        terms = dict.fromkeys(n for row in (own, *facts.values()) for n in row)
+        soft = [n for n in terms if n == ONE or self._soft(n, named)]
+        mixed = [n for n in terms if n not in soft and v.ATOMS[n][0] == "<>"]
+        yield from Linear(own, facts, soft, mixed).candidates()
+
+    def _soft(self, n: int, named: set[int]) -> bool:
+        """Whether a term is at least 0 by its form or by the domain of a quantity."""
+        while v.ATOMS[n][0] == "S" and not isinstance(v.ATOMS[n][2], int):
+            (top, bottom) = v.thawed(v.ATOMS[n][2])
+            if bottom or len(top) != 1 or next(iter(top.values())) <= 0 or len(next(iter(top))) != 1:
+                return False
+            n = next(iter(top))[0][0]
+        return n in named or (v.ATOMS[n][0] == "<>" and v.ATOMS[n][1] == v.ATOMS[n][2])
 
     def equation(self, name: str, gap: Any) -> None:
         """An equation as multiples of equations among the facts."""

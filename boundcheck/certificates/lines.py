@@ -47,7 +47,7 @@ class Lines:
         self._by_shape: dict[Any, list[str]] = {}
         for name, line in self.record.lines.items():
             self._note(name, line)
-        self._failed: set[Any] = set()
+        self.failed: set[Any] = set()
         self.quantities: list[str] = []  # lines that may be used everywhere
         lasting = [row["name"] for row in data["facts"] if row["kind"] in ("domain", "count")]
         self.lasting = tuple(r["name"] for r in data["facts"] if r["kind"] in ("domain", "count", "index", "range"))

@@ -14,11 +14,9 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from boundcheck.certificates.rational import rational_points
 from boundcheck.certificates.text import text
-from boundcheck.errors import BadInput
 from boundcheck.proof.language import parts
-from boundcheck.proof.scalar import sample
-from boundcheck.proof.step import Context
 from boundcheck.proof.vectors import Inner, VectorEquality
 from boundcheck.verify import boundcheck_verify as v
 
@@ -56,13 +54,10 @@ def find_point(proof: Any, data: dict[str, Any]) -> dict[str, Any] | None:
             continue
         whole = proof._integers()  # pyright: ignore[reportPrivateUsage]
         for more in islice(_pins(relations, whole - indices, kinds), TRIES):
-            try:
-                found = sample({**relations, **more}, Context(integers=whole))
-            except (BadInput, TypeError, ValueError):
-                continue
-            point = None if found is None else _point(found, values, recursive, indices, data)
-            if point is not None:
-                return point
+            for found in rational_points([*relations.values(), *more.values()], whole):
+                point = _point(found, values, recursive, indices, data)
+                if point is not None:
+                    return point
         if not scalars:
             break
     return None

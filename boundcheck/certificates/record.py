@@ -180,7 +180,8 @@ def _vector(atom: Any, found: dict[str, str]) -> None:
 def skeleton(proof: Derivation) -> dict[str, Any]:
     """The record without its lines and its point."""
     data: dict[str, Any] = {
-        "format": 1,
+        "format": 2,
+        "kind": "proof",
         "id": proof.statement.id,
         "statement": statement_part(proof),
         "names": names_of(proof),

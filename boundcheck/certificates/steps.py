@@ -17,7 +17,7 @@ from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity, Imported
 from boundcheck.proof.language import parts
 from boundcheck.proof.rules.induction import Supposing
-from boundcheck.proof.step import Context, Step
+from boundcheck.proof.step import Context
 from boundcheck.proof.vectors import Vector, VectorEquality
 from boundcheck.verify import boundcheck_verify as v
 
@@ -39,18 +39,16 @@ class Asked:
         return tuple(n for n in self.facts if not n.startswith("#"))
 
 
-def write_step(w: Writer, step: Step, facts: dict[str, Any], setting: Context) -> None:
-    """Adds the lines of one step, the last with its name; raises NotShown."""
-    for k, part in enumerate(parts(step.claim)):
-        asked = Asked(part, facts, setting)
-        _method(w, step.by, asked, f"{step.name}.{k}" if k else step.name)
+def write_part(w: Writer, by: Any, asked: Asked, name: str) -> None:
+    """Adds the lines of one part of a step, the last with its name; raises NotShown."""
+    _method(w, by, asked, name)
 
 
 def _method(w: Writer, by: Any, asked: Asked, name: str) -> None:
     if isinstance(by, Supposing):
         _supposing(w, by, asked, name)
         return
-    if not isinstance(by, ForVectors):  # facts about all values of an index are those of the cited record
+    if not isinstance(by, ForVectors | Imported):  # facts about all values of an index are those of the cited record
         asked = _at_values(w, by, asked)
     claim = claim_text(asked.claim)
     if isinstance(by, Decide):

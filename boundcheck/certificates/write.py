@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from boundcheck.certificates.combine import Combination
 from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.point import find_point
 from boundcheck.certificates.record import record_file, skeleton
-from boundcheck.certificates.steps import quantity_lines, write_step
+from boundcheck.certificates.refute import refute
+from boundcheck.certificates.steps import Asked, quantity_lines, write_part
 from boundcheck.certificates.text import Unwritten, claim_text
 from boundcheck.certificates.writer import Writer
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
+from boundcheck.proof.countermodel import FROM_FACTS_ALONE
 from boundcheck.proof.derivation import Derivation, _facts  # pyright: ignore[reportPrivateUsage]
 from boundcheck.proof.language import parts
 from boundcheck.verify import boundcheck_verify as v
 
 STATEMENT = "statement"  # the name of the last line
+FIRST_TRY, SECONDS = 2.0, 20.0  # processor time for the search of one certificate, since a false claim has none
+
+
+class Late(Exception):
+    """The time for a search is over; no step of the search takes it for a claim that is not shown."""
 
 
 @dataclass
 class Outcome:
-    """A record as data, and the steps for which no certificate was found: name -> reason."""
+    """A record as data, and the lines without certificate and without witness: name -> reason."""
 
     data: dict[str, Any]
     open: dict[str, str] = field(default_factory=dict[str, str])
@@ -40,23 +50,68 @@ def write_record(proof: Derivation, folder: Path) -> Outcome:
     quantity_lines(w, proof, setting)
     outcome = Outcome(data)
     for step in proof.steps:
-        before = w.mark()
-        try:
-            write_step(w, step, _facts(known, step.uses), setting)
-        except (NotShown, v.Invalid, Unwritten, BadInput) as error:
-            outcome.open[step.name] = str(error)
-            w.back(before)
-            for k, part in enumerate(parts(step.claim)):
-                w.add(claim_text(part), {"rule": "solver"}, (), f"{step.name}.{k}" if k else step.name)
+        facts = _facts(known, step.uses)
+        for k, part in enumerate(parts(step.claim)):
+            name = f"{step.name}.{k}" if k else step.name
+            reason = _line(w, step.by, Asked(part, facts, setting), name, _facts(known, known))
+            if reason:
+                outcome.open[name] = reason
         known[step.name] = step.claim
     try:
         _statement(w, proof, known, setting)
     except (NotShown, v.Invalid) as error:
         outcome.open[STATEMENT] = str(error)
-        w.add(data["statement"]["claim"], {"rule": "solver"}, (), STATEMENT)
+        w.add(data["statement"]["claim"], {"rule": "open", "why": f"no certificate: {error!s:.200}"}, (), STATEMENT)
     data["lines"] = _needed(data["lines"])
     data["point"] = find_point(proof, data)
     return outcome
+
+
+def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any]) -> str:
+    """Adds one part of a step with a certificate or with a witness against it, else as open; why it is open, or ""."""
+    text, why = claim_text(asked.claim), ""
+    for cited in _cited_by(by):
+        row = {"rule": "open", "why": f"it cites {cited}, which is refuted", "record": cited}
+        try:
+            w.add(text, row, asked.now, name)
+        except v.Invalid:
+            continue
+        w.data["kind"] = w.record.kind = "refutation"
+        return ""
+    alone = type(by) in FROM_FACTS_ALONE  # what shows more may be true where a point meets what the step uses
+    for seconds in (FIRST_TRY, SECONDS) if alone else (SECONDS,):
+        before, failed = w.mark(), set(w.failed)
+        try:
+            with within(seconds):
+                write_part(w, by, asked, name)
+            return ""
+        except (NotShown, v.Invalid, Unwritten, BadInput, Late) as error:
+            why = f"no certificate within {seconds:g} s" if isinstance(error, Late) else str(error)
+        w.back(before)
+        w.failed.intersection_update(failed)  # what is not found in this time may be found for another step
+        if alone and refute(w, asked, name, known, by_solver=seconds == SECONDS):
+            return ""
+    w.add(text, {"rule": "open", "why": f"neither a certificate nor a witness was found: {why:.200}"}, asked.now, name)
+    return why
+
+
+def _cited_by(by: Any) -> Iterator[str]:
+    """Ids of the readings that a method, or the one inside it, cites."""
+    if hasattr(by, "cited"):
+        yield str(by.statement)
+    if hasattr(by, "by"):
+        yield from _cited_by(by.by)
+
+
+@contextmanager
+def within(seconds: float) -> Generator[None]:
+    """Raises Late after this much processor time, at the next operation on exact values."""
+    before = v.METER.until, v.METER.late
+    v.METER.until, v.METER.late = process_time() + seconds, Late
+    try:
+        yield
+    finally:
+        v.METER.until, v.METER.late = before
 
 
 def _statement(w: Writer, proof: Derivation, known: dict[str, Any], setting: Any) -> None:
@@ -64,8 +119,6 @@ def _statement(w: Writer, proof: Derivation, known: dict[str, Any], setting: Any
     text = w.data["statement"]["claim"]
     definitions = {f.name: f.claim for f in proof.facts if f.kind == "definition"}
     scope = {f.name: f.claim for f in proof.facts if f.kind in ("definition", "domain", "condition")}
-    from boundcheck.certificates.steps import Asked
-
     claim = next(s.claim for s in proof.steps if s.name == proof.conclusion)
     every = _facts({**scope, **known}, [*definitions, *scope, proof.conclusion, *(s.name for s in proof.steps)])
     usable = {n: c for n, c in every.items() if n in w.record.lines}

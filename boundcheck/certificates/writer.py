@@ -21,10 +21,10 @@ class Writer(Lines):
         if found:
             return found
         key = (text, names, now)
-        if key in self._failed or depth > DEPTH:
+        if key in self.failed or depth > DEPTH:
             raise NotShown(text)
         try:
             return Scalar(self, names, now, depth).show(text, claim, name)
         except NotShown:
-            self._failed.add(key)
+            self.failed.add(key)
             raise

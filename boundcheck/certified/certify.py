@@ -13,16 +13,7 @@ from flint import fmpq_mat
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.certified.definite import is_positive_semidefinite, spread
-from boundcheck.core.linalg import (
-    EigenBound,
-    approximate_eigenvalues,
-    fraction,
-    identity,
-    lower_eigenvalue,
-    matrix,
-    rational,
-    upper_eigenvalue,
-)
+from boundcheck.core import linalg
 from boundcheck.core.numbers import round_up
 
 # An exact rational whose numerator and denominator have at most this many bits together is given as it is, a longer
@@ -61,17 +52,17 @@ def _spectral_norm(hessians: Sequence[fmpq_mat], what: str, tested: str) -> Cons
     exact = [spread(a) for a in hessians]
     known = [max(-ends[0], ends[1]) for ends in exact if ends is not None]
     if len(known) == len(hessians):
-        return eigenvalue(EigenBound(max(known), True), "upper", what, tested)
-    ends = [(-values[0], values[-1]) for values in map(approximate_eigenvalues, hessians)]
+        return eigenvalue(linalg.EigenBound(max(known), True), "upper", what, tested)
+    ends = [(-values[0], values[-1]) for values in map(linalg.approximate_eigenvalues, hessians)]
     down, up = max(ends, key=max)
     largest = hessians[ends.index((down, up))]
-    bound = upper_eigenvalue(largest if up >= down else -largest)
-    one = identity(hessians[0].nrows())
+    bound = linalg.upper_eigenvalue(largest if up >= down else -largest)
+    one = linalg.identity(hessians[0].nrows())
     # Floating point chose the client and the sign; where it chose wrongly, the proof fails and another takes over.
     for a in hessians:
         for signed in (a, -a):
-            if not is_positive_semidefinite(one * rational(bound.value) - signed):
-                bound = upper_eigenvalue(signed)
+            if not is_positive_semidefinite(one * linalg.rational(bound.value) - signed):
+                bound = linalg.upper_eigenvalue(signed)
     return eigenvalue(bound, "upper", what, tested)
 
 
@@ -81,11 +72,11 @@ def lower_curvature(hessians: Sequence[fmpq_mat]) -> Constant:
     what = "minus the smallest eigenvalue of the client Hessians, at least 0"
     if not bent:
         return Constant(Fraction(0), Known.EXACT, "exact", f"{what}: none is negative")
-    bound = max((upper_eigenvalue(-a) for a in bent), key=lambda b: b.value)
+    bound = max((linalg.upper_eigenvalue(-a) for a in bent), key=lambda b: b.value)
     return eigenvalue(bound, "upper", what, "lam*I + A_i")
 
 
-def eigenvalue(bound: EigenBound, side: str, what: str, tested: str) -> Constant:
+def eigenvalue(bound: linalg.EigenBound, side: str, what: str, tested: str) -> Constant:
     """An extreme eigenvalue as a constant; tested: the matrices whose definiteness was proved."""
     if bound.exact:
         return Constant(bound.value, Known.EXACT, "exact", f"{what}, exactly")
@@ -99,7 +90,7 @@ def quasi_convexity(hessian: fmpq_mat, projector: fmpq_mat) -> Constant:
     to the smallest nonzero eigenvalue of A. Certified by exact LDL^T of A - mu*P, P the projector onto its range;
     within a relative 1e-12. Raises BadInput for the zero matrix and for an indefinite one.
     """
-    bound = lower_eigenvalue(hessian, projector)
+    bound = linalg.lower_eigenvalue(hessian, projector)
     return eigenvalue(bound, "lower", "smallest nonzero eigenvalue of the Hessian of F", "A - mu*P")
 
 
@@ -108,7 +99,7 @@ def noise_is_finite(hessians: Sequence[fmpq_mat], projector: fmpq_mat) -> int | 
 
     The solution set is c + null space; a gradient that varies along it grows without bound.
     """
-    complement = identity(projector.nrows()) - projector
+    complement = linalg.identity(projector.nrows()) - projector
     for i, a in enumerate(hessians):
         if any(v != 0 for v in (a * complement).entries()):
             return i
@@ -120,7 +111,7 @@ def noise_value(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> 
     total = Fraction(0)
     for a, b in maps:
         residual = a * centre - b
-        total += fraction((residual.transpose() * residual)[0, 0])
+        total += linalg.fraction((residual.transpose() * residual)[0, 0])
     return total / len(maps)
 
 
@@ -134,8 +125,8 @@ def gradient_noise(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) 
 
 def quadratic_value(form: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Fraction:
     """(x - c)' Q (x - c), exactly."""
-    u = matrix([[v] for v in x]) - centre
-    return fraction((u.transpose() * form * u)[0, 0])
+    u = linalg.matrix([[v] for v in x]) - centre
+    return linalg.fraction((u.transpose() * form * u)[0, 0])
 
 
 def squared_distance(projector: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Constant:

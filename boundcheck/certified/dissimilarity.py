@@ -25,16 +25,7 @@ from flint import arb_mat, fmpq_mat
 from boundcheck.certified.definite import least_multiple
 from boundcheck.certified.forms import Form, gap, least_constant, square, weighted
 from boundcheck.certified.samples import Samples
-from boundcheck.core.linalg import (
-    EigenBound,
-    balls,
-    floats,
-    identity,
-    precision,
-    range_projector,
-    rational,
-    solve_any,
-)
+from boundcheck.core import linalg
 from boundcheck.core.numbers import round_up
 
 Affine = tuple[fmpq_mat, fmpq_mat]  # (A, b) of a gradient A x - b
@@ -53,24 +44,24 @@ class Pair:
 
 def _ratio(a: fmpq_mat, root: fmpq_mat, projector: fmpq_mat) -> Fraction:
     """Floating guess of the largest v with det(v root^2 - a) = 0 on the range of the symmetric `root`."""
-    whole = root + identity(root.nrows()) - projector
+    whole = root + linalg.identity(root.nrows()) - projector
     for bits in (256, 1024, 4096):
-        with precision(bits):
+        with linalg.precision(bits):
             try:
-                half: arb_mat = balls(whole).solve(balls(a))
-                both: arb_mat = balls(whole).solve(half.transpose())
+                half: arb_mat = linalg.balls(whole).solve(linalg.balls(a))
+                both: arb_mat = linalg.balls(whole).solve(half.transpose())
             except ZeroDivisionError:  # not known to be invertible at this precision
                 continue
             near = np.array([[float(v.mid()) for v in row] for row in both.tolist()])
         return Fraction(float(np.linalg.eigvalsh((near + near.T) / 2)[-1]))
-    near = np.linalg.pinv(floats(whole))
-    return Fraction(float(np.linalg.eigvalsh(near @ floats(a) @ near)[-1]))
+    near = np.linalg.pinv(linalg.floats(whole))
+    return Fraction(float(np.linalg.eigvalsh(near @ linalg.floats(a) @ near)[-1]))
 
 
-def _least_factor(a: fmpq_mat, root: fmpq_mat, projector: fmpq_mat) -> EigenBound:
+def _least_factor(a: fmpq_mat, root: fmpq_mat, projector: fmpq_mat) -> linalg.EigenBound:
     """The least v with v root^2 - a positive semidefinite; the null space of root lies in that of a."""
     if all(v == 0 for v in a.entries()):
-        return EigenBound(Fraction(0), True)
+        return linalg.EigenBound(Fraction(0), True)
     return least_multiple(a, root * root, _ratio(a, root, projector))
 
 
@@ -84,10 +75,10 @@ class Dissimilarity:
         d = maps[0][0].nrows()
         self.hessian, self.side = fmpq_mat(d, d), fmpq_mat(d, 1)
         for w, (a, b) in pairs:
-            self.hessian = self.hessian + a * rational(w)
-            self.side = self.side + b * rational(w)
-        self._projector = range_projector(self.hessian)
-        self.stationary = solve_any(self.hessian, self.side)  # a stationary point of F, or None
+            self.hessian = self.hessian + a * linalg.rational(w)
+            self.side = self.side + b * linalg.rational(w)
+        self._projector = linalg.range_projector(self.hessian)
+        self.stationary = linalg.solve_any(self.hessian, self.side)  # a stationary point of F, or None
         self.right = square(self.hessian, self.side)  # |grad F(x)|^2
 
     @property
@@ -97,7 +88,7 @@ class Dissimilarity:
 
     def free_client(self) -> int | None:
         """A client whose gradient varies where that of F does not, so that no pair exists; None where there is none."""
-        complement = identity(self.hessian.nrows()) - self._projector
+        complement = linalg.identity(self.hessian.nrows()) - self._projector
         for i, (a, _) in self._maps.items():
             if any(v != 0 for v in (a * complement).entries()):
                 return i
@@ -113,7 +104,7 @@ class Dissimilarity:
             return free
         return next((i for i, (a, b) in self._maps.items() if a * point != b), None)
 
-    def least_B2(self) -> EigenBound | None:
+    def least_B2(self) -> linalg.EigenBound | None:
         """The least factor B2 of the form "gradients" that any G2 serves (its own G2 may be infinite), from above.
 
         Within a relative 1e-12; None where there is none.
@@ -121,7 +112,7 @@ class Dissimilarity:
         if self.free_client() is not None:
             return None
         if self.alike:
-            return EigenBound(Fraction(int(self.hessian.rank() > 0)), True)
+            return linalg.EigenBound(Fraction(int(self.hessian.rank() > 0)), True)
         return _least_factor(self.left.q, self.hessian, self._projector)
 
     def least_G2(self, B2: Fraction) -> Fraction | None:
@@ -149,23 +140,7 @@ class Dissimilarity:
         return [Pair(B2, G2) for B2, G2 in found if G2 is not None]
 
     def _minimiser(self) -> fmpq_mat | None:
-        return Form(self.hessian, self.side, rational(0)).minimiser()
-
-    def least_B2_relaxed(self, L: Fraction) -> EigenBound | None:
-        """The least factor B2 of the form "values" with this L > 0 that some G2 serves, from above.
-
-        Within a relative 1e-12; None where there is none: so where F has no minimiser and F* is minus infinity.
-        """
-        if self.free_client() is not None or self._minimiser() is None:
-            return None
-        if all(v == 0 for v in self.left.q.entries()):
-            return EigenBound(Fraction(0), True)
-        unit = self.hessian * rational(L)
-        whole = floats(unit + identity(unit.nrows()) - self._projector)
-        root = np.linalg.cholesky(whole + 1e-14 * np.trace(whole) * np.eye(len(whole)))
-        half = np.linalg.solve(root, floats(self.left.q))
-        guess = np.linalg.eigvalsh(np.linalg.solve(root, half.T))[-1]
-        return least_multiple(self.left.q, unit, Fraction(float(guess)))
+        return Form(self.hessian, self.side, linalg.rational(0)).minimiser()
 
     def least_G2_relaxed(self, B2: Fraction, L: Fraction) -> Fraction | None:
         """The least G2 of the form "values" for this B2 and L, exactly; None where there is none."""
@@ -173,11 +148,6 @@ class Dissimilarity:
         if minimiser is None:
             return None
         return least_constant(self.left, gap(self.hessian, self.side, minimiser).times(2 * L * B2))
-
-    def front_relaxed(self, factors: Sequence[Fraction], L: Fraction) -> list[Pair]:
-        """The Pareto front of the form "values" at these B2."""
-        found = [(B2, self.least_G2_relaxed(B2, L)) for B2 in factors]
-        return [Pair(B2, G2) for B2, G2 in found if G2 is not None]
 
     def decides(self, G2: Fraction, B2: Fraction, L: Fraction | None = None) -> bool:
         """Whether the form "gradients" (with L: the form "values") holds for all x with these constants, exactly."""
@@ -206,9 +176,9 @@ class LocalVariance:
         """The least sigma_i^2 for this P_i^2, exactly; None where there is none."""
         return least_constant(self.left, self.right.times(P2)) if self.bounded else None
 
-    def least_factor(self) -> EigenBound | None:
+    def least_factor(self) -> linalg.EigenBound | None:
         """The least P_i^2 that some sigma_i^2 may serve, from above within a relative 1e-12; None: there is none."""
-        return _least_factor(self.left.q, self.root, range_projector(self.root)) if self.bounded else None
+        return _least_factor(self.left.q, self.root, linalg.range_projector(self.root)) if self.bounded else None
 
     def default(self) -> Pair | None:
         """P_i^2 = 0 where all sample Hessians agree, else twice the least admissible one, rounded up to 13 digits."""
@@ -229,8 +199,8 @@ def local_variance(samples: Samples, client: Affine) -> LocalVariance:
     if samples.mean() != client:
         return LocalVariance(right, right, a, samples.count, is_mean=False, bounded=False)
     if samples.count == 1:
-        nothing = Form(fmpq_mat(d, d), fmpq_mat(d, 1), rational(0))
+        nothing = Form(fmpq_mat(d, d), fmpq_mat(d, 1), linalg.rational(0))
         return LocalVariance(nothing, right, a, 1, is_mean=True, bounded=True)
     # where all A_ij are positive semidefinite, A_i u = 0 forces A_ij u = 0
-    bounded = samples.at_least(Fraction(0)) or samples.constant_along(identity(d) - range_projector(a))
+    bounded = samples.at_least(Fraction(0)) or samples.constant_along(linalg.identity(d) - linalg.range_projector(a))
     return LocalVariance(samples.moment() - right, right, a, samples.count, is_mean=True, bounded=bounded)

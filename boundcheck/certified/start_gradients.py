@@ -24,11 +24,10 @@ RESIDUAL = 64 * UNIT  # error of one residual
 
 @dataclass(frozen=True)
 class StartGradients:
-    """Enclosures: grad2 = |grad F|^2 lies in [grad2_low, grad2_high], the weighted sum of |grad f_i|^2 in the other."""
+    """grad2 = |grad F|^2 lies in [grad2_low, grad2_high], the weighted sum of |grad f_i|^2 is at most parts_high."""
 
     grad2_low: Fraction
     grad2_high: Fraction
-    parts_low: Fraction
     parts_high: Fraction
 
     @property
@@ -47,7 +46,7 @@ def start_gradients(
     columns, p = residuals.shape[1], features.shape[1]
     lengths = np.sqrt(np.einsum("jl,jl->j", features, features)) * (1 + rounding(p + 4))
     sizes = np.sqrt(np.einsum("jk,jk->j", residuals, residuals)) * (1 + rounding(columns + 4)) + RESIDUAL * columns
-    total, low, high, error = np.zeros(columns * p), Fraction(0), Fraction(0), 0.0
+    total, high, error = np.zeros(columns * p), Fraction(0), 0.0
     magnitude = 0.0
     for (begin, end), weight in zip(itertools.pairwise(offsets), weights, strict=True):
         count = end - begin
@@ -56,7 +55,6 @@ def start_gradients(
         # of the sum and the division, of the residuals, of the norm
         off = rounding(count + 8) * float(sizes[begin:end] @ lengths[begin:end]) / count
         off = (off + RESIDUAL * columns * float(lengths[begin:end].mean()) + rounding(len(total) + 8) * norm) * 1.0001
-        low += weight * Fraction(max(0.0, norm - off)) ** 2
         high += weight * Fraction(norm + off) ** 2
         total += float(weight) * gradient
         error += float(weight) * off
@@ -66,7 +64,6 @@ def start_gradients(
     return StartGradients(
         round_down(Fraction(max(0.0, norm - error)) ** 2),
         round_up(Fraction(norm + error) ** 2),
-        round_down(low),
         round_up(high),
     )
 

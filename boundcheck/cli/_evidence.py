@@ -10,13 +10,13 @@ from boundcheck.cli._output import line
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from boundcheck.certificates.records import Record
     from boundcheck.evidence.contradictions import Contradiction
-    from boundcheck.proof.records import Record
 
 
 def derivation_record(id: str) -> Record | None:
     """What is on record of a reading's derivation; None where it has none."""
-    from boundcheck.proof.records import record
+    from boundcheck.certificates.records import record
 
     return record(id)
 
@@ -32,13 +32,10 @@ def transcribed(derived: Record | None) -> dict[str, int]:
 
 
 def _derivation_words(derived: Record) -> str:
-    """The status with what stands between it and a proof: steps that are not proved, facts taken over unchecked."""
-    from boundcheck.proof.step import NAMES
-
-    if derived.derived:
-        total = sum(count for kind, count in derived.transcribed.items() if kind not in NAMES)
-        facts = f"{total} transcribed {'fact' if total == 1 else 'facts'}"
-        return f"derivation {derived.status} ({'' if derived.proved else 'not verified; '}{facts})"
+    """The status, with the number of facts taken over unchecked or of steps that are not proved."""
+    if derived.proved:
+        total = sum(derived.transcribed.values())
+        return f"derivation PROVED ({total} transcribed {'fact' if total == 1 else 'facts'})"
     count = sum(status == derived.status for status in derived.failing.values())
     if not count or derived.status == "REFUTED":
         return f"derivation {derived.status}"

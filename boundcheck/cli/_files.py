@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from boundcheck.core.places import is_special, reason
-from boundcheck.errors import BadInput, StoreError
+from boundcheck.errors import BadInput, StoreError, shown
 
 MAX_READ = 64 * 1024 * 1024  # bytes of a file that a user names
 
@@ -30,8 +30,8 @@ def probe_file(target: Path, option: str) -> None:
 
 def probe_folder(text: str, option: str) -> Path:
     """The folder that `text` names, which the first file makes; refuses one that cannot be written, as `probe_file`."""
-    if not text.strip():
-        raise BadInput(f"{option} '{text}' names no folder.")
+    if not text.strip() or "\0" in text:
+        raise BadInput(f"{option} '{shown(text)}' names no folder.")
     folder = Path(text)
     try:
         if folder.exists() and not folder.is_dir():

@@ -79,7 +79,7 @@ def _made(papers: Sequence[str], known: Table | None = None) -> Table:
             "dimensions": dimensions_word(s, errors),
             "dimension_errors": errors,
             "derivation": derivation_status(derived),
-            "refuted_at": [] if derived is None else [k for k, v in derived.failing.items() if v == "REFUTED"],
+            "refuted_at": [] if derived is None else list(derived.refuted_at),
             "transcribed": transcribed(derived),
             "witness": str(witnesses[s.id]) if s.id in witnesses else None,
             "claims": claims.get(s.id, {}),

@@ -1,71 +1,21 @@
-"""Proof records: written from the derivations, and checked by the verifier in a process of its own."""
+"""Output of `derive` and `verify`: what the verifier says of records, and what became of each step."""
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boundcheck.cli._output import line, print_json, progress, table
 from boundcheck.errors import BadInput
 
-
-def _run(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """What the verifier says of each record; where it ends without an answer, the record is invalid."""
-    from boundcheck.verify import boundcheck_verify
-
-    file = str(Path(boundcheck_verify.__file__).resolve())
-    asked, rows = list(paths), list[dict[str, Any]]()
-    while len(rows) < len(asked):
-        command = [sys.executable, "-I", file, "--json", *map(str, asked[len(rows) :])]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        rows += map(json.loads, done.stdout.splitlines())
-        if len(rows) < len(asked):
-            row = boundcheck_verify.answer(asked[len(rows)])
-            rows.append(row | {"verdict": f"invalid the verifier ended on it with exit code {done.returncode}"})
-    return rows
-
-
-def compared(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Id -> what the verifier says of its proof record; valid only where the record is about today's statement.
-
-    So must be the records that it cites. Where they are, the facts that are generated are those that the record says.
-    """
-    from boundcheck.certificates.record import record_file, skeleton
-    from boundcheck.certificates.text import Unwritten
-    from boundcheck.proof.discovery import derivation, folder
-    from boundcheck.verify.boundcheck_verify import weight
-
-    asked = list(ids)
-    today: dict[str, str] = {}
-    found = dict(zip(asked, _run(record_file(folder(), id) for id in asked), strict=True))
-    for id, row in found.items():
-        row |= {"id": id, "generated": 0}
-        for about, digest in row["cites"].items() if row["valid"] else ():
-            if about not in today:
-                try:
-                    today[about] = skeleton(derivation(about))["digest"]
-                except (BadInput, Unwritten) as error:
-                    today[about] = str(error)
-            if today[about] != digest or id not in row["cites"]:
-                other = "" if about == id else f"it cites {about}, whose record is "
-                more = "" if len(today[about]) == 64 else f" ({today[about]})"
-                row |= {"valid": False, "verdict": f"invalid {other}not about this statement as it is today{more}"}
-        if row["valid"]:
-            said = set(row["said_generated"])
-            row["generated"] = sum(not r.endswith("]") for r in said)
-            row["transcribed"] -= row["generated"]
-            rests = [r.replace("transcribed", "generated", 1) if r in said else r for r in row["rests"]]
-            row["rests"] = sorted(rests, key=weight)
-    return found
+if TYPE_CHECKING:
+    from boundcheck.certificates.derive import DerivationReport, StepResult
 
 
 def verify_one(id: str, *, as_json: bool) -> int:
     """Checks one record, compares it with today's statement and prints what it says; quotations begin with >."""
     from boundcheck.certificates.record import record_file
+    from boundcheck.certificates.records import compared
     from boundcheck.proof.discovery import folder
     from boundcheck.theory.discovery import statement
     from boundcheck.verify.boundcheck_verify import account, quoted
@@ -84,52 +34,6 @@ def verify_one(id: str, *, as_json: bool) -> int:
     return int(not row["valid"])
 
 
-Entries = dict[tuple[str, str], dict[str, dict[str, Any]]]
-
-
-def with_verdicts(found: Mapping[str, Mapping[str, Any]]) -> Entries:
-    """(paper, statement) -> reading -> what a record holds, with what the verifier says of the proof record today.
-
-    found: full id -> the content without that. A proof record with other facts than the derivation counts for nothing.
-    """
-    from boundcheck.certificates.record import record_file
-    from boundcheck.proof.discovery import folder
-    from boundcheck.proof.records import VERIFIED, acceptance
-
-    asked = [id for id, content in found.items() if content["status"] == "PROVED"]
-    rows = compared(id for id in asked if record_file(folder(), id).is_file())
-    entries: Entries = {}
-    for id, content in found.items():
-        paper, name, reading = id.split("/")
-        own = {k: x for k, x in content.items() if k != VERIFIED}
-        row = rows.get(id, {"valid": False})
-        if row["valid"]:
-            own[VERIFIED] = acceptance(id, own["cites"], row["rests"])
-        entries.setdefault((paper, name), {})[reading] = own
-    return entries
-
-
-def standing(content: Mapping[str, Any]) -> str:
-    """The status of a derivation with PROVED only where the verifier accepts its proof record."""
-    from boundcheck.proof.records import DERIVED, VERIFIED
-
-    return DERIVED if content["status"] == "PROVED" and VERIFIED not in content else str(content["status"])
-
-
-def keep_verdicts(ids: Iterable[str]) -> None:
-    """Writes what the verifier says into the records of checked derivations; those that do not fit stay as they are."""
-    from boundcheck.proof.records import DIGEST, NOT_CHECKED, record, recorded, write_record
-
-    known: dict[str, dict[str, Any]] = {}
-    for id in ids:
-        found = record(id)
-        if found is not None and found.status != NOT_CHECKED:
-            paper, name, reading = id.split("/")
-            known[id] = {k: x for k, x in recorded(paper, name)[reading].items() if k != DIGEST}
-    for (paper, name), entries in with_verdicts(known).items():
-        write_record(paper, name, entries)
-
-
 def shipped_readings() -> list[str]:
     """Full ids of all readings with a shipped derivation, by paper and statement."""
     from boundcheck.proof.discovery import derived_readings, folder
@@ -140,6 +44,7 @@ def shipped_readings() -> list[str]:
 
 def examined_records() -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
     """Exit code, what is said of each shipped record, and a row for each statement, the last for all."""
+    from boundcheck.certificates.records import compared
     from boundcheck.proof.discovery import folder
 
     files = sorted(folder().glob("*/*.proof.json"))
@@ -154,8 +59,8 @@ def examined_records() -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]
                 "statement": name,
                 "readings": len(readings),
                 "valid": sum(r["valid"] for r in readings),
-                "steps": sum(r["steps"] for r in readings),
-                "certificates": sum(r["steps"] - r["steps_open"] for r in readings),
+                "steps": sum(len(r["steps"]) for r in readings),
+                "certificates": sum(list(r["steps"].values()).count("proved") for r in readings),
                 "lines": sum(r["lines"] for r in readings),
                 "generated": sum(r["generated"] for r in readings),
                 "transcribed": sum(r["transcribed"] for r in readings),
@@ -177,43 +82,80 @@ def verify_all(*, as_json: bool) -> int:
     for row in rows:
         if not row["valid"]:
             line(f"{row['id']}: {row['verdict']}")
-    valid = sum(r["valid"] for r in rows)
-    line(f"{valid} of {len(rows)} proof records are valid; the verifier took {total['seconds']} s.")
+    kinds = {kind: [r["valid"] for r in rows if r["kind"] == kind] for kind in ("proof", "refutation")}
+    said = " and ".join(f"{sum(own)} of {len(own)} {kind}s" for kind, own in kinds.items())
+    line(f"{said} are valid; the verifier took {total['seconds']} s.")
     return code
 
 
-def write_records(id: str = "") -> None:
-    """Writes the records of the proved readings anew, those that they cite first."""
-    from boundcheck.certificates.record import record_file
-    from boundcheck.certificates.write import save, write_record
-    from boundcheck.proof.discovery import citations, derivation, folder
-    from boundcheck.proof.records import recorded
-    from boundcheck.theory.discovery import statement
-    from boundcheck.verify.boundcheck_verify import Invalid
+def accept_all(ids: list[str]) -> None:
+    """Asks the verifier about these records and keeps what it says in them."""
+    from boundcheck.certificates.derive import cited_first
+    from boundcheck.certificates.records import accept
 
-    wanted = [statement(id).id] if id else shipped_readings()
-    order = list(dict.fromkeys(one for w in wanted for one in (*_cited_first(w, citations), w)))
-    with progress(f"{len(order)} proof records", float(len(order))) as show:
-        for k, one in enumerate(order, start=1):
-            paper, name, reading = one.split("/")
-            path = record_file(folder(), one)
-            if recorded(paper, name).get(reading, {}).get("status") == "PROVED":
-                try:
-                    outcome = write_record(derivation(one), folder())
-                except (Invalid, BadInput, KeyError, AttributeError, ValueError) as error:
-                    path.unlink(missing_ok=True)
-                    line(f"{one}: no proof record ({error!s:.100})")
-                    continue
-                save(outcome, folder())
-                for step, reason in outcome.open.items():
-                    line(f"{one}: no certificate for step {step} ({reason[:100]})")
-            elif path.is_file():
-                path.unlink()
+    accept(cited_first(ids))
+
+
+def derive_all(*, keep: bool, anew: bool, as_json: bool) -> int:
+    """Finds the records of all shipped derivations that are not accepted as they are today, and says what changed."""
+    from boundcheck.certificates.derive import cited_first, counts_of, derive
+    from boundcheck.certificates.records import NOT_CHECKED, record
+
+    ids = cited_first(shipped_readings())
+    rows: list[list[str]] = []
+    before = {id: found.status for id in ids if (found := record(id)) is not None}
+    wanted = [id for id in ids if anew or before.get(id, NOT_CHECKED) == NOT_CHECKED]
+    with progress(f"{len(wanted)} derivations", float(max(len(wanted), 1))) as show:
+        for k, id in enumerate(wanted, start=1):
+            now = derive(id, keep=keep).status.value
+            if now != before.get(id, "none"):
+                rows.append([id, before.get(id, "none"), now])
             show(float(k))
-    keep_verdicts(order)
+    counts = counts_of(ids)
+    if as_json:
+        changed = [{"id": id, "recorded": old, "found": now} for id, old, now in rows]
+        print_json({"counts": counts, "found": len(wanted), "changed": changed, "recorded": keep})
+    else:
+        if rows:
+            table(["reading", "recorded", "found"], rows)
+        said = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
+        line(f"{len(ids)} derivations, {len(wanted)} of them found anew. On record: {said}.")
+    return int(any(old == "PROVED" for _, old, _ in rows))
 
 
-def _cited_first(id: str, citations: Any) -> list[str]:
-    """The readings that one rests on, each after those that it cites itself."""
-    found = list(citations(id))
-    return sorted(found, key=lambda one: (len(citations(one)), one))
+def show_report(report: DerivationReport) -> None:
+    """A derivation as one reads it: what is given, the steps, what the verifier says and what it rests on."""
+    from boundcheck.evidence.derivation_words import by_weight
+    from boundcheck.report.written import in_words
+    from boundcheck.verify.boundcheck_verify import account, quoted
+
+    used = {name for r in report.results for name in r.step.uses}
+    line("From")
+    table(["name", "claim", "kind"], [[f.name, in_words(f.claim), f.kind] for f in report.facts if f.name in used])
+    line()
+    line("Proof")
+    for number, result in enumerate(report.results, start=1):
+        show_step(result, f"{number}. ")
+    line()
+    if report.rests:
+        line("It rests on")
+        sys.stdout.write(quoted(f"  {what}" for what in by_weight(report.rests)))
+        line()
+    line(", ".join(f"{count} {status}" for status, count in report.counts.items() if count))
+    verified = ", verified" if report.status.value == "PROVED" else f" ({report.verdict})"
+    line(f"{report.statement}: {report.status.value}{verified}{account(list(report.rests))}")
+
+
+def show_step(result: StepResult, number: str = "") -> None:
+    """A step as one reads it: what it claims, because of what, from what."""
+    from boundcheck.report.words import shortened
+    from boundcheck.report.written import in_words
+
+    line(f"{number}{result.step.name}: {result.status.value}")
+    line(f"   claim    {in_words(result.step.claim)}")
+    line(f"   because  {result.step.text} ({result.step.by.label})")
+    line(f"   from     {', '.join(result.step.uses) or 'nothing'}")
+    if result.witness:
+        line("   witness  " + ", ".join(f"{k} = {shortened(str(v))}" for k, v in result.witness.items()))
+    if result.note:
+        line(f"   note     {result.note}")

@@ -8,25 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._output import json_float, line, print_json, progress, table
+from boundcheck.cli._output import json_float, line, print_json, progress
 from boundcheck.cli._rows import matching_ids
 from boundcheck.cli._where import Cluster, Workers, where
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from boundcheck.evidence.witness import Witness
-    from boundcheck.proof.derivation import DerivationReport
-    from boundcheck.proof.step import Status, StepResult
+    from boundcheck.proof.step import Status
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Id = Annotated[
     str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
 ]
-
-CLAIM_WIDTH = 100  # characters of a claim of the trusted base in the table; --json has all of it
 
 
 def register(app: typer.Typer) -> None:
@@ -41,156 +36,58 @@ def derive(
     id: Annotated[
         str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
     ] = "",
-    every: Annotated[bool, typer.Option("--all", help="All shipped derivations instead of one.")] = False,
-    seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Limit of one solver call.")] = 10.0,
-    record: Annotated[bool, typer.Option("--record", help="Also write the outcome beside the derivation.")] = False,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="With --all, number of processes.", show_default="one a processor")
-    ] = None,
-    honesty: Annotated[
-        bool, typer.Option("--honesty", help="Test the checker on true, false and contradictory claims instead.")
-    ] = False,
-    mutants: Annotated[
-        str | None, typer.Option(help="Test the checker on mutants of the derivations for this processor time: 8m.")
-    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All shipped derivations whose record is not accepted.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="With --all, those with an accepted record too.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Also write the record beside the derivation.")] = False,
     step: Annotated[
-        str, typer.Option("--step", metavar="NAME", help="Only this step, with its certificate.", show_default=False)
+        str, typer.Option("--step", metavar="NAME", help="Only this step, with its lines.", show_default=False)
     ] = "",
-    latex: Annotated[
-        bool, typer.Option("--latex", help="The statement and its proof as LaTeX, if every step is proved.")
-    ] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="The proof as a LaTeX proof environment.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Checks a derivation step by step.
+    """Finds the proof record of a statement anew and lets the verifier check it.
 
-    It prints what the proof starts from, and each step with its claim, the reason and what it uses. The
-    conclusion is compared with the statement's bound; --json has the certificates. PROVED is said only
-    where the verifier accepts the proof record, DERIVED where every step is proved without one. Exit code 0
-    when every step is proved, 1 when one is refuted (the statement may still be true), 3 when one is
-    undecided, vacuous or assumed, or the conclusion is not the bound. With --all, exit code 1 when a
-    derivation that is recorded as proved no longer is, else 0. With --honesty, exit code 1 when a
-    false or contradictory claim is proved or a true one refuted, else 0.
+    A derivation writes the steps of the proof. For each a certificate is looked for, else values at which it
+    fails; a step for which neither is found is OPEN. Only what the verifier accepts counts as PROVED. Exit code 0
+    when the derivation is proved, 1 when a step is refuted, 3 when one is open. A refuted step marks the derivation,
+    not the statement, which may still be true. --record replaces the record that is shipped. --all finds the records
+    that the verifier has not accepted as they are; exit code 1 when one is no longer proved.
 
     \b
     Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
              boundcheck derive scgd/lemma_3_1/sharp --latex
-             boundcheck derive --honesty
     """
-    from boundcheck.cli._derivations import check_all, judged, write_report
+    from boundcheck.certificates.derive import derive as find
+    from boundcheck.cli._verified import derive_all, show_report, show_step
 
-    if honesty or mutants is not None:
-        from boundcheck.cli._honesty import show_kit, show_mutants
-
-        if id or every or record or (honesty and mutants is not None):
-            raise BadInput("--honesty and --mutants are given alone: they check no statement.")
-        return show_kit(as_json=as_json) if mutants is None else show_mutants(mutants, as_json=as_json)
     if every == bool(id):
         raise BadInput("derive takes either the id of a statement or --all.")
     if (step or latex) and (every or record or (step and latex)):
         raise BadInput("--step and --latex are for one statement, without each other and without --record.")
     if every:
-        return check_all(seconds, workers, record=record, as_json=as_json)
-    from boundcheck.proof.discovery import derivation
-
-    if step:
-        return _one_step(id, step, seconds, as_json=as_json)
-    found = derivation(id)
-    report = found.check(seconds)
-    if record:
-        write_report(report)
+        return derive_all(keep=record, anew=anew, as_json=as_json)
+    report = find(id, keep=record)
     if latex:
         from boundcheck.report.written import proof_latex
+        from boundcheck.theory.discovery import statement
 
-        line(proof_latex(report, found.statement))
-        return _code(report.status)
-    status, rests = judged(report)
-    if as_json:
-        print_json({**report.to_dict(), "status": status, "rests_on": rests})
+        line(proof_latex(report, statement(report.statement)))
+    elif step:
+        result = report.result(step)
+        if as_json:
+            print_json(result.to_dict())
+        else:
+            show_step(result)
+        return _code(result.status)
+    elif as_json:
+        print_json(report.to_dict())
     else:
-        _derive_text(report)
-        line(f"{report.statement}: {status}{_verified_words(report, status, rests)}")
+        show_report(report)
     return _code(report.status)
-
-
-def _derive_text(report: DerivationReport) -> None:
-    from boundcheck.report.words import transcribed_words
-    from boundcheck.report.written import in_words
-
-    used = {name for r in report.results for name in r.step.uses}
-    line("From")
-    table(["name", "claim", "kind"], [[f.name, in_words(f.claim), f.kind] for f in report.facts if f.name in used])
-    line()
-    line("Proof")
-    for number, result in enumerate(report.results, start=1):
-        _step_text(result, f"{number}. ")
-    line()
-    for remark in report.remarks:
-        line(remark)
-    line()
-    line(f"The derivation {transcribed_words(report.transcribed)}, taken over as written:")
-    table(["from", "kind", "claim", "source"], [[x.name, x.kind, _cut(x.claim), x.source] for x in report.trusted])
-    line()
-    line(", ".join(f"{count} {status}" for status, count in report.counts.items()))
-
-
-def _verified_words(report: DerivationReport, status: str, rests: Sequence[str]) -> str:
-    """What the verifier adds to a derivation whose steps are all proved; "" for any other."""
-    if report.status.value != "PROVED":
-        return ""
-    if status != "PROVED":
-        return ", not verified: it has no proof record that the verifier accepts"
-    from boundcheck.verify.boundcheck_verify import account
-
-    return f", verified{account([*rests])}"
-
-
-def _step_text(result: StepResult, number: str = "") -> None:
-    """A step as one reads it: what it claims, because of what, from what."""
-    from boundcheck.report.words import shortened
-    from boundcheck.report.written import in_words
-
-    finding = result.finding
-    line(f"{number}{result.step.name}: {result.status.value}")
-    line(f"   claim    {in_words(result.step.claim)}")
-    line(f"   because  {result.step.text} ({finding.how})")
-    line(f"   from     {', '.join(result.step.uses) or 'nothing'}")
-    if finding.witness:
-        line("   witness  " + ", ".join(f"{k} = {shortened(str(v))}" for k, v in finding.witness.items()))
-    if finding.note and result.status.value != "PROVED":
-        line(f"   note     {finding.note}")
-
-
-def _one_step(id: str, name: str, seconds: float, *, as_json: bool) -> int:
-    """One step with what it uses and its certificate."""
-    from boundcheck.proof.discovery import derivation
-    from boundcheck.proof.step import StepResult
-    from boundcheck.report.written import in_words
-
-    found = derivation(id)
-    finding = found.check_step(name, seconds)
-    step = next(s for s in found.steps if s.name == name)
-    result = StepResult(step, finding, (), 0.0)
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        claims = {f.name: f.claim for f in found.facts} | {s.name: s.claim for s in found.steps}
-        _step_text(result)
-        line()
-        table(["used", "claim"], [[used, in_words(claims[used])] for used in step.uses])
-        for part in (finding, *finding.parts):
-            if part.certificate is not None:
-                line()
-                line(f"certificate of {part.claim or name}:" if part is not finding else "certificate:")
-                line(json.dumps(dict(part.certificate), indent=2, default=str))
-    return _code(finding.status)
 
 
 def _code(status: Status) -> int:
     return {"PROVED": 0, "REFUTED": 1}.get(status.value, 3)
-
-
-def _cut(claim: str) -> str:
-    return claim if len(claim) <= CLAIM_WIDTH else claim[: CLAIM_WIDTH - 3] + "..."
 
 
 def falsify(
@@ -329,27 +226,24 @@ def verify(
         str, typer.Argument(help="<paper>/<statement>/<reading>.", show_default=False, autocompletion=matching_ids)
     ] = "",
     every: Annotated[bool, typer.Option("--all", help="All shipped proof records, as a table.")] = False,
-    write: Annotated[bool, typer.Option("--write", help="First write the records anew from the derivations.")] = False,
-    record: Annotated[bool, typer.Option("--record", help="Also keep what the verifier says.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Also keep in the records what the verifier says.")] = False,
     as_json: Json = False,
 ) -> int:
     """Checks a proof record with the verifier, one file that uses the standard library alone.
 
     It runs in a process of its own, prints the statement that it checked and what the proof rests on.
-    Exit code 0 for a valid record, 1 for one that proves nothing or has a step without a certificate.
+    Exit code 0 for a valid record, 1 for one that proves or refutes nothing.
     --all prints a row for each statement; exit code 1 when a record is not valid.
-    A derivation is PROVED where the verifier accepts its record and --record or --write kept that.
+    A derivation counts as PROVED where the verifier accepted its record and --record, or `derive --record`, kept that.
 
     \b
     Example: boundcheck verify scgd/lemma_3_1/corrected
     """
-    from boundcheck.cli._verified import keep_verdicts, shipped_readings, verify_all, verify_one, write_records
+    from boundcheck.cli._verified import accept_all, shipped_readings, verify_all, verify_one
     from boundcheck.theory.discovery import statement
 
     if every == bool(id):
         raise BadInput("verify takes either the id of a statement or --all.")
-    if write:
-        write_records(id)
-    elif record:
-        keep_verdicts(shipped_readings() if every else [statement(id).id])
+    if record:
+        accept_all(shipped_readings() if every else [statement(id).id])
     return verify_all(as_json=as_json) if every else verify_one(id, as_json=as_json)

@@ -297,7 +297,7 @@ def check(
     Exit code 0 only if every claim meets its expected outcome, tightness and rate; 3 if the others do, but a claim
     was not run because its data set or package is not on this machine. Tables of limits and studies are read and
     not carried out. A claim or a shipped witness that is VIOLATED although the
-    derivation of its reading is PROVED or DERIVED is stated first, whatever was expected; exit code 1.
+    derivation of its reading is PROVED is stated first, whatever was expected; exit code 1.
 
     \b
     Example: boundcheck check examples/scgd.toml --junit boundcheck.xml

@@ -66,18 +66,17 @@ def list_statements(
 
     \b
     dimensions: whether all sides scale alike ("INCONSISTENT" is found from the declarations alone)
-    evidence: how the machine-checked derivation came out (`boundcheck derive` runs it again; PROVED where the
-    verifier accepts the proof, DERIVED where every step is proved and the verifier has no proof), whether a witness
-    against the statement is shipped (`boundcheck replay` runs it again), and what the shipped claims about it
-    expect (`boundcheck check` runs them again)
+    evidence: how the machine-checked derivation came out (`boundcheck derive` finds it again; PROVED where the
+    verifier accepts the proof), whether a witness against the statement is shipped (`boundcheck replay` runs it
+    again), and what the shipped claims about it expect (`boundcheck check` runs them again)
 
-    A statement that is violated although its derivation is PROVED or DERIVED is stated first; exit code 1.
+    A statement that is violated although its derivation is PROVED is stated first; exit code 1.
 
     With --no-evidence: the readings that nothing bears out, one a line; exit code 1 if there is one. A false
     reading needs a witness, a violated claim, a refuted derivation or a dimension clash; a true one a claim
     that holds or a derivation whose steps are all proved. Open readings need none.
 
-    With --slips: where each such reading stands in its paper, the steps of its proof that the checker refuted, what
+    With --slips: where each such reading stands in its paper, the steps of its proof that are refuted, what
     else shows that it is false, and what the correction replaces.
 
     \b
@@ -105,7 +104,6 @@ def list_statements(
         "dimensionally inconsistent": sum(bool(r["dimension_errors"]) for r in chosen),
         "without dimensions": sum(r["dimensions"] == "none declared" for r in chosen),
         "with a proved derivation": sum(r["derivation"] == "PROVED" for r in chosen),
-        "with one that is not verified": sum(r["derivation"] == "DERIVED" for r in chosen),
         "with a witness against them": sum(r["witness"] is not None for r in chosen),
         "with a shipped claim": sum(bool(r["claims"]) for r in chosen),
         "believed true or false without evidence": len(without),

@@ -302,14 +302,6 @@ def _rounded(value: Fraction | float | int, digits: int) -> str:
     return f"{found.normalize(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):g}"
 
 
-def format_readable(value: Fraction, most: int = 60) -> str:
-    """For pages and terminals: the exact form where it has at most `most` characters, else 17 digits and its length."""
-    exact = format_exact(value)
-    if len(exact) <= most:
-        return exact
-    return f"about {format_short(value, 17)} (exactly: a ratio of {len(exact)} characters)"
-
-
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _DURATION = re.compile(r"\s*([0-9][0-9./]*)\s*(s|m|min|h|)\s*")
 

@@ -26,7 +26,6 @@ from boundcheck.theory.statement import ROUND, Statement
 MOST_ROUNDS = 200_000  # an average needs every round up to its last
 _SPAN = 512  # binary orders of magnitude that the weights of one block may cover
 _LONG = 1 << 18  # bits of an exact sum beyond which it is given up
-_TINY = 5e-324
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,10 @@ from boundcheck.engines.run import ENGINES, MAX_ROUNDS, check_engine, describe
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.averages import NoAverage
-from boundcheck.evidence.claim_result import SEEDS, Claim, ClaimResult, RateClaim
+from boundcheck.evidence.claim_result import SEEDS as SEEDS
+from boundcheck.evidence.claim_result import Claim as Claim
+from boundcheck.evidence.claim_result import ClaimResult as ClaimResult
+from boundcheck.evidence.claim_result import RateClaim as RateClaim
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.compare import hypotheses, points_of, symbol_values
@@ -30,7 +33,7 @@ from boundcheck.evidence.expectations import failures, measured_rate
 from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
 from boundcheck.evidence.open_step_sizes import placeholder, start_constants, with_start, with_steps
 from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside, read_curve
-from boundcheck.evidence.readings import Reading, readings_beside
+from boundcheck.evidence.readings import readings_beside
 from boundcheck.evidence.round_values import check_fits, metrics_of
 from boundcheck.evidence.tried_assumptions import with_assumptions
 from boundcheck.methods.build import build as build_method
@@ -52,19 +55,6 @@ if TYPE_CHECKING:
     from boundcheck.evidence.stored import Spread
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
-
-__all__ = [
-    "SEEDS",
-    "Claim",
-    "ClaimResult",
-    "RateClaim",
-    "Reading",
-    "Resolved",
-    "compare",
-    "resolve",
-    "run",
-    "run_claim",
-]
 
 FIRST_SEEDS = 50  # a sampled claim starts with so many seeds and doubles them until decided or out of budget
 MOST_SAMPLES = 2 * 10**8  # numbers that the seeds of an average over rounds may hold together

@@ -28,21 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundcheck.errors import BadInput
-from boundcheck.evidence.eprocess import (
-    RARE,
-    Array,
-    Capital,
-    advance,
-    bet_scale,
-    enough,
-    evidence_within,
-    log_certified,
-    log_exceeds,
-    log_within,
-    missed,
-    seeds_needed,
-    start,
-)
+from boundcheck.evidence import eprocess
 
 LEVEL = 0.999
 # An envelope above this multiple of the bound is not used: (1 + 1/19)^135 is 1000, and most seeds are not 0.
@@ -72,8 +58,8 @@ class Decision(StrEnum):
 class Band:
     """Limits (R,) that hold at all compared rounds together, at every number of seeds, with probability `level`."""
 
-    lower: Array
-    upper: Array
+    lower: eprocess.Array
+    upper: eprocess.Array
     level: float
 
 
@@ -94,12 +80,12 @@ class SequentialTest:
     its envelope.
     """
 
-    bound: Array
+    bound: eprocess.Array
     level: float = LEVEL
-    envelope: Array | None = None
-    least_probability: float = RARE
-    _capital: Capital | None = None
-    _chunks: tuple[Array, ...] = ()
+    envelope: eprocess.Array | None = None
+    least_probability: float = eprocess.RARE
+    _capital: eprocess.Capital | None = None
+    _chunks: tuple[eprocess.Array, ...] = ()
 
     def __post_init__(self) -> None:
         if self._capital is None:
@@ -107,7 +93,7 @@ class SequentialTest:
             _check_probability(self.least_probability)
             object.__setattr__(self, "bound", _frozen(_check_bound(self.bound)))
             object.__setattr__(self, "envelope", _frozen(_check_envelope(self.envelope, self.bound.size)))
-            object.__setattr__(self, "_capital", start(self.bound.shape))
+            object.__setattr__(self, "_capital", eprocess.start(self.bound.shape))
 
     def __repr__(self) -> str:
         return (
@@ -116,12 +102,12 @@ class SequentialTest:
         )
 
     @property
-    def _now(self) -> Capital:
+    def _now(self) -> eprocess.Capital:
         assert self._capital is not None
         return self._capital
 
     @property
-    def _top(self) -> Array:
+    def _top(self) -> eprocess.Array:
         assert self.envelope is not None
         return self.envelope
 
@@ -135,11 +121,11 @@ class SequentialTest:
         self._check_samples(values)
         state = self._now
         for x in values:
-            state = advance(state, x, self.bound, self._top)
+            state = eprocess.advance(state, x, self.bound, self._top)
         chunks = (*self._chunks, _frozen(values)) if values.size else self._chunks
         return replace(self, _capital=state, _chunks=chunks)
 
-    def _check_samples(self, values: Array) -> None:
+    def _check_samples(self, values: eprocess.Array) -> None:
         if values.ndim != 2 or values.shape[1] != self.bound.size:
             raise BadInput(f"Samples of shape {values.shape} do not fit: (seeds, {self.bound.size}) is allowed.")
         bad = np.isnan(values) | (values < 0)
@@ -173,7 +159,7 @@ class SequentialTest:
 
         At rounds without an envelope it is half of the capital after all seeds.
         """
-        return float(evidence_within(self._now, self.bound, self._top).min())
+        return float(eprocess.evidence_within(self._now, self.bound, self._top).min())
 
     @property
     def has_envelope(self) -> bool:
@@ -183,17 +169,17 @@ class SequentialTest:
     @property
     def missed(self) -> float:
         """The least probability of an event that the seeds cannot have missed at this level: see the module."""
-        return missed(self.seeds, 1 - self.level)
+        return eprocess.missed(self.seeds, 1 - self.level)
 
     @property
     def missed_by_band(self) -> float:
         """The same for one round's upper limit of the band, which has (1 - level)/(2 R) to itself."""
-        return missed(self.seeds, (1 - self.level) / (2 * self.bound.size))
+        return eprocess.missed(self.seeds, (1 - self.level) / (2 * self.bound.size))
 
     @property
     def seeds_needed(self) -> int:
         """How many seeds the claim "within" needs at least; 0 where every round has an envelope."""
-        return 0 if self.has_envelope else seeds_needed(self.least_probability, 1 - self.level)
+        return 0 if self.has_envelope else eprocess.seeds_needed(self.least_probability, 1 - self.level)
 
     @property
     def decision(self) -> Decision:
@@ -211,31 +197,31 @@ class SequentialTest:
         return int(np.lexsort((tie, self._now.peak))[-1])
 
     @property
-    def mean(self) -> Array:
+    def mean(self) -> eprocess.Array:
         """Sample mean (R,) of the metric; 0 before the first seed."""
         return self._now.total / max(self.seeds, 1)
 
     @cached_property
-    def samples(self) -> Array:
+    def samples(self) -> eprocess.Array:
         """All values (S, R) seen so far."""
         return _frozen(np.concatenate([np.empty((0, self.bound.size)), *self._chunks]))
 
     @cached_property
-    def lower(self) -> Array:
+    def lower(self) -> eprocess.Array:
         """Lower limits (R,) of E X: see `band`. Free of assumptions on the distribution."""
         samples, unit, scale = self._scaled
         threshold = np.log(2 * unit.size / (1 - self.level))
         diverged = np.isinf(samples).any(axis=0)
         safe = np.where(diverged, 1.0, samples)
 
-        def log_e(mean: Array) -> Array:
-            return log_exceeds(safe, mean, scale)
+        def log_e(mean: eprocess.Array) -> eprocess.Array:
+            return eprocess.log_exceeds(safe, mean, scale)
 
         found = self._limits(log_e, threshold, rising=False, unreachable=0.0)
         return _frozen(np.where(diverged, np.inf, found * unit))
 
     @cached_property
-    def upper(self) -> Array:
+    def upper(self) -> eprocess.Array:
         """Upper limits (R,) of E X: see `band`. Infinite where seeds are too few to have seen what is rare."""
         samples, unit, scale = self._scaled
         alpha = (1 - self.level) / (2 * unit.size)
@@ -243,15 +229,15 @@ class SequentialTest:
         safe, top = np.where(diverged, 1.0, samples), self._top / unit
         bounded = np.isfinite(top)
 
-        def log_e(mean: Array) -> Array:
-            certain = log_certified(safe, mean, np.where(bounded, top, 1.0), scale)
-            return np.where(bounded, certain, log_within(safe, mean) - np.log(2))
+        def log_e(mean: eprocess.Array) -> eprocess.Array:
+            certain = eprocess.log_certified(safe, mean, np.where(bounded, top, 1.0), scale)
+            return np.where(bounded, certain, eprocess.log_within(safe, mean) - np.log(2))
 
         found = self._limits(log_e, -np.log(alpha), rising=True, unreachable=np.inf)
         # values that are all zero reject every positive mean alike
-        none = log_within(np.zeros_like(samples), np.ones_like(unit)) >= np.log(2 / alpha)
+        none = eprocess.log_within(np.zeros_like(samples), np.ones_like(unit)) >= np.log(2 / alpha)
         found = np.where(self._all_zero & ~bounded, np.where(none, 0.0, np.inf), found)
-        known = bounded | enough(self.seeds, self.least_probability, alpha)
+        known = bounded | eprocess.enough(self.seeds, self.least_probability, alpha)
         return _frozen(np.where(diverged | ~known, np.inf, np.minimum(found * unit, self._top)))
 
     def band(self) -> Band:
@@ -277,18 +263,20 @@ class SequentialTest:
         }
 
     @cached_property
-    def _scaled(self) -> tuple[Array, Array, Array]:
+    def _scaled(self) -> tuple[eprocess.Array, eprocess.Array, eprocess.Array]:
         """Samples over their column's largest finite value, that value, and `bet_scale`; squares stay within range."""
         finite = np.where(np.isfinite(self.samples), self.samples, 0.0)
         largest = finite.max(axis=0, initial=0.0)
         unit = np.where(largest > 0, largest, 1.0)
-        return self.samples / unit, unit, bet_scale(finite / unit)
+        return self.samples / unit, unit, eprocess.bet_scale(finite / unit)
 
     @property
     def _all_zero(self) -> NDArray[np.bool_]:
         return self.samples.max(axis=0, initial=0.0) == 0
 
-    def _limits(self, log_e: Callable[[Array], Array], threshold: float, *, rising: bool, unreachable: float) -> Array:
+    def _limits(
+        self, log_e: Callable[[eprocess.Array], eprocess.Array], threshold: float, *, rising: bool, unreachable: float
+    ) -> eprocess.Array:
         """The candidate mean nearest to the mean of the scaled samples that is rejected.
 
         It is bisected on log2 within 64 octaves; rising: above the mean. log_e is monotone in the candidate. Ends on
@@ -308,7 +296,7 @@ class SequentialTest:
         return np.where(reached, centre * np.exp2(outer), unreachable)
 
 
-def useful_envelope(envelope: Array, bound: Array) -> Array:
+def useful_envelope(envelope: eprocess.Array, bound: eprocess.Array) -> eprocess.Array:
     """The envelope (R,), infinite at rounds where it is more than `USEFUL` times the bound and would decide too late.
 
     A seed multiplies that capital by at most 1 + b/(U - b). The choice depends neither on the seeds nor on how many
@@ -318,7 +306,7 @@ def useful_envelope(envelope: Array, bound: Array) -> Array:
         return np.where(envelope <= USEFUL * bound, envelope, np.inf)
 
 
-def _frozen(values: Array) -> Array:
+def _frozen(values: eprocess.Array) -> eprocess.Array:
     values.flags.writeable = False
     return values
 
@@ -335,7 +323,7 @@ def _check_probability(probability: float) -> None:
         )
 
 
-def _check_envelope(envelope: ArrayLike | None, count: int) -> Array:
+def _check_envelope(envelope: ArrayLike | None, count: int) -> eprocess.Array:
     values = np.full(count, np.inf) if envelope is None else np.array(envelope, dtype=np.float64)
     if values.shape != (count,) or np.isnan(values).any() or (values < 0).any():
         raise BadInput(
@@ -344,7 +332,7 @@ def _check_envelope(envelope: ArrayLike | None, count: int) -> Array:
     return values * (1 + ROUNDING)
 
 
-def _check_bound(bound: ArrayLike) -> Array:
+def _check_bound(bound: ArrayLike) -> eprocess.Array:
     values = np.array(bound, dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
         raise BadInput(f"The bound has shape {values.shape}; one value for each compared round is allowed.")
@@ -368,7 +356,7 @@ class Crossings:
 
 
 def simulate(
-    draw: Callable[[np.random.Generator, int], Array],
+    draw: Callable[[np.random.Generator, int], eprocess.Array],
     bound: ArrayLike,
     *,
     seeds: int,
@@ -376,7 +364,7 @@ def simulate(
     levels: tuple[float, ...],
     generator: np.random.Generator,
     envelope: ArrayLike | None = None,
-    least_probability: float = RARE,
+    least_probability: float = eprocess.RARE,
     block: int = 1000,
 ) -> Crossings:
     """Many replications of the test at once, monitored after every seed: how its level and power are measured.
@@ -389,19 +377,19 @@ def simulate(
     _check_probability(least_probability)
     for level in levels:
         _check_level(level)
-    waiting = [0 if np.isfinite(top).all() else seeds_needed(least_probability, 1 - level) for level in levels]
+    waiting = [0 if np.isfinite(top).all() else eprocess.seeds_needed(least_probability, 1 - level) for level in levels]
     needed = np.array([1 / (1 - level) for level in levels])[:, None]
     exceeds, within = (np.zeros((len(levels), replications), dtype=np.int64) for _ in range(2))
     for begin in range(0, replications, block):
         part = slice(begin, min(begin + block, replications))
         size = part.stop - begin
-        state = start((size, limits.size))
+        state = eprocess.start((size, limits.size))
         for seed in range(1, seeds + 1):
-            state = advance(state, draw(generator, size), limits, top)
+            state = eprocess.advance(state, draw(generator, size), limits, top)
             late = np.array([[seed >= first] for first in waiting])
             for first, reached in (
                 (exceeds, state.exceeds >= needed),
-                (within, late & (evidence_within(state, limits, top).min(axis=-1) >= needed)),
+                (within, late & (eprocess.evidence_within(state, limits, top).min(axis=-1) >= needed)),
             ):
                 seen = first[:, part]
                 seen[(seen == 0) & reached] = seed

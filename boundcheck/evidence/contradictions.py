@@ -1,4 +1,4 @@
-"""Contradictory evidence: a reading that is proved or derived for all instances and violated on one.
+"""Contradictory evidence: a reading that is proved for all instances and violated on one.
 
 One of the two is wrong, so neither may be shown without the other being named first. A statement that holds on one
 instance and is violated on another is no contradiction, nor is a derivation that is refuted at a step.
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.certificates.records import record
 from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
-from boundcheck.proof.records import record
 from boundcheck.theory.discovery import is_registered, statement
 from boundcheck.verdict import Outcome
 
@@ -24,16 +24,15 @@ if TYPE_CHECKING:
 class Contradiction:
     """A reading with a complete derivation, and what shows it violated within its scope.
 
-    statement: full id; against: witnesses and claims, in words; status: PROVED or, not verified, DERIVED.
+    statement: full id; against: witnesses and claims, in words.
     """
 
     statement: str
     against: tuple[str, ...]
-    status: str
 
     def __str__(self) -> str:
         return (
-            f"CONTRADICTORY EVIDENCE on {self.statement}: its derivation is {self.status}, but it is VIOLATED in scope "
+            f"CONTRADICTORY EVIDENCE on {self.statement}: its derivation is PROVED, but it is VIOLATED in scope "
             f"by {' and '.join(self.against)}. One of the two is wrong."
         )
 
@@ -59,8 +58,7 @@ def contradictions(ids: Iterable[str], results: Sequence[ClaimResult] = ()) -> t
             own.append(f"the claim '{result.claim.label()}'")
     for id in ids:
         violated.setdefault(statement(id).id, [])
-    status = {id: _derived(id) for id in violated}
-    proved = {id: against for id, against in violated.items() if status[id]}
+    proved = {id: against for id, against in violated.items() if _proved(id)}
     if not proved:  # the usual case: nothing else is read
         return ()
     for id, path in shipped_witnesses().items():
@@ -70,13 +68,13 @@ def contradictions(ids: Iterable[str], results: Sequence[ClaimResult] = ()) -> t
         count = outcomes.get(Outcome.VIOLATED.value, 0)
         if count and id in proved:
             proved[id].append(f"{count} shipped {'claim' if count == 1 else 'claims'}")
-    return tuple(Contradiction(id, tuple(against), status[id]) for id, against in sorted(proved.items()) if against)
+    return tuple(Contradiction(id, tuple(against)) for id, against in sorted(proved.items()) if against)
 
 
-def _derived(id: str) -> str:
-    """The status of a derivation all of whose steps the checker proves; "" for any other reading."""
+def _proved(id: str) -> bool:
+    """Whether the verifier accepted a proof of the reading."""
     found = record(id)
-    return found.status if found is not None and found.derived else ""
+    return found is not None and found.proved
 
 
 def _shows_violation(content: bytes) -> bool:

@@ -2,46 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable
 
-from boundcheck.proof.records import NOT_CHECKED, Record, record
-from boundcheck.proof.step import NAMES
+from boundcheck.certificates.records import NOT_CHECKED, Record, record
+
+# How what a proof rests on begins, by weight, and what one of these and several are called.
+RESTS = (
+    ("the cited result ", "result taken from elsewhere", "results taken from elsewhere"),
+    ("the transcribed assumption ", "assumption of the paper", "assumptions of the paper"),
+    ("the transcribed algorithm ", "fact transcribed from the algorithm", "facts transcribed from the algorithm"),
+    ("the transcribed metric ", "fact transcribed from the metric", "facts transcribed from the metric"),
+    ("the transcribed ", "other transcribed fact", "other transcribed facts"),
+    ("the law ", "law of draws", "laws of draws"),
+    ("the generated ", "fact generated from the method", "facts generated from the method"),
+    ("the record ", "other result (proved)", "other results (all proved)"),
+    ("", "reading of a name", "readings of names"),
+)
 
 
 def derivation_words(id: str) -> str:
-    """What the record of a derivation says, such as "PROVED, 37 steps, verified; ..."; "" for a reading without one."""
+    """What the record of a derivation says, such as "PROVED, 19 lines, verified. Rests on ..."; "" without one."""
     found = record(id)
     if found is None:
         return ""
     if found.status == NOT_CHECKED:
         return f"{NOT_CHECKED}: {found.reason}"
-    count = sum(found.counts.values())
-    if found.derived:
-        said = f"verified{rests_words(found)}" if found.proved else f"not verified ({found.reason})"
-        return f"{found.status}, {count} steps, {said}; {transcribed_words(found.transcribed, found.cites)}"
+    if found.proved:
+        return f"PROVED, {found.lines} lines, verified. {rests_words(found)}"
     named = ", ".join(f"{status} at {step}" for step, status in found.failing.items())
-    if not named:
-        named = f"{found.status}, its conclusion is not shown to be the bound"
-    elif len(named) > 200:
-        named = f"{found.status}, {len(found.failing)} of {count} steps are not proved"
-    return f"not proved: {named}; {transcribed_words(found.transcribed, found.cites)}"
+    if not named or len(named) > 200:
+        named = f"{found.status}, {len(found.failing)} of {sum(found.counts.values())} steps are not proved"
+    return f"not proved: {named}. {rests_words(found)}".rstrip()
 
 
 def rests_words(found: Record) -> str:
-    """What the verifier names besides facts, terms and other proofs, such as a function that must be differentiable."""
-    facts, terms = ("the transcribed ", "the generated ", "the record ", "the law "), (" is what ", " is the mean of ")
-    named = [r for r in found.rests if not r.startswith(facts) and not any(words in r for words in terms)]
-    return f", resting on: {'; '.join(named)}" if named else ""
+    """What a proof rests on, counted by weight, in a sentence; "" for nothing."""
+    count = Counter(place(rest) for rest in found.rests)
+    words = [f"{n} {RESTS[k][1 if n == 1 else 2]}" for k, n in sorted(count.items())]
+    return f"Rests on {', '.join(words)}." if words else ""
 
 
-def transcribed_words(transcribed: Mapping[str, int], cites: Sequence[str] = ()) -> str:
-    """What a derivation takes over unchecked, counted by kind, and the derivations on which it rests besides."""
-    claims = {kind: count for kind, count in transcribed.items() if kind not in NAMES}
-    total, names = sum(claims.values()), sum(transcribed.values()) - sum(claims.values())
-    kinds = ", ".join(f"{kind}: {count}" for kind, count in claims.items())
-    text = f"rests on {total} transcribed {'fact' if total == 1 else 'facts'}{f' ({kinds})' if kinds else ''}"
-    if names:
-        text += f" and {names} {'name' if names == 1 else 'names'} of terms"
-    if not cites:
-        return text
-    return f"{text}, and on the derivation{'' if len(cites) == 1 else 's'} of {', '.join(cites)}"
+def place(rest: str) -> int:
+    """The row of RESTS for one thing that a proof rests on."""
+    return next(k for k, (begin, *_) in enumerate(RESTS) if rest.startswith(begin))
+
+
+def by_weight(rests: Iterable[str]) -> list[str]:
+    """What a proof rests on, the heaviest first."""
+    return sorted(rests, key=place)

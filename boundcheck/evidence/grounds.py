@@ -10,7 +10,7 @@ from boundcheck.theory.statement import Belief
 from boundcheck.verdict import Outcome
 
 if TYPE_CHECKING:
-    from boundcheck.proof.records import Record
+    from boundcheck.certificates.records import Record
     from boundcheck.theory.statement import Statement
 
 
@@ -23,8 +23,8 @@ def grounds(
     """The kinds of evidence that bear out what is believed of a reading; empty without any, and for an open reading.
 
     A reading is shown false by a "witness", a "violated claim", a "refuted derivation" or a "dimension clash", and is
-    borne out as true by a "claim that holds" (a vacuous one does not), a "proved derivation" or one that is "not
-    verified". derived: what is on record of its derivation. witnesses, claims: see `evidence.shipped_files`.
+    borne out as true by a "claim that holds" (a vacuous one does not) or a "proved derivation". derived: what is on
+    record of its derivation. witnesses, claims: see `evidence.shipped_files`.
     """
     own = claims.get(statement.id, {})
     found: dict[str, bool] = {}
@@ -39,7 +39,6 @@ def grounds(
         found = {
             "claim that holds": own.get(Outcome.HOLDS.value, 0) > 0,
             "proved derivation": derived is not None and derived.proved,
-            "derivation, not verified": derived is not None and derived.derived and not derived.proved,
         }
     return tuple(kind for kind, there in found.items() if there)
 

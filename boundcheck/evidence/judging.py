@@ -18,7 +18,8 @@ from boundcheck.core.numbers import format_apart, format_short
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput
 from boundcheck.evidence.compared_points import FLOAT_EQUAL, Mask, Points, index_name
-from boundcheck.evidence.confidence import RARE, Decision, SequentialTest, useful_envelope
+from boundcheck.evidence.confidence import Decision, SequentialTest, useful_envelope
+from boundcheck.evidence.eprocess import RARE
 from boundcheck.evidence.numbers_in_sentences import apart, measured, ratio_at
 from boundcheck.evidence.seeds import about_seeds, words_for
 from boundcheck.theory.statement import Kind

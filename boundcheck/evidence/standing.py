@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from boundcheck.certificates.records import NOT_CHECKED, Record
 from boundcheck.evidence.derivation_words import rests_words
-from boundcheck.proof.records import NOT_CHECKED, Record
 from boundcheck.verdict import Outcome
 
 
@@ -20,8 +20,7 @@ class Word(StrEnum):
 
     CONTRADICTORY = "CONTRADICTORY"  # derived and violated: one of the two is wrong
     VIOLATED = "VIOLATED"  # a counterexample in scope breaks it
-    PROVED = "PROVED"  # the verifier accepts its proof record, and those of all that it cites
-    DERIVED = "DERIVED"  # the checker proves every step, and the verifier has accepted no proof record
+    PROVED = "PROVED"  # the verifier accepts its record, and those of all that it cites
     GAP = "RESTS ON A GAP"  # its derivation cites what is refuted, not derived or not checked
     PROOF_REFUTED = "PROOF REFUTED"  # a step of its derivation is refuted; the statement may be true
     NO_SCALING = "DOES NOT SCALE"  # the sides have different dimensions
@@ -83,7 +82,7 @@ class Known:
             return "refuted (a counterexample breaks it)"
         if found is None:
             return "not derived"
-        if found.derived:
+        if found.proved:
             return ""
         return {"REFUTED": "refuted", NOT_CHECKED: "not checked"}.get(found.status, "not proved")
 
@@ -112,19 +111,15 @@ class Known:
     def _judged(self, id: str, gaps: Sequence[Gap]) -> tuple[Word, str]:
         found, violated = self.records.get(id), self.violations.get(id, "")
         if violated:
-            if found is not None and found.derived and not gaps:
-                return Word.CONTRADICTORY, f"Its derivation is {found.status}, but it is violated: {violated}"
+            if found is not None and found.proved and not gaps:
+                return Word.CONTRADICTORY, f"Its derivation is PROVED, but it is violated: {violated}"
             return Word.VIOLATED, violated
         if found is not None and gaps:
             return Word.GAP, f"It {'; it '.join(map(str, gaps))}."
-        if found is not None and found.derived:
-            steps = f"All {sum(found.counts.values())} steps of its derivation are proved by machine"
-            if found.proved:
-                return Word.PROVED, f"{steps}, and the verifier accepts the proof{rests_words(found)}."
-            return Word.DERIVED, f"{steps}, not verified: {found.reason}."
+        if found is not None and found.proved:
+            return Word.PROVED, f"The verifier accepts its proof of {found.lines} lines. {rests_words(found)}"
         if found is not None and found.status == "REFUTED":
-            steps = ", ".join(step for step, status in found.failing.items() if status == "REFUTED")
-            return Word.PROOF_REFUTED, f"The derivation fails at {steps}, with an exact witness."
+            return Word.PROOF_REFUTED, f"The derivation fails at {', '.join(found.refuted_at)}, at given exact values."
         if id in self.inconsistent:
             return Word.NO_SCALING, "Its sides have different dimensions, as declared."
         outcomes = self.claims.get(id, {})
@@ -149,9 +144,9 @@ def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], brok
     """
     import json
 
+    from boundcheck.certificates.records import record
     from boundcheck.errors import BadInput
     from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
-    from boundcheck.proof.records import record
     from boundcheck.theory.discovery import statement
 
     records: dict[str, Record] = {}

@@ -17,19 +17,8 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
+from boundcheck.evidence import rounds_to_target
 from boundcheck.evidence.open_step_sizes import TUNED, factor_of, placeholder
-from boundcheck.evidence.rounds_to_target import (
-    Setup,
-    assembled,
-    bound_at,
-    is_bound,
-    measures_progress,
-    needed,
-    prepare,
-    promised,
-    rounds_at,
-    start_value,
-)
 from boundcheck.evidence.working_step_size import largest_in_practice
 from boundcheck.methods.build import build as build_method
 from boundcheck.setting import Setting
@@ -118,15 +107,15 @@ def recommended(
     share: Fraction,
     constants: Mapping[str, Any] | None = None,
     grid: Sequence[int] = (),
-) -> tuple[Setup | None, Choice | None, str]:
+) -> tuple[rounds_to_target.Setup | None, Choice | None, str]:
     """The setup and choice with the fewest promised rounds to `share` of the start value; else why there is none.
 
     A step size that is a number stays; "largest", "c*largest", "tuned" or "best" is chosen here. grid: amounts of local
     work E to choose among; empty: that of the method stays.
     """
-    if not measures_progress(claimed):
+    if not rounds_to_target.measures_progress(claimed):
         return None, None, f"it is about '{claimed.metric.quantity}', which does not tell how far a method still is"
-    found: tuple[Setup, Choice] | None = None
+    found: tuple[rounds_to_target.Setup, Choice] | None = None
     why = ""
     step = step_of(claimed, method)
     for spec in _local(claimed, method, grid):
@@ -135,19 +124,19 @@ def recommended(
         prescribed = least or (free and step in dict(claimed.choices))
         for k in range(HALVINGS + 1 if free and not prescribed else 1):
             tried = {**spec, str(step): f"{Fraction(1, 2**k)}*largest" if k else "largest"} if free else spec
-            setup = prepare(claimed, problem, tried, constants) if not prescribed else None
+            setup = rounds_to_target.prepare(claimed, problem, tried, constants) if not prescribed else None
             if prescribed:
                 asked = {**spec, str(step): BEST if least else TUNED}
                 setup = _prescribed(claimed, problem, asked, constants, share, str(step))
             if setup is None or isinstance(setup, str):
                 why = why or str(setup)
                 break
-            target = start_value(setup) * share
-            index = promised(setup, target)
+            target = rounds_to_target.start_value(setup) * share
+            index = rounds_to_target.promised(setup, target)
             if index is None:
                 why = why or "its bound stays above the target at every step that was tried"
                 continue
-            choice = Choice(setup.spec, index, rounds_at(setup, index))
+            choice = Choice(setup.spec, index, rounds_to_target.rounds_at(setup, index))
             assert choice.rounds is not None
             if found is None or found[1].rounds is None or choice.rounds < found[1].rounds:
                 found = (setup, choice)
@@ -167,7 +156,7 @@ def _prescribed(
     constants: Mapping[str, Any] | None,
     share: Fraction,
     step: str,
-) -> Setup | str:
+) -> rounds_to_target.Setup | str:
     """The setup at the horizon for which a prescribed or best step promises the target, horizons doubling."""
     name = str(claimed.metric.index)
     for k in range(2, 41):
@@ -177,11 +166,11 @@ def _prescribed(
             if isinstance(size, str):
                 return size
             asked = {**spec, step: format_exact(size)}
-        tried = prepare(claimed, problem, asked, constants, {name: [2**k]})
+        tried = rounds_to_target.prepare(claimed, problem, asked, constants, {name: [2**k]})
         if isinstance(tried, str):
             return tried
-        found = bound_at(tried, 2**k)
-        if found is not None and found <= nearest_float(start_value(tried) * share):
+        found = rounds_to_target.bound_at(tried, 2**k)
+        if found is not None and found <= nearest_float(rounds_to_target.start_value(tried) * share):
             return tried
     return "no value of its step promises the target for a horizon that was tried"
 
@@ -198,7 +187,7 @@ def _best(
 
     The constants are those at the value 1; where they depend on it, the value is a good one and not the best.
     """
-    at_one = assembled(claimed, problem, {**spec, step: 1}, constants)
+    at_one = rounds_to_target.assembled(claimed, problem, {**spec, step: 1}, constants)
     if isinstance(at_one, str):
         return at_one
     values = {**{k: v for k, v in at_one.values.items() if k != step}, str(claimed.metric.index): Fraction(index)}
@@ -223,20 +212,23 @@ def tune(
     """
     if not 0 < share < 1:
         raise BadInput(f"the target {format_exact(share)} is not allowed; it is a share of the start, between 0 and 1.")
-    if not is_bound(claimed):
+    if not rounds_to_target.is_bound(claimed):
         raise BadInput(f"{claimed.best_id} bounds no metric for every number of rounds, so that it promises nothing.")
     step = step_of(claimed, method)
     setup, choice, why = recommended(claimed, problem, method, share, constants, grid)
     if setup is None or choice is None:
         return Tuning(claimed.best_id, None, step, why)
-    target = start_value(setup) * share
-    really = _rounds(setup, needed(setup, target))
+    target = rounds_to_target.start_value(setup) * share
+    really = _rounds(setup, rounds_to_target.needed(setup, target))
     best = Choice(setup.spec, None, really) if really is not None else None
     tried = _to_try(setup, claimed, problem, method, step, grid)
     for k, spec in enumerate(tried):
         other = _setup(setup, spec)
         try:
-            rounds = _rounds(other, needed(other, target, None if best is None or best.rounds is None else best.rounds))
+            rounds = _rounds(
+                other,
+                rounds_to_target.needed(other, target, None if best is None or best.rounds is None else best.rounds),
+            )
         except (BadInput, Unsupported):
             continue
         if rounds is not None and (best is None or best.rounds is None or rounds < best.rounds):
@@ -246,20 +238,20 @@ def tune(
     return Tuning(claimed.best_id, target, step, "", choice, really, best)
 
 
-def _rounds(setup: Setup, index: int | None) -> int | None:
-    return None if index is None else rounds_at(setup, index)
+def _rounds(setup: rounds_to_target.Setup, index: int | None) -> int | None:
+    return None if index is None else rounds_to_target.rounds_at(setup, index)
 
 
-def _setup(setup: Setup, spec: Mapping[str, Any]) -> Setup:
+def _setup(setup: rounds_to_target.Setup, spec: Mapping[str, Any]) -> rounds_to_target.Setup:
     """The same statement and problem with another method, for running alone: nothing is claimed there."""
     setting = Setting(build_method(spec), setup.problem)
     own = setup.claimed.known(setting.parameters)
     values = {**setup.values, **{k: v for k, v in own.items() if k in setup.values}}
-    return Setup(setup.claimed, setting, spec, values)
+    return rounds_to_target.Setup(setup.claimed, setting, spec, values)
 
 
 def _to_try(
-    setup: Setup,
+    setup: rounds_to_target.Setup,
     claimed: Statement,
     problem: Problem,
     method: Mapping[str, Any],

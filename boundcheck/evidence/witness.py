@@ -92,17 +92,6 @@ def witness_of(claim: Claim, verdict: Verdict, provenance: Mapping[str, Any]) ->
     )
 
 
-def check_writable(path: Path) -> None:
-    """BadInput in one sentence where no witness file can be put at `path`; to be asked before a long search."""
-    if path.is_dir():
-        raise BadInput(f"the witness file {path} is a folder; give the name of a file in it.")
-    above = next((p for p in path.absolute().parents if p.exists()), None)
-    if above is None or not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise BadInput(f"the witness file {path} cannot be written: {above} is not a folder that can be written to.")
-    if path.exists() and not path.is_file():
-        raise BadInput(f"the witness file {path} is not a plain file.")
-
-
 def save_witness(witness: Witness, path: Path) -> None:
     """Write a witness file, whole or not at all; BadInput for a folder, StoreError where the disk refuses."""
     if path.is_dir():

@@ -7,18 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
+from boundcheck.methods import parts
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts import (
-    Aggregation,
-    AggregationContext,
-    Blocks,
-    ControlVariates,
-    Correction,
-    Drawing,
-    LocalWork,
-    Schedule,
-    Visit,
-)
 from boundcheck.methods.parts.local import Sampling
 
 ONE = Fraction(1)
@@ -33,17 +23,17 @@ class AlteredWork:
     prox: a factor of the proximal weight.
     """
 
-    work: LocalWork
+    work: parts.LocalWork
     scale: Fraction | tuple[Fraction, ...] = ONE
     more: int | tuple[int, ...] = 0
     only: int | None = None
     sampling: Sampling | None = None
     prox: Fraction = ONE
 
-    def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
+    def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, parts.Visit], ...]:
         scale = self.scale[client] if isinstance(self.scale, tuple) else self.scale
         more = self.more[client] if isinstance(self.more, tuple) else self.more
-        found: list[tuple[Fraction, Visit]] = []
+        found: list[tuple[Fraction, parts.Visit]] = []
         for p, v in self.work.visits(client, cohort, clients):
             steps = max(0, (v.steps if self.only is None else self.only) + more)
             sampling = v.sampling if self.sampling is None else self.sampling
@@ -66,10 +56,10 @@ class AlteredWork:
 
 
 @dataclass(frozen=True)
-class _Seen(AggregationContext):
+class _Seen(parts.AggregationContext):
     """What a rule is told: other weights of the clients, with the probabilities of the real ones."""
 
-    real: AggregationContext
+    real: parts.AggregationContext
 
     def inclusion(self, i: int) -> Fraction:
         return self.real.inclusion(i)
@@ -85,26 +75,26 @@ class AlteredWeights:
     likely: times p_i, so that nothing makes up for clients that take part rarely.
     """
 
-    rule: Aggregation
+    rule: parts.Aggregation
     weights: tuple[Fraction, ...] | None = None
-    local: LocalWork | None = None
+    local: parts.LocalWork | None = None
     times: Fraction | tuple[Fraction, ...] = ONE
     kept: Literal["all", "mean", "last", "first"] = "all"
     size: Literal["", "fewer", "more"] = ""
     unit: bool = False
     likely: bool = False
 
-    def _context(self, setting: AggregationContext) -> AggregationContext:
+    def _context(self, setting: parts.AggregationContext) -> parts.AggregationContext:
         clients, local = setting.clients, self.local or setting.local
         if self.weights is not None:
             clients = Clients(self.weights, clients.sizes)
         return _Seen(clients, setting.participation, local, setting)
 
-    def _factor(self, i: int, setting: AggregationContext) -> Fraction:
+    def _factor(self, i: int, setting: parts.AggregationContext) -> Fraction:
         own = self.times[i] if isinstance(self.times, tuple) else self.times
         return own * setting.inclusion(i) if self.likely else own
 
-    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: parts.AggregationContext) -> list[Fraction]:
         if not cohort:
             return []
         found = self.rule.coefficients(cohort, self._context(setting))
@@ -120,7 +110,7 @@ class AlteredWeights:
         share = {"": ONE, "fewer": Fraction(count, n), "more": Fraction(n, count)}[self.size]
         return [a * share for a in found]
 
-    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
+    def by_client(self, setting: parts.AggregationContext) -> Callable[[int], Fraction] | None:
         if self.kept != "all" or self.unit or self.size:
             return None
         own = self.rule.by_client(self._context(setting))
@@ -131,7 +121,7 @@ class AlteredWeights:
 class AlteredSteps:
     """Step sizes of a wrong cycle: those of `shift` cycles later, or of the first cycle for ever."""
 
-    schedule: Schedule
+    schedule: parts.Schedule
     shift: int = 0
     first: bool = False
 
@@ -155,7 +145,7 @@ class AlteredSteps:
 
 
 @dataclass(frozen=True)
-class OppositeCorrection(Correction):
+class OppositeCorrection(parts.Correction):
     """A gradient correction with the wrong sign."""
 
     def at(self, round_index: int) -> Fraction:
@@ -164,7 +154,7 @@ class OppositeCorrection(Correction):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OppositeControl(ControlVariates):
+class OppositeControl(parts.ControlVariates):
     """Control variates that local steps add where they are to be subtracted."""
 
     @property
@@ -174,7 +164,7 @@ class OppositeControl(ControlVariates):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlteredBlocks(Blocks):
+class AlteredBlocks(parts.Blocks):
     """An averaging of blocks with other weights, `given`, one a client."""
 
     given: tuple[Fraction, ...]
@@ -196,6 +186,6 @@ class DrawnAgain:
     def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...] | None:
         return None
 
-    def drawing(self, clients: Clients) -> Drawing:
+    def drawing(self, clients: Clients) -> parts.Drawing:
         n = clients.count
-        return Drawing("replacement", n, self.size, probabilities=(Fraction(1, n),) * n)
+        return parts.Drawing("replacement", n, self.size, probabilities=(Fraction(1, n),) * n)

@@ -10,17 +10,9 @@ import numpy as np
 from boundcheck.core.parameters import checks_types
 from boundcheck.engines.exact.means import exact_iterate
 from boundcheck.errors import BadInput, BoundcheckError
+from boundcheck.implementations import findings
 from boundcheck.implementations.agreement import POWER, RATE
 from boundcheck.implementations.diagnosis import Mutations, agreeing, solved
-from boundcheck.implementations.findings import (
-    SINGLE,
-    Agreement,
-    Difference,
-    labels,
-    looks_like,
-    not_told,
-    within_single,
-)
 from boundcheck.implementations.instances import telling_problem
 from boundcheck.implementations.random_comparison import compare_random
 from boundcheck.implementations.reference import is_random, iterates, look_ahead
@@ -54,7 +46,7 @@ def compare_implementation(
     seeds: int = SEEDS,
     rate: float = RATE,
     power: float = POWER,
-) -> Agreement:
+) -> findings.Agreement:
     """Run `run(task, seed)` and compare what it returns with the exact runs of a method.
 
     problem: default `instances.telling_problem`, on which the mistakes of the method differ. A method without
@@ -78,7 +70,7 @@ def compare_implementation(
     return _compare_fixed(task, run, tolerance)
 
 
-def _compare_fixed(task: Task, run: Run, tolerance: float) -> Agreement:
+def _compare_fixed(task: Task, run: Run, tolerance: float) -> findings.Agreement:
     """A method without randomness, on one seed."""
     found = follow(run, task, [0])
     names = tuple(sorted(found.metrics))
@@ -105,20 +97,20 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> Agreement:
     if same.all():
         reason = f"{what} agree with the exact run to {tolerance:g}, relative to the largest number so far."
         reason += which
-        return _agreement(task, True, None, {}, tried, alike, reason + not_told(alike, known is not None))
+        return _agreement(task, True, None, {}, tried, alike, reason + findings.not_told(alike, known is not None))
     assert known is not None
     row, column = (int(v) for v in np.argwhere(~same)[0])
-    difference = Difference(
-        row, labels(task, names)[column], float(whole[row, column]), _fraction(task, names, row, column),
+    difference = findings.Difference(
+        row, findings.labels(task, names)[column], float(whole[row, column]), _fraction(task, names, row, column),
         float(got[row, column]),
     )  # fmt: skip
     mistakes = known.like(got, tolerance) or solved(task.method, task.problem, got, measure, tolerance)
     named = {m.name: m.sentence + _of_kinds(m.method, task) for m in mistakes}
     reason = f"{what} differ from the exact run: {difference.words()} (tolerance {tolerance:g}). "
-    if not named and tolerance < SINGLE and agreeing(got, whole, SINGLE).all():
-        reason += within_single("rounds")
-    reason += looks_like(named, tried)
-    return _agreement(task, False, difference, named, tried, alike, reason + not_told(alike))
+    if not named and tolerance < findings.SINGLE and agreeing(got, whole, findings.SINGLE).all():
+        reason += findings.within_single("rounds")
+    reason += findings.looks_like(named, tried)
+    return _agreement(task, False, difference, named, tried, alike, reason + findings.not_told(alike))
 
 
 def _of_kinds(wrong: Method, task: Task) -> str:
@@ -136,13 +128,13 @@ def _points(found: Trajectories) -> Floats:
 def _agreement(
     task: Task,
     agrees: bool,
-    difference: Difference | None,
+    difference: findings.Difference | None,
     mistakes: Mapping[str, str],
     tried: int,
     alike: tuple[str, ...],
     reason: str,
-) -> Agreement:
-    return Agreement(
+) -> findings.Agreement:
+    return findings.Agreement(
         task.method.name, task.problem.name, task.rounds, agrees, "run", difference, mistakes, tried, alike, reason
     )
 

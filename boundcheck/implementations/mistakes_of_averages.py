@@ -9,18 +9,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from boundcheck.implementations.altered import AlteredBlocks, AlteredWeights
+from boundcheck.methods import parts
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import (
-    Average,
-    AveragedModels,
-    Blocks,
-    Normalised,
-    PerClient,
-    Same,
-    SumOne,
-    Unbiased,
-)
 
 Found = Iterator[tuple[str, str, dict[str, Any]]]  # name, sentence, the parts that differ
 MOST_CLIENTS = 6  # mistakes with one client or one pair of clients are made for so many clients
@@ -29,7 +20,7 @@ _SUMS = (Fraction(101, 100), Fraction(99, 100), Fraction(1, 2), Fraction(2))
 
 def weight_mistakes(method: Method, clients: Clients) -> Found:
     """Wrong weights of the clients, and averages that leave clients out."""
-    if isinstance(method.exchange, Blocks):
+    if isinstance(method.exchange, parts.Blocks):
         yield from _block_weights(method.exchange, clients)
         return
     rule, n = method.aggregation, clients.count
@@ -37,16 +28,20 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
 
     def told(weights: list[Fraction]) -> dict[str, Any]:
         """The rule with other weights of the clients, or, where it has its own numbers, with those moved alike."""
-        if isinstance(rule, PerClient):
-            return {"aggregation": PerClient(tuple(weights))}
+        if isinstance(rule, parts.PerClient):
+            return {"aggregation": parts.PerClient(tuple(weights))}
         return {"aggregation": AlteredWeights(rule, tuple(weights))}
 
-    if isinstance(rule, Average | Same):
+    if isinstance(rule, parts.Average | parts.Same):
         words = "clients count by their data instead of alike"
-        value = SumOne() if isinstance(rule, Average) else PerClient(tuple(rule.value * n * w for w in clients.weights))
+        value = (
+            parts.SumOne()
+            if isinstance(rule, parts.Average)
+            else parts.PerClient(tuple(rule.value * n * w for w in clients.weights))
+        )
         yield "data weights", words, {"aggregation": value}
     else:
-        own = list(rule.values) if isinstance(rule, PerClient) else list(clients.weights)
+        own = list(rule.values) if isinstance(rule, parts.PerClient) else list(clients.weights)
         mean = sum(own, Fraction(0)) / n
         uniform = told([mean] * n)
         yield "uniform weights", "every client counts alike instead of by its weight", uniform
@@ -54,12 +49,12 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
             words = "the cohort's clients count alike, as their mean does"
             yield "the cohort's mean weight", words, {"aggregation": AlteredWeights(rule, kept="mean")}
         yield from _moved(own, told)
-    if isinstance(rule, Normalised):
+    if isinstance(rule, parts.Normalised):
         words = "differences are not divided by the numbers of local steps, as in FedAvg"
-        yield "weights not normalised", words, {"aggregation": SumOne()}
+        yield "weights not normalised", words, {"aggregation": parts.SumOne()}
         words = "the normaliser is not tau_eff: the weights p_i/tau_i are scaled to sum to 1"
         yield "normalised weights that sum to 1", words, {"aggregation": AlteredWeights(rule, unit=True)}
-    if isinstance(rule, SumOne | Unbiased) and rule.weights != "data":
+    if isinstance(rule, parts.SumOne | parts.Unbiased) and rule.weights != "data":
         words = f"the weights are the clients' shares of data instead of '{rule.weights}'"
         yield "plain data weights", words, {"aggregation": replace(rule, weights="data")}
     if not whole:
@@ -84,7 +79,7 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
             yield (
                 f"models averaged with weights that sum to {s}",
                 f"the server averages models with weights {s} times too large",
-                {**wrong, "server": AveragedModels(method.server.eta_g, method.server.ascend)},
+                {**wrong, "server": parts.AveragedModels(method.server.eta_g, method.server.ascend)},
             )
 
 
@@ -99,7 +94,7 @@ def _moved(own: list[Fraction], told: Callable[[list[Fraction]], dict[str, Any]]
         yield "weights in reverse", "the list of weights runs in the opposite order", told(own[::-1])
 
 
-def _block_weights(blocks: Blocks, clients: Clients) -> Found:
+def _block_weights(blocks: parts.Blocks, clients: Clients) -> Found:
     """Wrong weights, of sum 1, of models that clients keep; none where models are handed over, which count alike."""
     own, n = list(blocks.of(clients.weights)), clients.count
     if blocks.hand_over is not None or n < 2:
@@ -125,8 +120,8 @@ def _block_weights(blocks: Blocks, clients: Clients) -> Found:
 def _cohort_weights(method: Method, clients: Clients) -> Found:
     """Mistakes that need a cohort of some of the clients."""
     rule = method.aggregation
-    models = AveragedModels(method.server.eta_g, method.server.ascend)
-    means = isinstance(rule, Average | SumOne)  # which divide by |S|; other weights do not
+    models = parts.AveragedModels(method.server.eta_g, method.server.ascend)
+    means = isinstance(rule, parts.Average | parts.SumOne)  # which divide by |S|; other weights do not
     sizes: tuple[tuple[Literal["fewer", "more"], str], ...] = (
         ("fewer", "divided by n instead of |S|" if means else "times |S|/n"),
         ("more", "times n/|S|"),
@@ -142,25 +137,25 @@ def _cohort_weights(method: Method, clients: Clients) -> Found:
             "the weights are divided by their sum",
             {"aggregation": AlteredWeights(rule, unit=True)},
         )
-    if isinstance(rule, SumOne):
+    if isinstance(rule, parts.SumOne):
         yield (
             "unbiased weights",
             "weights are w_i/p_i instead of w_i over the cohort's sum",
-            {"aggregation": Unbiased()},
+            {"aggregation": parts.Unbiased()},
         )
         if method.is_plain:
             yield (
                 "data weights, not scaled to the cohort",
                 "models are averaged with w_i, whose sum is below 1",
                 {
-                    "aggregation": PerClient(tuple(clients.weights)),
+                    "aggregation": parts.PerClient(tuple(clients.weights)),
                     "server": models,
                 },
             )
-    if not isinstance(rule, Average | SumOne) and method.is_plain:
+    if not isinstance(rule, parts.Average | parts.SumOne) and method.is_plain:
         words = "the server adds up models, not differences, with weights that do not sum to 1 in every cohort"
         yield "models instead of differences", words, {"server": models}
-    if isinstance(rule, Unbiased):
+    if isinstance(rule, parts.Unbiased):
         yield (
             "weights not divided by p_i",
             "nothing makes up for clients that take part rarely",
@@ -169,13 +164,13 @@ def _cohort_weights(method: Method, clients: Clients) -> Found:
         yield (
             "data weights over the cohort's sum",
             "weights are w_i over the cohort's sum instead of w_i/p_i",
-            {"aggregation": SumOne(rule.weights)},
+            {"aggregation": parts.SumOne(rule.weights)},
         )
 
 
 def server_mistakes(method: Method, clients: Clients) -> Found:
     """A wrong step of the server."""
-    if isinstance(method.exchange, Blocks):  # there is no server
+    if isinstance(method.exchange, parts.Blocks):  # there is no server
         return
     step = method.server
     if step.eta_g != 1:

@@ -21,25 +21,10 @@ from boundcheck.implementations.altered import (
 )
 from boundcheck.implementations.mistakes_of_averages import Found, server_mistakes, weight_mistakes
 from boundcheck.implementations.mistakes_of_steps import epoch_mistakes, schedule_mistakes, step_mistakes
+from boundcheck.methods import parts
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import (
-    Average,
-    ClientOptimizer,
-    ControlVariates,
-    Cyclic,
-    Full,
-    Independent,
-    OneByWeight,
-    PerClient,
-    ReferencePoint,
-    Same,
-    Stale,
-    Unbiased,
-    Uniform,
-    WithReplacement,
-)
 from boundcheck.methods.parts.control import POINTS
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
@@ -64,9 +49,9 @@ def mutants(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, 
     problem = build_problem(problem) if isinstance(problem, Mapping) else problem
     clients, found = clients_of(problem), list[Mutant]()
     for make in _BY_PART:
-        for name, sentence, parts in make(method, clients):
+        for name, sentence, changes in make(method, clients):
             try:
-                wrong = replace(method, name=f"{method.name} with {name}", **_consistent(method, parts))
+                wrong = replace(method, name=f"{method.name} with {name}", **_consistent(method, changes))
                 wrong.check(clients, problem.dim)
             except BoundcheckError:  # the mistake makes no sense with these clients
                 continue
@@ -74,55 +59,55 @@ def mutants(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, 
     return found
 
 
-def _consistent(method: Method, parts: dict[str, Any]) -> dict[str, Any]:
+def _consistent(method: Method, changes: dict[str, Any]) -> dict[str, Any]:
     """Weights that depend on the local work stay those of the right one."""
-    rule = parts.get("aggregation", method.aggregation)
-    if "local" in parts and not isinstance(rule, Average | Same | PerClient):
-        return {**parts, "aggregation": AlteredWeights(rule, local=method.local)}
-    return parts
+    rule = changes.get("aggregation", method.aggregation)
+    if "local" in changes and not isinstance(rule, parts.Average | parts.Same | parts.PerClient):
+        return {**changes, "aggregation": AlteredWeights(rule, local=method.local)}
+    return changes
 
 
 def _participation(method: Method, clients: Clients) -> Found:
     part, n = method.participation, clients.count
-    if isinstance(part, Cyclic):
+    if isinstance(part, parts.Cyclic):
         order = part.order or tuple(range(n))
         for name, other in (("in reverse", order[::-1]), ("starting with the second", (*order[1:], order[0]))):
-            yield f"clients {name}", f"the clients take their turns {name}", {"participation": Cyclic(other)}
+            yield f"clients {name}", f"the clients take their turns {name}", {"participation": parts.Cyclic(other)}
         words = "all clients take part in every round and are averaged"
-        yield "all clients in every round", words, {"participation": Full()}
-    if isinstance(part, Uniform):
+        yield "all clients in every round", words, {"participation": parts.Full()}
+    if isinstance(part, parts.Uniform):
         yield from _uniform(method, part, clients)
-    if isinstance(part, WithReplacement):
+    if isinstance(part, parts.WithReplacement):
         words = "clients are drawn uniformly without replacement"
-        yield "clients drawn without replacement", words, {"participation": Uniform(part.size)}
+        yield "clients drawn without replacement", words, {"participation": parts.Uniform(part.size)}
         words = "clients are drawn uniformly, not by their weights"
         yield "clients drawn uniformly", words, {"participation": DrawnAgain(part.size)}
-    if isinstance(part, OneByWeight):
-        yield "one client drawn uniformly", "the client is not drawn by its weight", {"participation": Uniform(1)}
-    if isinstance(part, Independent):
+    if isinstance(part, parts.OneByWeight):
+        yield "one client drawn uniformly", "the client is not drawn by its weight", {"participation": parts.Uniform(1)}
+    if isinstance(part, parts.Independent):
         mean = sum(part.probabilities, Fraction(0)) / n
         words = "all clients take part with the same probability"
-        yield "equal probabilities", words, {"participation": Independent((mean,) * n)}
+        yield "equal probabilities", words, {"participation": parts.Independent((mean,) * n)}
 
 
-def _uniform(method: Method, part: Uniform, clients: Clients) -> Found:
+def _uniform(method: Method, part: parts.Uniform, clients: Clients) -> Found:
     """Cohorts drawn otherwise, with the weights that belong to the right ones."""
     rule, fixed = method.aggregation, dict[str, Any]()
-    if isinstance(rule, Unbiased):
+    if isinstance(rule, parts.Unbiased):
         own = rule.by_client(method.context(clients))
-        fixed = {"aggregation": PerClient(tuple(own(i) for i in range(clients.count)))}
+        fixed = {"aggregation": parts.PerClient(tuple(own(i) for i in range(clients.count)))}
     words = "a client can be drawn twice in a round"
     yield "clients drawn with replacement", words, {"participation": DrawnAgain(part.size), **fixed}
     words = "clients are drawn with replacement, by their weights"
-    yield "clients drawn by weight", words, {"participation": WithReplacement(part.size), **fixed}
+    yield "clients drawn by weight", words, {"participation": parts.WithReplacement(part.size), **fixed}
     for size, word in ((part.size - 1, "fewer"), (part.size + 1, "more")):
         if 1 <= size <= clients.count:
             name, words = f"one client {word} in a cohort", f"every cohort has one client {word}"
-            yield name, words, {"participation": Uniform(size), **fixed}
+            yield name, words, {"participation": parts.Uniform(size), **fixed}
             if fixed:
                 words = f"{words}, with the weights that belong to it"
-                yield f"{name}, and its weights", words, {"participation": Uniform(size)}
-    yield "all clients in every round", "nobody is left out", {"participation": Full(), **fixed}
+                yield f"{name}, and its weights", words, {"participation": parts.Uniform(size)}
+    yield "all clients in every round", "nobody is left out", {"participation": parts.Full(), **fixed}
 
 
 def _momentum(method: Method, clients: Clients) -> Found:
@@ -151,7 +136,7 @@ def _server_momentum(method: Method, clients: Clients) -> Found:
         squared = replace(m, momentum=m.momentum**2)
         yield "momentum used twice", "the momentum is the square of what it should be", {"server_momentum": squared}
         words = "the local steps of the clients have the momentum, not the server"
-        local = ClientOptimizer(momentum=m.momentum) if m.momentum else None
+        local = parts.ClientOptimizer(momentum=m.momentum) if m.momentum else None
         yield "momentum of the clients' steps", words, {"server_momentum": None, "client_optimizer": local}
 
 
@@ -178,7 +163,7 @@ def _correction(method: Method, clients: Clients) -> Found:
 
 def _control(method: Method, clients: Clients) -> Found:
     c = method.control
-    if isinstance(c, ControlVariates):
+    if isinstance(c, parts.ControlVariates):
         if c.update == "difference":
             words = "new control variates are whole gradients at the server's point"
             yield "control variates: option I", words, {"control": replace(c, update="gradient")}
@@ -191,7 +176,7 @@ def _control(method: Method, clients: Clients) -> Found:
         start = "gradient" if c.start == "zero" else "zero"
         words = f"the first control variates are {start}"
         yield f"control variates from {start}", words, {"control": replace(c, start=start)}
-    if isinstance(c, ReferencePoint):
+    if isinstance(c, parts.ReferencePoint):
         for point in POINTS:
             if point != c.point:
                 words = f"the reference point is the {point} point of its rounds"
@@ -207,12 +192,12 @@ def _control(method: Method, clients: Clients) -> Found:
 
 
 def _exchange(method: Method, clients: Clients) -> Found:
-    if isinstance(method.exchange, Stale):
+    if isinstance(method.exchange, parts.Stale):
         words = "clients work on the server's current model instead of the one that they received"
         yield "no staleness", words, {"exchange": None}
     elif method.is_plain and method.participation.fixed(0, clients) != tuple(range(clients.count)):
         words = "clients go on from the model that they had when they last took part"
-        yield "stale models", words, {"exchange": Stale()}
+        yield "stale models", words, {"exchange": parts.Stale()}
 
 
 def _without(method: Method, clients: Clients) -> Found:

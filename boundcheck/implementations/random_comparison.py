@@ -11,16 +11,8 @@ import numpy as np
 
 from boundcheck.engines.envelopes import certified_envelopes
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
+from boundcheck.implementations import findings
 from boundcheck.implementations.agreement import FIRST, Expected, LawTest, MeanTest, check_means, same_law
-from boundcheck.implementations.findings import (
-    SINGLE,
-    Agreement,
-    Difference,
-    labels,
-    looks_like,
-    not_told,
-    within_single,
-)
 from boundcheck.implementations.mutants import Mutant, mutants
 from boundcheck.implementations.reference import expected_metrics, iterates, sampled_iterates
 from boundcheck.implementations.task import Task
@@ -38,7 +30,7 @@ ROUNDING = 1e-9
 
 def compare_random(
     task: Task, run: Run, seeds: int, rate: float, power: float, tolerance: float = ROUNDING
-) -> Agreement:
+) -> findings.Agreement:
     """See `comparison.compare_implementation`; half of the rate goes to the test of means, half to that of laws."""
     if seeds < FIRST:
         raise BadInput(f"seeds = {seeds} is not allowed; a random method is compared with at least {FIRST}.")
@@ -61,7 +53,7 @@ def compare_random(
         return means, laws
 
     means, laws = tested(tolerance)
-    single = tolerance < SINGLE and _refuted(means, laws) and not _refuted(*tested(SINGLE))
+    single = tolerance < findings.SINGLE and _refuted(means, laws) and not _refuted(*tested(findings.SINGLE))
     return _Answer(task, seen, means, laws, draws, rate, power, tolerance, single).agreement(seeds)
 
 
@@ -82,7 +74,7 @@ class _Seen:
         self.metrics = tuple(sorted(first.metrics)) or tuple(m for m in METRICS if m in task.problem.metrics)
         self.coordinates = 0 if first.metrics else task.dimension if task.dimension <= MOST_COORDINATES else 0
         self.rounds = compared_rounds(task.rounds)
-        names = (*labels(task, ())[: self.coordinates], *self.metrics)
+        names = (*findings.labels(task, ())[: self.coordinates], *self.metrics)
         self.labels = tuple((r, name) for r in self.rounds for name in names)
         if not names:
             raise Unsupported(f"'{task.problem.name}' has no metric and too many coordinates to compare.")
@@ -199,7 +191,7 @@ class _Answer:
     tolerance: float
     single: bool
 
-    def agreement(self, seeds: int) -> Agreement:
+    def agreement(self, seeds: int) -> findings.Agreement:
         task, seen, used = self.task, self.seen, self.seen.count
         refuted = _refuted(self.means, self.laws)
         what = f"{task.rounds} rounds of {task.method.name} on '{task.problem.name}'"
@@ -211,16 +203,18 @@ class _Answer:
             found, merely, tried, alike = self._explanations(values)
             mistakes, compatible = ({m.name: m.sentence for m in each} for each in (found, merely))
             reason = f"{what} differ from the method in {used} seeds: {difference.words()}, {self._why()}. "
-            reason += (within_single("seeds") if self.single else "") + looks_like(mistakes, tried, compatible)
+            reason += (findings.within_single("seeds") if self.single else "") + findings.looks_like(
+                mistakes, tried, compatible
+            )
         else:
             reason = f"{what}: no difference found in {used} seeds. {self._would_have_seen()}"
             _, _, tried, alike = self._explanations(None)
-        return Agreement(
+        return findings.Agreement(
             task.method.name, task.problem.name, task.rounds, not refuted, how, difference, mistakes, tried, alike,
-            reason + not_told(alike, what="have the same expectations"), self._evidence(used), compatible,
+            reason + findings.not_told(alike, what="have the same expectations"), self._evidence(used), compatible,
         )  # fmt: skip
 
-    def _difference(self) -> Difference:
+    def _difference(self) -> findings.Difference:
         if self.means is not None and self.means.refuted and self.means.where is not None:
             label = self.means.expected.labels[self.means.where]
             expected, got = float(self.means.expected.mean[self.means.where]), float(self.means.seen[self.means.where])
@@ -232,7 +226,7 @@ class _Answer:
             expected = float(self.draws[:, self.laws.where].mean())
             got = float(self.seen.values(range(self.laws.seeds))[:, self.laws.where].mean())
         what, _, r = label.partition(" after round ")
-        return Difference(int(r), f"the mean of {what}", expected, "", got)
+        return findings.Difference(int(r), f"the mean of {what}", expected, "", got)
 
     def _why(self) -> str:
         if self.means is not None and self.means.refuted:

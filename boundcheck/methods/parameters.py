@@ -10,27 +10,8 @@ from typing import Any
 from boundcheck.core.expressions import parse_expression
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods import parts
 from boundcheck.methods.own_parts import made, named
-from boundcheck.methods.parts import (
-    ClientOptimizer,
-    Constant,
-    Decaying,
-    EpochRange,
-    Formula,
-    Full,
-    Importance,
-    Independent,
-    InverseCycle,
-    LogHorizon,
-    OneByWeight,
-    Participation,
-    Pattern,
-    Schedule,
-    ServerMomentum,
-    Subsets,
-    Uniform,
-    WithReplacement,
-)
 from boundcheck.methods.parts.server import FISTA
 
 # Each way of giving the step size: the parameters that belong together.
@@ -97,16 +78,16 @@ def _client(value: Any) -> int:
     return int(number)
 
 
-def epochs_from(value: Any) -> int | tuple[int, ...] | EpochRange:
+def epochs_from(value: Any) -> int | tuple[int, ...] | parts.EpochRange:
     """Epochs: a number, one number a client ([1, 2, 3]), or {low = 2, high = 5} for a draw each time."""
     if isinstance(value, Mapping):
         if set(value) != {"low", "high"}:
             raise BadInput("random epochs are written {low = 2, high = 5}.")
-        return EpochRange(count(value["low"], "low"), count(value["high"], "high"))
+        return parts.EpochRange(count(value["low"], "low"), count(value["high"], "high"))
     return tuple(count(v, "E") for v in value) if is_list(value) else count(value, "E")
 
 
-def participation_from(given: Any) -> Participation:
+def participation_from(given: Any) -> parts.Participation:
     """`"full"`, `"one_by_weight"`, or a table such as {kind = "uniform", size = 2}, {kind = "importance", b = 1},
     {kind = "independent", probabilities = [...]}, {kind = "subsets", subsets = [[0, 1], ...], probabilities = [...]},
     {kind = "with_replacement", size = 2}, {kind = "pattern", cohorts = [[0], [1, 2]], lead = [[0, 1, 2]]},
@@ -129,26 +110,26 @@ def participation_from(given: Any) -> Participation:
         if key not in table:
             raise BadInput(f"the participation '{kind}' needs '{key}'.")
     if kind == "full":
-        return Full()
+        return parts.Full()
     if kind == "uniform":
-        return Uniform(count(table["size"], "size"))
+        return parts.Uniform(count(table["size"], "size"))
     if kind == "with_replacement":
-        return WithReplacement(count(table["size"], "size"))
+        return parts.WithReplacement(count(table["size"], "size"))
     if kind == "pattern":
-        return Pattern(cohorts_from(table["cohorts"], "cohorts"), cohorts_from(table.get("lead", ()), "lead"))
+        return parts.Pattern(cohorts_from(table["cohorts"], "cohorts"), cohorts_from(table.get("lead", ()), "lead"))
     if kind == "importance":
-        return Importance(as_fraction(table["b"], "b"))
+        return parts.Importance(as_fraction(table["b"], "b"))
     if kind == "one_by_weight":
-        return OneByWeight()
+        return parts.OneByWeight()
     if not is_list(table["probabilities"]):
         raise BadInput("probabilities must be a list of numbers.")
     probabilities = tuple(as_fraction(p, "probabilities") for p in table["probabilities"])
     if kind == "independent":
-        return Independent(probabilities)
-    return Subsets(cohorts_from(table["subsets"], "subsets"), probabilities)
+        return parts.Independent(probabilities)
+    return parts.Subsets(cohorts_from(table["subsets"], "subsets"), probabilities)
 
 
-def client_optimizer_from(momentum_l: Any, weight_decay_l: Any, clip_l: Any) -> ClientOptimizer | None:
+def client_optimizer_from(momentum_l: Any, weight_decay_l: Any, clip_l: Any) -> parts.ClientOptimizer | None:
     """What differs from plain local steps, None where nothing does (`ClientOptimizer`).
 
     momentum_l: at least 0 and below 1. weight_decay_l: at least 0. clip_l: the largest norm of a gradient, above 0, or
@@ -156,16 +137,16 @@ def client_optimizer_from(momentum_l: Any, weight_decay_l: Any, clip_l: Any) -> 
     """
     momentum, decay = as_fraction(momentum_l, "momentum_l"), as_fraction(weight_decay_l, "weight_decay_l")
     clip = None if clip_l == NOT_CLIPPED else as_fraction(clip_l, "clip_l")
-    return ClientOptimizer(momentum, decay, clip) if momentum or decay or clip is not None else None
+    return parts.ClientOptimizer(momentum, decay, clip) if momentum or decay or clip is not None else None
 
 
-def server_momentum_from(momentum_g: Any, *, nesterov: bool) -> ServerMomentum:
+def server_momentum_from(momentum_g: Any, *, nesterov: bool) -> parts.ServerMomentum:
     """A number of at least 0 and below 1, text in the round r such as "(r-1)/(r+2)", or "fista" (`ServerMomentum`).
 
     Raises BadInput and UnknownName.
     """
     written = momentum_g == FISTA or _is_written(momentum_g)
-    return ServerMomentum(momentum_g if written else as_fraction(momentum_g, "momentum_g"), nesterov)
+    return parts.ServerMomentum(momentum_g if written else as_fraction(momentum_g, "momentum_g"), nesterov)
 
 
 def _is_written(value: Any) -> bool:
@@ -173,7 +154,7 @@ def _is_written(value: Any) -> bool:
     return isinstance(value, str) and re.search(r"\b[rt]\b", value) is not None
 
 
-def step_from(value: Any, name: str) -> Schedule:
+def step_from(value: Any, name: str) -> parts.Schedule:
     """The local step size of a method, its parameter `name`, from what users write.
 
     A number, or {value = "1/10", at = [500, 750], factor = "1/10", warm_up = 5}: value in the first rounds, multiplied
@@ -186,9 +167,9 @@ def step_from(value: Any, name: str) -> Schedule:
         value = {FORMULA: value}
     if isinstance(value, Mapping) and FORMULA in value:
         constants = {k: v for k, v in value.items() if k != FORMULA}
-        return Formula(parse_expression(str(value[FORMULA]), name, ("r", "t"), constants).text, name)
+        return parts.Formula(parse_expression(str(value[FORMULA]), name, ("r", "t"), constants).text, name)
     if not isinstance(value, Mapping):
-        return Constant(as_fraction(value, name), name)
+        return parts.Constant(as_fraction(value, name), name)
     for key in value:
         if key not in _DECAY:
             raise UnknownName(f"the step size {name}: parameter", str(key), _DECAY)
@@ -197,7 +178,7 @@ def step_from(value: Any, name: str) -> Schedule:
     at = value.get("at", ())
     if isinstance(at, str) or not isinstance(at, Sequence):
         raise BadInput(f"{name}: at must be the rounds from which the step size is smaller, such as [500, 750].")
-    return Decaying(
+    return parts.Decaying(
         as_fraction(value["value"], f"{name}: value"),
         tuple(count(t, f"{name}: at") for t in at),
         as_fraction(value.get("factor", Fraction(1, 10)), f"{name}: factor"),
@@ -205,7 +186,7 @@ def step_from(value: Any, name: str) -> Schedule:
     )
 
 
-def schedule_from(steps: Mapping[str, Any]) -> Schedule:
+def schedule_from(steps: Mapping[str, Any]) -> parts.Schedule:
     """`eta` (see `step_from`), `eta0` (eta0/K, optionally with `rounds_per_cycle`) or `ell` and `T` (ell*log(T)/T)."""
     given = {k for k, v in steps.items() if v is not None}
     if given not in _WAYS:
@@ -217,5 +198,7 @@ def schedule_from(steps: Mapping[str, Any]) -> Schedule:
         return step_from(steps["eta"], "eta")
     if "eta0" in given:
         per = steps.get("rounds_per_cycle")
-        return InverseCycle(as_fraction(steps["eta0"], "eta0"), None if per is None else count(per, "rounds_per_cycle"))
-    return LogHorizon(as_fraction(steps["ell"], "ell"), count(steps["T"], "T"))
+        return parts.InverseCycle(
+            as_fraction(steps["eta0"], "eta0"), None if per is None else count(per, "rounds_per_cycle")
+        )
+    return parts.LogHorizon(as_fraction(steps["ell"], "ell"), count(steps["T"], "T"))

@@ -19,16 +19,7 @@ from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.certified.quadratic import SumOfQuadratics
 from boundcheck.certified.samples import Matrices, Samples
-from boundcheck.core.linalg import (
-    column,
-    floats,
-    identity,
-    is_psd,
-    range_projector,
-    rational,
-    solve_any,
-    to_fractions,
-)
+from boundcheck.core import linalg
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import ComponentProblem, Floats, Forms, Vector
@@ -117,8 +108,8 @@ class QuadraticInstance:
         d = len(self.start)
         a, b = fmpq_mat(d, d), fmpq_mat(d, 1)
         for w, (a_i, b_i) in zip(self.weights, self._maps, strict=True):
-            a, b = a + a_i * rational(w), b + b_i * rational(w)
-        return Shape(a, _stationary(a, b, self.start), is_psd(a), range_projector(a))
+            a, b = a + a_i * linalg.rational(w), b + b_i * linalg.rational(w)
+        return Shape(a, _stationary(a, b, self.start), linalg.is_psd(a), linalg.range_projector(a))
 
     @property
     def dim(self) -> int:
@@ -144,7 +135,7 @@ class QuadraticInstance:
             return Forms(self._maps, {})
         known = {"grad2": shape.hessian * shape.hessian}
         if shape.convex:
-            known = {"dist2": shape.projector, "gap": shape.hessian * rational(Fraction(1, 2)), **known}
+            known = {"dist2": shape.projector, "gap": shape.hessian * linalg.rational(Fraction(1, 2)), **known}
         return Forms(self._maps, {name: (shape.stationary, q) for name, q in known.items()})
 
     def forms(self) -> Forms:
@@ -221,7 +212,7 @@ class QuadraticInstance:
             alike = len(set(self.weights)) == 1
             return None if alike else "its clients have different weights, so that F is not their plain mean."
         if assumption == "convex_clients":
-            bad = next((i for i, (a, _) in enumerate(self._maps) if not is_psd(a)), None)
+            bad = next((i for i, (a, _) in enumerate(self._maps) if not linalg.is_psd(a)), None)
             return None if bad is None else f"the Hessian of client {bad} has a negative eigenvalue."
         shape = self.shape
         if not shape.convex:
@@ -262,8 +253,8 @@ class QuadraticInstance:
         return self._meets(name, constants[name])
 
     def _meets(self, name: str, value: Fraction) -> bool:
-        shape, one = self.shape, identity(self.dim)
-        by = rational(value)
+        shape, one = self.shape, linalg.identity(self.dim)
+        by = linalg.rational(value)
         if name == "L":
             return all(is_positive_semidefinite(one * by - s) for a, _ in self._maps for s in (a, -a))
         if name == "mu":
@@ -273,11 +264,11 @@ class QuadraticInstance:
 
     @cached_property
     def _float_maps(self) -> tuple[tuple[Floats, Floats], ...]:
-        return tuple((floats(a), floats(b)[:, 0]) for a, b in self._maps)
+        return tuple((linalg.floats(a), linalg.floats(b)[:, 0]) for a, b in self._maps)
 
     @cached_property
     def _exact_maps(self) -> tuple[tuple[NDArray[Any], NDArray[Any]], ...]:
-        return tuple((to_fractions(a), to_fractions(b)[:, 0]) for a, b in self._maps)
+        return tuple((linalg.to_fractions(a), linalg.to_fractions(b)[:, 0]) for a, b in self._maps)
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """A_i x - b_i, float64 or exact as x is; x and result (d,)."""
@@ -287,7 +278,7 @@ class QuadraticInstance:
 
     @cached_property
     def _float_forms(self) -> Mapping[str, tuple[Floats, Floats]]:
-        return {name: (floats(c)[:, 0], floats(q)) for name, (c, q) in self._forms.quadratic.items()}
+        return {name: (linalg.floats(c)[:, 0], linalg.floats(q)) for name, (c, q) in self._forms.quadratic.items()}
 
     def metric(self, name: str, x: NDArray[Any]) -> Any:
         """A metric at x (d,), float64 or exact as x is. Raises UnknownName where the instance has not the metric."""
@@ -328,8 +319,10 @@ class QuadraticInstance:
         centre = self.shape.minimiser
         if centre is None:
             raise BadInput("F has no minimiser, so that none is nearest.")
-        projector: Any = to_fractions(self.shape.projector) if x.dtype == object else floats(self.shape.projector)
-        middle: Any = to_fractions(centre)[:, 0] if x.dtype == object else floats(centre)[:, 0]
+        projector: Any = (
+            linalg.to_fractions(self.shape.projector) if x.dtype == object else linalg.floats(self.shape.projector)
+        )
+        middle: Any = linalg.to_fractions(centre)[:, 0] if x.dtype == object else linalg.floats(centre)[:, 0]
         return x - projector @ (x - middle)
 
     def _layout(self) -> dict[str, Any]:
@@ -346,11 +339,11 @@ class QuadraticInstance:
 
 def _stationary(a: fmpq_mat, b: fmpq_mat, start: Sequence[Fraction]) -> fmpq_mat | None:
     """The solution of a x = b nearest to the start, or None."""
-    any_solution = solve_any(a, b)
+    any_solution = linalg.solve_any(a, b)
     if any_solution is None or a.rank() == a.nrows():
         return any_solution
-    x0 = column(start)
-    return x0 + range_projector(a) * (any_solution - x0)
+    x0 = linalg.column(start)
+    return x0 + linalg.range_projector(a) * (any_solution - x0)
 
 
 def check_weights(weights: Sequence[Fraction]) -> tuple[Fraction, ...]:

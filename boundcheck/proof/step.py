@@ -22,6 +22,7 @@ class Status(StrEnum):
 
     PROVED = "PROVED"  # follows from what it uses
     ASSUMED = "ASSUMED"  # taken as it is: a cited result, or what a method says that is not one of the checker's own
+    OPEN = "OPEN"  # neither a certificate nor a witness was found, or it cites what is refuted
     UNDECIDED = "UNDECIDED"  # neither shown nor refuted
     VACUOUS = "VACUOUS"  # what it uses cannot all hold, so it says nothing: weaker than a step that may yet be shown
     REFUTED = "REFUTED"  # does not follow: an exact rational witness meets what it uses and breaks the claim

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.errors import BoundcheckError, MissingExtra
+from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
 from boundcheck.report.evidence_kinds import Sources, kinds
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TONES: Mapping[str, str] = {
     **dict.fromkeys((Word.PROVED, Word.HOLDS), "good"),
     **dict.fromkeys((Word.VIOLATED, Word.CONTRADICTORY, Word.PROOF_REFUTED, Word.GAP, Word.NO_SCALING), "bad"),
-    **dict.fromkeys((Word.DERIVED, Word.VACUOUS, Word.UNDECIDED), "open"),
+    **dict.fromkeys((Word.VACUOUS, Word.UNDECIDED), "open"),
     Word.UNTESTED: "none",
 }
 
@@ -235,13 +235,7 @@ class Catalogue:
         for step in built.steps:
             status = record.failing.get(step.name, "PROVED") if checked else record.status
             cited: str = getattr(step.by, "theorem", "") or ""
-            witness, note = {}, ""
-            if status == "REFUTED" and not cited:
-                try:
-                    finding = built.check_step(step.name, seconds=5.0)
-                    witness, note = dict(finding.witness), finding.note
-                except MissingExtra as error:  # the record says that it is refuted, a solver by what
-                    note = f"Its witness is not shown: {error}"
+            witness = record.witnesses.get(step.name, {})
             yield {
                 "name": step.name,
                 "status": status,
@@ -252,7 +246,7 @@ class Catalogue:
                 "how": step.by.label,
                 "cited": self._linked([cited])[0] if cited else None,
                 "witness": [(Markup(latex_to_mathml(letter(k, reading))), shortened(v)) for k, v in witness.items()],
-                "note": note,
+                "note": record.notes.get(step.name, ""),
             }
 
 
@@ -282,7 +276,7 @@ def catalogue(names: Sequence[str] | None, claims: Sequence[Mapping[str, Any]]) 
 
 def _around(names: Sequence[str]) -> list[Statement]:
     """All readings of these statements and of those on which they rest."""
-    from boundcheck.proof.records import recorded
+    from boundcheck.certificates.records import record
 
     seen: list[str] = []
     waiting = list(dict.fromkeys(names))
@@ -291,7 +285,8 @@ def _around(names: Sequence[str]) -> list[Statement]:
         if name in seen:
             continue
         seen.append(name)
-        cited: Iterable[str] = (id for entry in recorded(*name.split("/")).values() for id in entry.get("cites", ()))
+        known = (record(s.id) for s in readings(*name.split("/")))
+        cited: Iterable[str] = (id for found in known if found is not None for id in found.cites)
         waiting += sorted({id.rpartition("/")[0] for id in cited})
     return [s for name in sorted(seen) for s in readings(*name.split("/"))]
 

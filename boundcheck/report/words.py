@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import format_short
-from boundcheck.evidence.derivation_words import derivation_words, transcribed_words
+from boundcheck.evidence.derivation_words import derivation_words
 
 __all__ = [
     "derivation_words",
@@ -24,7 +24,6 @@ __all__ = [
     "slug",
     "superscript",
     "tightness",
-    "transcribed_words",
 ]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -17,7 +17,7 @@ from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 from boundcheck.theory.typeset import claim_latex, symbol_latex
 
 if TYPE_CHECKING:
-    from boundcheck.proof.report import DerivationReport
+    from boundcheck.certificates.derive import DerivationReport
 
 SIGNS = {"==": "=", "<=": r"\leq", ">=": r"\geq", "!=": r"\neq", "<": "<", ">": ">"}
 
@@ -225,7 +225,7 @@ def proof_latex(report: DerivationReport, statement: Any) -> str:
         sources = ", ".join(f"({mark[name]})" for name in r.step.uses)
         lines += [
             rf"\item[({mark[r.step.name]})] ${in_latex(r.step.claim, statement)}$",
-            rf"  {f'from {sources} ' if sources else ''}by {_plain(r.finding.how)}: {_plain(r.step.text)}.",
+            rf"  {f'from {sources} ' if sources else ''}by {_plain(r.step.by.label)}: {_plain(r.step.text)}.",
         ]
     last = next(r.step.name for r in reversed(report.results))
     return "\n".join([*lines, r"\end{itemize}", rf"The last line, ({mark[last]}), is the claim.", r"\end{proof}"])

@@ -19,17 +19,9 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from boundcheck.certified import sampling
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.certified.sampling import (
-    SamplingConstants,
-    full,
-    general_sampling,
-    independent,
-    one_client,
-    sampling_constants,
-    uniform,
-)
 from boundcheck.core.linalg import matrix
 from boundcheck.core.numbers import format_short, round_up
 from boundcheck.errors import BadInput, Unsupported
@@ -83,7 +75,7 @@ class General:
     rule: str
 
 
-def participation_constants(method: Method, clients: Clients) -> SamplingConstants | None:
+def participation_constants(method: Method, clients: Clients) -> sampling.SamplingConstants | None:
     """p, s, M and b of the method's participation; None where rounds are not alike or clients are left out for ever.
 
     Raises BadInput for a sampling given by its matrix with more than `MAX_MATRIX` clients or with zero weights.
@@ -93,20 +85,20 @@ def participation_constants(method: Method, clients: Clients) -> SamplingConstan
     n = clients.count
     if drawing is None:
         whole = participation.period(clients) == 1 and len(participation.fixed(0, clients) or ()) == n
-        return full(weights) if whole else None
+        return sampling.full(weights) if whole else None
     if drawing.kind == "uniform":
-        return uniform(n, drawing.size, weights)
+        return sampling.uniform(n, drawing.size, weights)
     if drawing.kind == "replacement":  # coefficients of a client drawn several times add up, which M knows nothing of
         return None
     if any(drawing.inclusion(i) == 0 for i in range(n)):
         return None
     if drawing.kind == "independent":
-        return independent(drawing.probabilities, weights)
+        return sampling.independent(drawing.probabilities, weights)
     if drawing.largest == 1 and all(len(s) == 1 for s in drawing.subsets):
-        return one_client([drawing.inclusion(i) for i in range(n)], weights)
+        return sampling.one_client([drawing.inclusion(i) for i in range(n)], weights)
     if n > MAX_MATRIX:
         raise BadInput(f"{n} clients are too many for a sampling given by its cohorts; at most {MAX_MATRIX} are taken.")
-    return sampling_constants(matrix(probability_matrix(participation, clients)), weights)
+    return sampling.sampling_constants(matrix(probability_matrix(participation, clients)), weights)
 
 
 def general(method: Method, clients: Clients) -> General | None:
@@ -149,7 +141,7 @@ def general(method: Method, clients: Clients) -> General | None:
             [wtilde[i] / a for i, a in zip(cohort, aggregation.coefficients(cohort, setting), strict=True)]
             for _, cohort in cohorts
         ]
-        found = None if len(cohorts) == 1 else general_sampling(cohorts, norms)
+        found = None if len(cohorts) == 1 else sampling.general_sampling(cohorts, norms)
         q, h = (tuple(norms[0]), (Fraction(1),) * n) if found is None else (found.q, found.h)
     shares = [w * k / (q_i * c_i) for w, k, q_i, c_i in zip(wtilde, steps, q, c, strict=True)]
     W = sum(shares, Fraction(0))

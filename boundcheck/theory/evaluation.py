@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from boundcheck.core.cards import Card, Shown
-from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_number
+from boundcheck.core.numbers import format_exact, format_short, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
-from boundcheck.theory.scope import decide_condition, float_above, float_below, read_needed, read_values, require
+from boundcheck.theory.scope import decide_condition, float_above, float_below, read_needed, require
 from boundcheck.theory.serial import MAX_TEXT, expr_from_json, expr_to_json
 
 if TYPE_CHECKING:
@@ -279,26 +279,6 @@ def _closed_form(bound: Any, exact: Mapping[str, Fraction], point: Point, found:
 
     table = {s: sp.Rational(exact[s.name].numerator, exact[s.name].denominator) for s in bound.free_symbols}
     return bound.xreplace(table)
-
-
-def enclose_many(
-    statement: Statement, values: Mapping[str, Any], index_values: Iterable[Any]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Rigorous floats around the bound at many values of the statement's index.
-
-    values: all other symbols that the bound uses. Returns (low, high), float64 arrays with low rounded down and high
-    rounded up; low is the largest float and high inf where the value is beyond the floats.
-    Raises BadInput (no index, a bad value), UnknownName and Undefined.
-    """
-    index = statement.metric.index
-    if index is None:
-        raise BadInput(f"{statement.best_id} has no index; use evaluate() with one value for each symbol.")
-    symbol = statement.symbol(index)
-    points = [symbol.check(as_fraction(k, index), statement.best_id) for k in index_values]
-    others = {name: value for name, value in values.items() if name != index}
-    names = [s.name for s in statement.bound.free_symbols]
-    require(statement, others, [n for n in names if n != index], "the bound")
-    return enclose_along(statement.bound, read_values(statement, others), index, points)
 
 
 def enclose_along(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput
 from boundcheck.theory.choices import prescribed
 from boundcheck.theory.scope import check_domain, read_needed
@@ -89,11 +88,6 @@ def numbers_at(statement: Statement, at: Mapping[str, Any]) -> dict[str, Fractio
             values[name] = prescribed(statement, name, values)
     check_domain(statement, values)
     return values
-
-
-def texts_of(values: Mapping[str, Any]) -> dict[str, str]:
-    """The values as exact text, as a specification file has them."""
-    return {name: format_exact(as_fraction(value, name)) for name, value in values.items()}
 
 
 def _rational(value: Fraction) -> Any:

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from boundcheck.core.numbers import (
-    as_fraction,
-    format_apart,
-    format_exact,
-    format_short,
-    parse_number,
-    simplest_between,
-)
+from boundcheck.core import numbers
 from boundcheck.errors import BadInput, Mistakes
 from boundcheck.theory.decide import MAX_BITS, Point, Undefined
 from boundcheck.theory.typeset import relation_text
@@ -71,7 +64,7 @@ class Scope:
         rows: list[dict[str, Any]] = []
         for c in self.conditions:
             row = asdict(c)
-            row["exact"] = None if c.exact is None else format_exact(c.exact)
+            row["exact"] = None if c.exact is None else numbers.format_exact(c.exact)
             row["slack"] = [_finite(v) for v in c.slack]
             row["relative"] = _finite(c.relative)
             rows.append(row)
@@ -81,7 +74,7 @@ class Scope:
             "in_scope": self.in_scope,
             "conditions": rows,
             "assumptions": list(self.assumptions),
-            "values": {name: format_exact(value) for name, value in self.values},
+            "values": {name: numbers.format_exact(value) for name, value in self.values},
         }
 
     @staticmethod
@@ -93,13 +86,15 @@ class Scope:
                 relation=row["relation"],
                 holds=row["holds"],
                 slack=(_number(row["slack"][0]), _number(row["slack"][1])),
-                exact=None if row["exact"] is None else parse_number(row["exact"], max_text=_LONG),
+                exact=None if row["exact"] is None else numbers.parse_number(row["exact"], max_text=_LONG),
                 relative=_number(row["relative"]),
                 note=row["note"],
             )
             for row in data["conditions"]
         ]
-        values = tuple((name, parse_number(value, name, max_text=_LONG)) for name, value in data["values"].items())
+        values = tuple(
+            (name, numbers.parse_number(value, name, max_text=_LONG)) for name, value in data["values"].items()
+        )
         return Scope(data["statement"], tuple(rows), data["in_scope"], tuple(data["assumptions"]), values)
 
     def __bool__(self) -> bool:
@@ -147,9 +142,9 @@ def _number(value: float | None) -> float:
 
 def _slack_text(c: ConditionResult) -> str:
     if c.exact is not None:
-        return format_short(c.exact)
+        return numbers.format_short(c.exact)
     low, high = c.slack
-    return "not a real number" if math.isnan(low) else format_short((low + high) / 2)
+    return "not a real number" if math.isnan(low) else numbers.format_short((low + high) / 2)
 
 
 def scope_symbols(statement: Statement, *, choices: bool = False) -> tuple[str, ...]:
@@ -197,7 +192,7 @@ def read_needed(
             symbol = statement.symbol(name)
             if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0):
                 raise BadInput(f"{statement.best_id}: {name} takes one value here; evaluate() takes lists.")
-            exact[name] = symbol.check(as_fraction(value, name), statement.best_id)
+            exact[name] = symbol.check(numbers.as_fraction(value, name), statement.best_id)
     with mistakes.noting():
         check_domain(statement, exact, values)
     mistakes.raise_all()
@@ -210,7 +205,7 @@ def check_domain(statement: Statement, exact: Mapping[str, Fraction], given: Map
         names = sorted(s.name for s in relation.free_symbols)
         if not set(names) <= set(exact) or holds(relation, exact):
             continue
-        texts = format_apart(*(exact[name] for name in names), digits=17)
+        texts = numbers.format_apart(*(exact[name] for name in names), digits=17)
         shown = " and ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
         hint = "" if given is None else _edge_note(relation, exact, given)
         raise BadInput(
@@ -273,7 +268,7 @@ def missed_by(row: ConditionResult) -> str:
         return "a side has no real value"
     if not size:
         return "is missed by less than 1e-300" if row.exact is None else "is missed, since both sides are equal"
-    return f"is missed by {format_short(float(size) if size > 1e-290 else size, 3)}"
+    return f"is missed by {numbers.format_short(float(size) if size > 1e-290 else size, 3)}"
 
 
 def index_rows(
@@ -305,8 +300,8 @@ def index_rows(
 def _values_text(found: list[Fraction]) -> str:
     """Up to four values, else the first, the last and their number."""
     if len(found) <= 4:
-        return ", ".join(format_short(v) for v in found)
-    return f"{format_short(found[0])} to {format_short(found[-1])} ({len(found)} compared values)"
+        return ", ".join(numbers.format_short(v) for v in found)
+    return f"{numbers.format_short(found[0])} to {numbers.format_short(found[-1])} ({len(found)} compared values)"
 
 
 def decide_scope(statement: Statement, values: Mapping[str, Any], *, every_index: bool = False) -> Scope:
@@ -413,14 +408,14 @@ def _edge_note(relation: Any, exact: Mapping[str, Fraction], given: Mapping[str,
         for neighbour in (math.nextafter(value, -math.inf), math.nextafter(value, math.inf)):
             if math.isfinite(neighbour) and holds(relation, {**exact, name: Fraction(neighbour)}):
                 ends = sorted((2 * Fraction(value) - Fraction(neighbour), Fraction(neighbour)))
-                ratio, decimal = format_exact(simplest_between(ends[0], ends[1])), repr(value)
+                ratio, decimal = numbers.format_exact(numbers.simplest_between(ends[0], ends[1])), repr(value)
                 return (
                     f"missed by less than one unit in the last place of the float {name} = {decimal}, which stands for "
                     f"its exact binary value; give {name} as text, such as '{min(ratio, decimal, key=len)}', if that "
                     "is what you mean."
                 )
     # several floats, each off by a rounding: read them as the decimals that they print as
-    meant = {name: as_fraction(repr(float(given[name]))) for name in names}
+    meant = {name: numbers.as_fraction(repr(float(given[name]))) for name in names}
     if names and holds(relation, {**exact, **meant}):
         shown = ", ".join(f"{name} = '{float(given[name])!r}'" for name in names)
         return f"met by the decimals {shown}, but missed by the binary values of those floats; give them as text."

@@ -13,23 +13,17 @@ from boundcheck.core import providers
 from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.declarations import (  # fmt: skip
-    ALGORITHMS,
-    ITERATION,
-    OF_A_ROUND,
-    ROUND,
-    STEP_SIZES,
-    Algorithm,
-    Average,
-    Belief,
-    Condition,
-    Kind,
-    Metric,
-    Source,
-    check_algorithm,
-    check_metric,
-    counters,
-)
+from boundcheck.theory.declarations import ALGORITHMS, OF_A_ROUND, check_algorithm, check_metric, counters
+from boundcheck.theory.declarations import ITERATION as ITERATION
+from boundcheck.theory.declarations import ROUND as ROUND
+from boundcheck.theory.declarations import STEP_SIZES as STEP_SIZES
+from boundcheck.theory.declarations import Algorithm as Algorithm
+from boundcheck.theory.declarations import Average as Average
+from boundcheck.theory.declarations import Belief as Belief
+from boundcheck.theory.declarations import Condition as Condition
+from boundcheck.theory.declarations import Kind as Kind
+from boundcheck.theory.declarations import Metric as Metric
+from boundcheck.theory.declarations import Source as Source
 from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension, DimensionError, dimension_of
 from boundcheck.theory.keys import CATALOGUE, check_key, name_of, near_keys
 from boundcheck.theory.symbols import Symbol
@@ -37,13 +31,6 @@ from boundcheck.theory.symbols import Symbol
 if TYPE_CHECKING:
     from boundcheck.theory.evaluation import Evaluation
     from boundcheck.theory.scope import Scope
-
-# fmt: off
-__all__ = [
-    "ITERATION", "ROUND", "STEP_SIZES", "Algorithm", "Average", "Belief", "Condition", "Kind", "Metric", "Source",
-    "Statement",
-]
-# fmt: on
 
 T = TypeVar("T")
 

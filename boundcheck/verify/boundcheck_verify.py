@@ -6,6 +6,7 @@ record. It prints the statement that it checked and one of
 
     valid                          every line follows, and the last one is the statement
     valid, rests on N things       the same, with each thing that is taken over and not shown
+    refuted at step 'NAME' (...)   a step fails at these values, at which all that it uses holds; no proof
     invalid at step 'NAME': why    exit code 1
 
 Lines of the output that begin with > quote the record. The record says itself what its statement is and where its facts
@@ -26,7 +27,7 @@ import sys
 import warnings
 from fractions import Fraction
 from functools import cache, lru_cache
-from itertools import accumulate, combinations, product
+from itertools import accumulate, combinations
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -66,6 +67,7 @@ class Meter:
     """Counts the work on a line and the time for a record."""
 
     terms, until = 0, float("inf")
+    late: type[Exception] = Invalid  # beyond the time
 
     def spend(self, terms: int) -> None:
         """Raises Invalid beyond a limit."""
@@ -73,7 +75,7 @@ class Meter:
         if self.terms > TERMS:
             raise Invalid(f"it takes more than {TERMS} products of terms")
         if self.terms >> 8 != (self.terms - terms - 1) >> 8 and process_time() > self.until:
-            raise Invalid(f"it takes more than {SECONDS} s of processor time")
+            raise self.late(f"it takes more than {SECONDS} s of processor time")
 
     def line(self) -> None:
         """Begins a line or a fact."""
@@ -327,16 +329,10 @@ def inside(a: Value) -> frozenset[int]:
 @cache
 def _own_bases(n: int) -> frozenset[int]:
     """The denominators that are written directly inside an atom."""
-    key = ATOMS[n]
-    values = {"f": 2, "vf": 2, "min": 1, "root": 1, "**": 1, "S": 2}.get(key[0])
-    if values is None:
-        return frozenset()
-    if key[0] in ("f", "vf", "min"):
-        parts = key[values]
-    elif key[0] == "root":
-        parts = (key[1],)
-    else:
-        parts = tuple(k for k in key[-2:] if not isinstance(k, int))
+    kind, *rest = ATOMS[n]
+    parts: Any = rest[-1] if kind in ("f", "vf", "min") else ()
+    if kind in ("root", "**", "S"):
+        parts = [k for k in rest if isinstance(k, tuple)]
     return frozenset(k for _, bottom in parts for k, _ in bottom)
 
 
@@ -640,19 +636,13 @@ class Claim:
             return self.gap.same(other.gap) and all(map(Claim.same, self.supposed, other.supposed))
         if self.op == "=":
             return not plus(self.gap, other.gap, -1)[0]
-        return _same_sign(self.gap, other.gap) or (
-            self.op in ("==", "!=") and _same_sign(self.gap, times(constant(-1), other.gap))
-        )
+        return _same_sign(self.gap, other.gap, turned=self.op in ("==", "!="))
 
     def gives(self, other: Claim) -> bool:
         """Whether the other claim is this one, or this one without its strictness, or plainly true."""
-        if self.same(other) or (other.op == ">=" and self.op in (">", "==") and _same_sign(self.gap, other.gap)):
-            return True
-        if self.op == "==" and other.op == ">=" and _same_sign(self.gap, times(constant(-1), other.gap)):
-            return True
-        return other.op == "!=" and self.op == ">" and self.gap[0] != {} and (
-            _same_sign(self.gap, other.gap) or _same_sign(self.gap, times(constant(-1), other.gap))
-        )  # fmt: skip
+        weaker = {">": (">=", "!="), "==": (">=",)}.get(self.op, ())
+        turned = self.op == "==" or other.op == "!="
+        return self.same(other) or (other.op in weaker and _same_sign(self.gap, other.gap, turned=turned))
 
     @property
     def plain(self) -> Any:
@@ -663,12 +653,17 @@ class Claim:
         return None if n is None else {">=": n >= 0, ">": n > 0, "==": n == 0, "!=": n != 0}[self.op]
 
 
-def _same_sign(a: Value, b: Value) -> bool:
-    """Whether a is a positive number times b, with the same denominators."""
+def _same_sign(a: Value, b: Value, *, turned: bool = False) -> bool:
+    """Whether a is a positive number (turned: any but 0) times b, with the same denominators."""
     if a[1] != b[1] or a[0].keys() != b[0].keys():
         return False
     ratios = {Fraction(c) / Fraction(b[0][m]) for m, c in a[0].items()}
-    return len(ratios) == 0 or (len(ratios) == 1 and min(ratios) > 0)
+    return not ratios or (len(ratios) == 1 and (turned or min(ratios) > 0))
+
+
+def shown_by(given: list[Claim], wanted: Claim) -> bool:
+    """Whether a claim is about numbers and true, or one of these gives it."""
+    return bool(wanted.plain) or any(g.gives(wanted) for g in given)
 
 
 KINDS = ("number", "integer", "vector", "function", "vector function")
@@ -791,9 +786,9 @@ class Language:
             return self.vector(tree[1], bound) == self.vector(tree[2], bound)
         if op == "**":
             exponent = number_of(self.scalar(tree[2], bound))
-            if exponent is not None and Fraction(exponent).denominator == 1 and exponent % 2 == 0 and exponent >= 0:
-                return True
-            return exponent is not None and Fraction(exponent).denominator % 2 == 0 and exponent > 0
+            if exponent is None or exponent < 0:
+                return False
+            return exponent % 2 == 0 or Fraction(exponent).denominator % 2 == 0
         if op in ("+", "*", "/"):
             return all(self.not_negative(t, bound, counts) for t in tree[1:])
         if op == "call" and tree[1] == "sum":
@@ -807,6 +802,16 @@ class Language:
 
 
 ITEM = atom(("bound", "item"))  # an item, or a position
+
+
+def single(language: Language, text: str) -> tuple[int, list[int]]:
+    """A vector of a law, and the atoms that are its arguments."""
+    ((n, factor),) = linear(language.vector(parsed(text, "sum"), {})).items()
+    arguments = [thawed(k) for k in ATOMS[n][2]] if ATOMS[n][0] == "vf" else []
+    numbers = [next(iter(a[0]))[0][0] for a in arguments]
+    plain = ATOMS[n][0] != "S" and factor == ONE and arguments == [variable(k) for k in dict.fromkeys(numbers)]
+    require(plain, f"'{text}' is no single vector of a law")
+    return n, numbers
 
 
 class Law:
@@ -828,11 +833,7 @@ class Law:
             return language.vector(parsed(text, "sum"), {})
 
         def pattern(text: str) -> tuple[int, list[int]]:
-            (n,) = linear(vector(text))
-            arguments = [thawed(k) for k in ATOMS[n][2]] if ATOMS[n][0] == "vf" else []
-            numbers = [next(iter(a[0]))[0][0] for a in arguments]
-            if ATOMS[n][0] == "S" or len(set(numbers)) != len(numbers) or arguments != [variable(k) for k in numbers]:
-                raise Invalid(f"'{text}' is no single vector of a law")
+            n, numbers = single(language, text)
             return head_of(n), numbers
 
         self.patterns = dict(pattern(text) for text in (*data["past"], *(x for x, _ in data["drawn"])))
@@ -914,8 +915,7 @@ class Law:
         *others, last = map(thawed, key[2])
         if count is None:
             return atom(("head", key[1])), others, last, ONE, True
-        if last != variable(bound) or any(bound in inside(x) for x in others):
-            raise Invalid("a sum is not over positions of a law")
+        refuse(last != variable(bound) or any(bound in inside(x) for x in others), "a sum over no positions of a law")
         return atom(("head", key[1])), others, ZERO, count, False
 
     def family(self, place: Any) -> Any:
@@ -944,8 +944,7 @@ class Law:
         """
         places = [self.place(n) for n in (first, second)]
         moments = [self.moment(n) for n, p in zip((first, second), places, strict=True) if p]
-        if not moments or moments[0] != moments[-1]:
-            raise Invalid("the law does not say how its draws at two times depend on each other")
+        refuse(not moments or moments[0] != moments[-1], "how draws at two times depend on each other is not known")
         if not all(p or self.known(n, moments[0]) for n, p in zip((first, second), places, strict=True)):
             raise Invalid("a product is of a draw and of what is not known before")
         one, two = places
@@ -971,7 +970,7 @@ class Law:
         if any(gaps):
             return ZERO
         if None in gaps or (self.order and factor is None):
-            raise Invalid("whether the draws are at the same arguments is not known")
+            raise Invalid("whether draws are at the same arguments is not known")
         (start, size), (other, more) = (self.within(p, before) for p in (one, two))
         apart, equal = number_of(plus(start, other, -1)), not plus(size, more, -1)[0]
         if apart == 0 and equal:
@@ -1035,21 +1034,12 @@ class Averages:
 
     def __init__(self, data: Any, language: Language) -> None:
         self.data, self.whole = data, language.whole
-
-        def single(text: str) -> tuple[int, list[int]]:
-            ((n, factor),) = linear(language.vector(parsed(text, "sum"), {})).items()
-            arguments = [thawed(k) for k in ATOMS[n][2]] if ATOMS[n][0] == "vf" else []
-            numbers = [next(iter(a[0]))[0][0] for a in arguments]
-            if ATOMS[n][0] == "S" or factor != ONE or arguments != [variable(k) for k in numbers]:
-                raise Invalid(f"'{text}' is no single vector of a law")
-            return n, numbers
-
-        pairs = [(single(x), single(mean)) for x, mean in data["drawn"]]
+        pairs = [(single(language, x), single(language, mean)) for x, mean in data["drawn"]]
         self.means = {head_of(x): (own, variable(mean)) for (x, own), (mean, _) in pairs}
         self.families = {head_of(mean): (own, variable(x)) for (x, _), (mean, own) in pairs}
-        self.noise = {head_of(single(x)[0]) for x in data.get("independent", ())}
+        self.noise = {head_of(single(language, x)[0]) for x in data.get("independent", ())}
         self.clients = language.value(data["clients"]) if self.noise else ZERO
-        alike = all(own == other and len(set(own)) == len(own) for (_, own), (_, other) in pairs)
+        alike = all(own == other for (_, own), (_, other) in pairs)
         alike = alike and not data["past"] and "time" not in data
         if not alike or len({*self.means, *self.families}) != 2 * len(pairs) or not self.noise <= set(self.means):
             raise Invalid(f"the law '{data['name']}' is not well formed")
@@ -1175,7 +1165,10 @@ class Facts:
             self.data: Any = loaded(path) if data is None else data
             self.id: str = self.data["id"]
             self.statement: Any = self.data["statement"]
+            self.kind: str = self.data.get("kind", "proof")
             self.language = Language(self.data["names"])
+            self.claim, self.value = self.language.claim, self.language.value
+            self.whole = self.language.whole
         except BROKEN as error:
             raise Invalid(f"the record cannot be read ({type(error).__name__})") from error
         self.path, self.open = path, (*open_records, self.id)
@@ -1185,7 +1178,8 @@ class Facts:
         self.rests: list[str] = []
         self.said_generated: set[str] = set()  # what it says is generated, which is not checked here
         self.cites: dict[str, str] = {}  # id -> digest of the records on which it rests, and of this one
-        self.holes: list[str] = []  # lines without a certificate
+        self.holes: list[str] = []  # lines that are open or refuted
+        self.refuted: dict[str, str] = {}  # line -> at which values it fails, or which refuted reading it cites
         self.steps = 0
         self.now: tuple[str, ...] = ()  # suppositions of the line that is being checked
         self.used: list[Line] = []
@@ -1211,7 +1205,7 @@ class Facts:
             where = f"the fact '{name}'"
             if kind not in FACTS or name in self.lines or name.startswith("#") or fact["origin"] not in ORIGINS:
                 raise Invalid(f"{where} has an unknown kind, or a name that is taken")
-            claim, tree, last, before = self.language.claim(text), parsed(text), before, ""
+            claim, tree, last, before = self.claim(text), parsed(text), before, ""
             names = set(re.findall(r"[A-Za-z_@][A-Za-z_0-9]*", text)) & set(self.language.kinds)
             refuse(claim.op == "=>" or "@" in text or ANY in names, f"{where} is no plain relation")
             if kind in ("domain", "condition"):
@@ -1227,8 +1221,7 @@ class Facts:
                     before = self._count(tree, seen, last, where)
                 else:
                     self._transcribed(kind, claim, tree, where)
-                if kind == "assumption" and fact["assumption"] not in assumed:
-                    raise Invalid(f"{where} names no assumption of the statement")
+                refuse(kind == "assumption" and fact["assumption"] not in assumed, f"{where} names no such assumption")
                 require(fact["origin"] in ("generated", "transcribed"), f"{where} does not say where it comes from")
                 self.rests.append(f"the transcribed {kind} '{name}'")
                 self.said_generated |= {self.rests[-1]} if fact["origin"] == "generated" else set()
@@ -1251,14 +1244,14 @@ class Facts:
         for _, left, right in (t for t in map(parsed, self._texts("algorithm", "metric")) if t[0] == "=="):
             place = atom(("x", left[1])) if left[0] == "name" else -1
             if place >= 0 and left[1] not in {*fixed, head} and place not in values:
-                value = put(self.language.scalar(right, {}), values, self.language.whole)
+                value = put(self.language.scalar(right, {}), values, self.whole)
                 if place not in inside(value):
-                    values = {n: put(x, {place: value}, self.language.whole) for n, x in values.items()}
+                    values = {n: put(x, {place: value}, self.whole) for n, x in values.items()}
                     values[place] = value
-        wanted = _core(put(self.language.claim(self.statement["claim"]).gap, values, self.language.whole), self.own)
+        wanted = _core(put(self.claim(self.statement["claim"]).gap, values, self.whole), self.own)
         for text in self._texts("assumption", "algorithm", "metric"):
-            fact = self.language.claim(text)
-            if fact.op in (">=", "==") and _core(put(fact.gap, values, self.language.whole), self.own) == wanted:
+            fact = self.claim(text)
+            if fact.op in (">=", "==") and _core(put(fact.gap, values, self.whole), self.own) == wanted:
                 raise Invalid(f"the fact '{text:.200}' is the statement itself")
 
     def _texts(self, *kinds: str) -> list[str]:
@@ -1275,7 +1268,7 @@ class Facts:
                 raise Invalid(f"{where} contains the bound of the statement")
         if kind == "assumption" or claim.op == "=" or (claim.op == "==" and not self.statement["method"]):
             return
-        gap = put(claim.gap, self.defined, self.language.whole)
+        gap = put(claim.gap, self.defined, self.whole)
         rest = {m: c for m, c in gap[0].items() if leaves(n for a, _ in m for n in INSIDE[a]) <= self.own}
         if rest and leaves(n for k in gap[1] for n in inside((dict(BASES[k]), {}))) <= self.own:
             top, integers = bases_of(rest), {ATOMS[n][1] for n in self.language.integers}
@@ -1306,8 +1299,7 @@ class Facts:
             for other in self.laws.values():
                 if set(law.sources) & (set(other.sources) | other.past):
                     raise Invalid(f"{where} draws what an earlier law draws or knows before")
-            if law.weights and "independent_weights" not in declares:
-                raise Invalid(f"{where} needs weights that are independent of the past")
+            refuse(law.weights and "independent_weights" not in declares, f"{where} needs independent weights")
             if isinstance(law, Law):
                 means = [[law.sources[head], times(x, law.numbers[0])] for head, x in law.weighted.items()]
                 require(all(mean in defined for mean in means), f"{where} has a mean that is not so defined")
@@ -1363,9 +1355,8 @@ class Facts:
         later = {atom(("x", n)) for n in right & self.indices} - set(self.ranges)
         if later or (number in self.ranges and last != name) or any(ATOMS[n][0] in TERM for n in inner):
             raise Invalid(f"{where} is not about numbers, or about an index that is declared later or was before")
-        if (self.language.kinds[name] == "integer") != (fact["kind"] == "index"):
-            raise Invalid(f"{where} is no range of an index")
-        self.ranges.setdefault(number, []).append(self.language.claim(fact["claim"]))
+        refuse((self.language.kinds[name] == "integer") != (fact["kind"] == "index"), f"{where} ranges over no index")
+        self.ranges.setdefault(number, []).append(self.claim(fact["claim"]))
         return name
 
     def _count(self, tree: Any, seen: set[str], last: str, where: str) -> str:
@@ -1395,16 +1386,39 @@ class Facts:
         if left[1] in right or (right & self.indices) - set(indices):
             raise Invalid(f"{where} defines by itself, or by an index that it does not have")
         integer = claim.op == "==" and left[0] == "name" and self.language.kinds[left[1]] == "integer"
-        if integer and not self.language.whole(self.language.scalar(tree[2], {})):
+        if integer and not self.whole(self.language.scalar(tree[2], {})):
             raise Invalid(f"{where} defines an integer by what may be none")
         if claim.op == "==" and left[0] == "name":
             value = self.language.scalar(tree[2], {})
-            self.defined[atom(("x", left[1]))] = put(value, self.defined, self.language.whole)
+            self.defined[atom(("x", left[1]))] = put(value, self.defined, self.whole)
 
     def mentioned(self, tree: Any) -> set[str]:
         if not isinstance(tree, tuple):
             return {tree} if isinstance(tree, str) and tree in self.language.kinds else set()
         return set().union(*map(self.mentioned, tree)) if tree else set()
+
+    def closure(self, atoms: Any) -> set[int]:
+        """The indices among the atoms, and those that their ranges mention."""
+        found = set(atoms) & set(self.ranges)
+        while True:
+            more = {n for i in found for r in self.ranges[i] for n in r.atoms & set(self.ranges)} - found
+            if not more:
+                return found
+            found |= more
+
+    def with_scope(self, claim: Claim, uses: dict[str, Claim]) -> dict[str, Claim]:
+        """What is used, and every hypothesis and count about what that, the claim or a range of theirs mentions."""
+        texts = dict(self.statement["hypotheses"])
+        texts |= {f["name"]: f["claim"] for f in self.data["facts"] if f["kind"] == "count"}
+        waiting = {name: self.claim(text) for name, text in texts.items() if name not in uses}
+        given, about = dict(uses), set(claim.atoms).union(*(c.atoms for c in uses.values()))
+        more: Any = waiting
+        while more:
+            about = about.union(*(r.atoms for index in self.closure(about) for r in self.ranges[index]))
+            more = {name: c for name, c in waiting.items() if leaves(c.atoms) & leaves(about)}
+            waiting = {name: c for name, c in waiting.items() if name not in more}
+            given, about = given | more, about.union(*(c.atoms for c in more.values()))
+        return given
 
     def _point(self) -> None:
         """The point of the record meets all facts, so that they are not empty."""
@@ -1414,14 +1428,15 @@ class Facts:
             Model(self).check()
 
 
-class Rules(Facts):
-    """Lines: what is checked of each, and the rules."""
+class Lines(Facts):
+    """Lines: what is checked of each, and what the rules share."""
 
     def check(self) -> None:
         """Checks facts, point and lines; raises Invalid."""
         try:
-            if self.data["format"] != 1 or not re.fullmatch(r"\w{1,99}/\w{1,99}/\w{1,99}", self.id, re.ASCII):
-                raise Invalid("its format is not 1, or its id is not paper/statement/reading")
+            named = re.fullmatch(r"\w{1,99}/\w{1,99}/\w{1,99}", self.id, re.ASCII)
+            if not named or self.data["format"] not in (1, 2) or self.kind not in ("proof", "refutation"):
+                raise Invalid("its format, its kind or its id paper/statement/reading is unknown")
             require(digest(self.data) == self.data["digest"], "the statement and the facts are not those of the digest")
             self.cites[self.id] = self.data["digest"]
             self.read_facts()
@@ -1440,12 +1455,14 @@ class Rules(Facts):
             except (Invalid, *BROKEN) as error:
                 why = error if isinstance(error, Invalid) else f"it is not well formed ({type(error).__name__})"
                 raise Invalid(f"at step '{entry['name']}': {why}") from error
+        if self.kind == "refutation":
+            require(self.refuted, "nothing in this refutation is refuted")
         last = list(self.lines.values())[-1]
-        wanted = self.language.claim(self.statement["claim"])
+        wanted = self.claim(self.statement["claim"])
         if last.supposed or last.name != self.data["lines"][-1]["name"] or not last.claim.same(wanted):
             raise Invalid("the last line is not the statement")
         refuse(self.closure(last.claim.atoms), "the statement mentions an index of the proof")
-        more = {"assumption", "assumption comparison", "cite", "assumed", "solver", "mean", "once", "average"}
+        more = {"assumption", "assumption comparison", "cite", "assumed", "open", "refuted", "mean", "once", "average"}
         if not last.of & more and last.of & {"metric comparison", "algorithm comparison"} and last.claim.op == ">=":
             raise Invalid("the facts about the metric and the method add up to the bound, without any assumption")
 
@@ -1454,39 +1471,65 @@ class Rules(Facts):
         name, self.now, self.used = entry["name"], tuple(entry.get("if", ())), []
         self.current: str = name
         refuse(name in self.lines or name.startswith("#"), "its name is taken")
-        claim = self.language.claim(entry["claim"])
+        claim = self.claim(entry["claim"])
         by = entry["by"]
         rule = getattr(self, f"_by_{by['rule']}".replace(" ", "_"), None)
         if rule is None:
             raise Invalid("there is no such rule")
         taken = rule(claim, by) or set()
-        own = self.closure(claim.atoms.union(*(self.language.claim(t).atoms for t in self.now)))
+        own = self.closure(claim.atoms.union(*(self.claim(t).atoms for t in self.now)))
         for line in self.used:
-            every = line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed))
+            every = line.claim.atoms.union(*(self.claim(t).atoms for t in line.supposed))
             require(self.closure(every) - taken <= own, f"'{line.name}' is about an index that the claim does not have")
         of = {by["rule"]}.union(*(line.of for line in self.used if line.name not in by.get("signs", ())))
         self.lines[name] = Line(name, claim, self.now, of)
         self.steps += 1
 
-    def closure(self, atoms: Any) -> set[int]:
-        """The indices among the atoms, and those that their ranges mention."""
-        found = set(atoms) & set(self.ranges)
-        while True:
-            more = {n for i in found for r in self.ranges[i] for n in r.atoms & set(self.ranges)} - found
-            if not more:
-                return found
-            found |= more
-
     def _get(self, name: str, more: tuple[str, ...] = ()) -> Claim:
         """The claim of an earlier line, or of a supposition "#k" of this one."""
         if name.startswith("#"):
-            return self.language.claim((*self.now, *more)[int(name[1:])])
+            return self.claim((*self.now, *more)[int(name[1:])])
         line = self.lines.get(name)
         if line is None:
             raise Invalid(f"'{name}' is no earlier line")
         require(set(line.supposed) <= {*self.now, *more}, f"'{name}' holds under another supposition")
         self.used.append(line)
         return line.claim
+
+    def _made(self, wanted: Claim, claim: Claim, by: Any, why: str) -> None:
+        """The claim is what a rule gives, and has a value."""
+        require(wanted.same(claim), why)
+        self._no_poles(needed(claim.gap), self._signs(by))
+
+    def _signs(self, by: Any) -> list[Claim]:
+        return [self._get(n) for n in by.get("signs", ())]
+
+    def _counted(self, count: Value, signs: list[Claim]) -> bool:
+        """Whether a number of terms is an integer that is at least 0."""
+        number = number_of(count)
+        if not self.whole(count):
+            return False
+        return (number is not None and number >= 0) or any(c.gives(Claim(">=", count)) for c in signs)
+
+    def _no_poles(self, poles: frozenset[int], signs: list[Claim]) -> None:
+        """Every denominator is shown to differ from 0; a line that has one itself counts after that is shown."""
+        shown: set[int] = set()
+        waiting = [c for c in signs if c.op in (">", "!=") and c.gap[0]]
+        while not poles <= shown:
+            ready = [c for c in waiting if needed(c.gap) <= shown]
+            if not ready:
+                given = {k: c for c in waiting for k in bases_of(c.gap[0])}
+                first = frozenset().union(*(needed(given[k].gap) for k in poles & set(given))) - shown - set(given)
+                missing = min(first or poles - shown)
+                error = Invalid(f"the denominator {written((dict(BASES[missing]), {}))} is not shown to differ from 0")
+                error.missing = written((dict(BASES[missing]), {}))
+                raise error
+            waiting = [c for c in waiting if c not in ready]
+            shown |= {k for c in ready for k in bases_of(c.gap[0])}
+
+
+class Sums(Lines):
+    """Rules about single numbers: sums of products, cases, roots, powers, equals."""
 
     def _by_sum(self, claim: Claim, by: Any) -> None:
         """The claim is a sum of products of what is at least 0, up to multiples of equations.
@@ -1500,7 +1543,7 @@ class Rules(Facts):
 
         def image(x: Value) -> Value:
             for what in rules:
-                x = put(x, what, self.language.whole)
+                x = put(x, what, self.whole)
             return x
 
         for name, text in by.get("put", ()):
@@ -1519,7 +1562,7 @@ class Rules(Facts):
         for name, multiplier in by.get("equal", ()):
             equation = self._get(name)
             refuse(equation.op != ("=" if claim.op == "=" else "=="), f"'{name}' is no equation of this kind")
-            one = times(image(self.language.value(multiplier)), image(equation.gap))
+            one = times(image(self.value(multiplier)), image(equation.gap))
             rest, poles = plus(rest, one, -1), poles | needed(one)
         refuse(rest[0], "the two sides of its identity differ")
         if (claim.op in ("=", "==") and by.get("terms")) or (claim.op in (">", "!=") and not firm):
@@ -1535,7 +1578,7 @@ class Rules(Facts):
                 tree = parsed(factor["square"], "sum")
                 if not self.language.not_negative(tree, {}, lambda n: self._counted(image(n), signs)):
                     raise Invalid(f"'{factor['square']}' is not at least 0 by its form")
-                one, firm = times(one, image(self.language.value(factor["square"]))), False
+                one, firm = times(one, image(self.value(factor["square"]))), False
                 continue
             name, exponent = (factor, 1) if isinstance(factor, str) else factor
             line = self._get(name)
@@ -1544,22 +1587,15 @@ class Rules(Facts):
             one = times(one, power(image(line.gap), exponent))
         return one, firm
 
-    def _counted(self, count: Value, signs: list[Claim]) -> bool:
-        """Whether a number of terms is an integer that is at least 0."""
-        number = number_of(count)
-        if not self.language.whole(count):
-            return False
-        return (number is not None and number >= 0) or any(c.gives(Claim(">=", count)) for c in signs)
-
     def substitution(self, equation: Claim, text: str, rules: Any) -> Any:
         """The substitution that an equation gives for an atom in which it is linear with a number as coefficient."""
         gap = equation.gap
         require(equation.op in ("=", "=="), "only equations are put in")
         for what in rules:
-            gap = put(gap, what, self.language.whole)
+            gap = put(gap, what, self.whole)
         value = self.language.read(parsed(text, "sum"), {})
         for what in rules:
-            value = put(value, what, self.language.whole)
+            value = put(value, what, self.whole)
         ((monomial, one),) = value[0].items()
         ((target, exponent),) = monomial
         refuse(one != 1 or exponent != 1 or value[1], f"'{text}' is no single term")
@@ -1571,33 +1607,16 @@ class Rules(Facts):
         slope = {tuple((n, e) for n, e in m if n != target): c for m, c in factor_terms}
         bottom = expanded(gap[1])
         ratio = Fraction(next(iter(slope.values()))) / Fraction(bottom.get(next(iter(slope)), 1))
-        if target in inside((slope, {})) or poly_plus(slope, bottom, -ratio):
-            raise Invalid(f"'{text}' has a coefficient that is no number")
+        refuse(target in inside((slope, {})) or poly_plus(slope, bottom, -ratio), f"'{text}' has no plain coefficient")
         return {target: times(constant(_short(-1 / ratio)), (rest, gap[1]))}
-
-    def _no_poles(self, poles: frozenset[int], signs: list[Claim]) -> None:
-        """Every denominator is shown to differ from 0; a line that has one itself counts after that is shown."""
-        shown: set[int] = set()
-        waiting = [c for c in signs if c.op in (">", "!=") and c.gap[0]]
-        while not poles <= shown:
-            ready = [c for c in waiting if needed(c.gap) <= shown]
-            if not ready:
-                given = {k: c for c in waiting for k in bases_of(c.gap[0])}
-                first = frozenset().union(*(needed(given[k].gap) for k in poles & set(given))) - shown - set(given)
-                missing = min(first or poles - shown)
-                error = Invalid(f"the denominator {written((dict(BASES[missing]), {}))} is not shown to differ from 0")
-                error.missing = written((dict(BASES[missing]), {}))
-                raise error
-            waiting = [c for c in waiting if c not in ready]
-            shown |= {k for c in ready for k in bases_of(c.gap[0])}
 
     def _by_cases(self, claim: Claim, by: Any) -> None:
         """Two lines claim it, one where a relation holds and one where it does not."""
         first, second = (self.lines[n] for n in by["of"])
-        one, other = self.language.claim(by["on"]), self.language.claim(by["else"])
+        one, other = self.claim(by["on"]), self.claim(by["else"])
         turned = Claim(">" if one.op == ">=" else ">=", times(constant(-1), one.gap))
         refuse(one.op not in (">=", ">") or not turned.same(other), "the two cases are not opposites")
-        self._no_poles(needed(one.gap), [self._get(n) for n in by.get("signs", ())])
+        self._no_poles(needed(one.gap), self._signs(by))
         for line, text in ((first, by["on"]), (second, by["else"])):
             if not set(line.supposed) <= {*self.now, text} or not line.claim.gives(claim):
                 raise Invalid(f"'{line.name}' does not claim it in this case")
@@ -1610,10 +1629,9 @@ class Rules(Facts):
     def _by_suppose(self, claim: Claim, by: Any) -> None:
         """An implication: a line claims its end where its suppositions hold."""
         line = self.lines[by["of"]]
-        if claim.op != "=>" or not line.claim.same(claim.gap):
-            raise Invalid(f"'{line.name}' does not claim the end of the implication")
+        refuse(claim.op != "=>" or not line.claim.same(claim.gap), f"'{line.name}' is not the end of the implication")
         for text in set(line.supposed) - set(self.now):
-            if not any(p.gives(self.language.claim(text)) for p in claim.supposed):
+            if not any(p.gives(self.claim(text)) for p in claim.supposed):
                 raise Invalid(f"'{line.name}' holds under another supposition")
         self.used.append(line)
 
@@ -1621,8 +1639,7 @@ class Rules(Facts):
         """The end of an implication all of whose suppositions are lines."""
         implication, given = self._get(by["of"]), [self._get(n) for n in by["to"]]
         refuse(implication.op != "=>" or not implication.gap.gives(claim), "the claim is not the end of an implication")
-        if not all(any(g.gives(p) for g in given) for p in implication.supposed):
-            raise Invalid("a supposition of the implication is not shown")
+        require(all(any(g.gives(p) for g in given) for p in implication.supposed), "a supposition of it is not shown")
 
     def _by_both(self, claim: Claim, by: Any) -> None:
         """Equal, since neither is greater."""
@@ -1635,39 +1652,38 @@ class Rules(Facts):
         """An integer that is greater than 0 is at least 1."""
         line = self._get(by["of"])
         more = plus(line.gap, constant(1), -1)
-        if line.op != ">" or not self.language.whole(line.gap) or claim.op != ">=" or plus(claim.gap, more, -1)[0]:
+        if line.op != ">" or not self.whole(line.gap) or claim.op != ">=" or plus(claim.gap, more, -1)[0]:
             raise Invalid("the claim is not that an integer is at least 1")
 
     def _by_root(self, claim: Claim, by: Any) -> None:
         """A root of what is at least 0 is at least 0, and its power is what it is the root of."""
-        base, degree = self.language.value(by["of"]), by["degree"]
+        base, degree = self.value(by["of"]), by["degree"]
         if not self._get(by["sign"]).gives(Claim(">=", base)) or not isinstance(degree, int) or degree < 2:
             raise Invalid("what the root is taken of is not shown to be at least 0")
         root = root_of(base, degree)
         ways = [Claim(">=", root), Claim("==", plus(power(root, degree), base, -1))]
         ways += [Claim(">", root)] if self._get(by["sign"]).gives(Claim(">", base)) else []
         require(any(way.same(claim) for way in ways), "the claim is not what a root gives")
-        self._no_poles(needed(base), [self._get(n) for n in by.get("signs", ())])
+        self._no_poles(needed(base), self._signs(by))
 
     def _by_min(self, claim: Claim, by: Any) -> None:
         """The least of several is at most each, and at least what is at most each."""
-        values = [self.language.value(t) for t in by["of"]]
+        values = [self.value(t) for t in by["of"]]
         least = least_of(values)
         if any(Claim(">=", plus(v, least, -1)).same(claim) for v in values):
             return
-        low, given = self.language.value(by["low"]), [self._get(n) for n in by["each"]]
+        low, given = self.value(by["low"]), [self._get(n) for n in by["each"]]
         require(Claim(">=", plus(least, low, -1)).same(claim), "the claim is not what the least of several gives")
         wanted = [Claim(">=", plus(v, low, -1)) for v in values]
-        if not all(not w.gap[0] or w.plain or any(g.gives(w) for g in given) for w in wanted):
-            raise Invalid("one of the values is not shown to be at least that")
+        require(all(not w.gap[0] or shown_by(given, w) for w in wanted), "a value is not shown to be at least that")
 
     def _by_power(self, claim: Claim, by: Any) -> None:
         """b**(e + f) == b**e * b**f for b > 0, or for an integer e that is at least 0 and f = 1.
 
         For b > 0 also b**e > 0, and for e <= 0 the tangent, (b + 1)**e >= (1 + e/b) * b**e.
         """
-        base, exponent = self.language.value(by["base"]), self.language.value(by["exponent"])
-        more, sign, one = self.language.value(by.get("more", "1")), self._get(by["sign"]), power_of(base, exponent)
+        base, exponent = self.value(by["base"]), self.value(by["exponent"])
+        more, sign, one = self.value(by.get("more", "1")), self._get(by["sign"]), power_of(base, exponent)
         positive = sign.gives(Claim(">", base))
         if not positive and (more != ONE or not self._counted(exponent, [sign])):
             raise Invalid("neither is the base shown to be positive nor the exponent an integer that is at least 0")
@@ -1681,34 +1697,27 @@ class Rules(Facts):
 
     def _by_replace(self, claim: Claim, by: Any) -> None:
         """Equals in place of equals: an expression with @ has the same value at both sides of an equation."""
-        left, right, within = (self.language.value(by[k]) for k in ("left", "right", "in"))
-        if not self._get(by["of"]).same(Claim("==", plus(left, right, -1))):
-            raise Invalid(f"'{by['of']}' does not claim that both sides are equal")
+        left, right, within = (self.value(by[k]) for k in ("left", "right", "in"))
+        require(self._get(by["of"]).same(Claim("==", plus(left, right, -1))), f"'{by['of']}' is no such equation")
         place = atom(("x", ANY))
-        one, other = (put(within, {place: x}, self.language.whole) for x in (left, right))
-        require(Claim("==", plus(one, other, -1)).same(claim), "the claim is not what equals in place of equals give")
-        self._no_poles_of(claim, by)
+        one, other = (put(within, {place: x}, self.whole) for x in (left, right))
+        self._made(Claim("==", plus(one, other, -1)), claim, by, "the claim is not what equals in place of equals give")
 
-    # rules about all values of an index
 
-    def _general(self, line: Line, index: int) -> None:
-        """The line holds for all values of the index, whatever the other indices are."""
+class Indices(Sums):
+    """Rules about all values of an index: sums over it, one value of it, limits, induction."""
+
+    def _general(self, line: Line, index: int, texts: tuple[str, ...] = (), by: Any = None) -> None:
+        """The line holds for all values of the index, whatever the others are, and for every number @ of the texts."""
         require(index in self.ranges, "the index has no range")
-        if any(index in self.language.claim(t).atoms for t in self.now):
-            raise Invalid("a supposition is known at one value of the index only")
-        every = self.closure(line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed)))
+        refuse(any(index in self.claim(t).atoms for t in self.now), "a supposition is about one value of the index")
+        every = self.closure(line.claim.atoms.union(*(self.claim(t).atoms for t in line.supposed)))
         if any(index in r.atoms for other in every - {index} for r in self.ranges[other]):
             raise Invalid("the range of another index depends on this one")
-
-    def _covered(self, index: int, texts: tuple[str, ...], by: Any) -> None:
-        """Every number @ that meets the texts lies in the range of the index."""
         place = {index: variable(atom(("x", ANY)))}
-        given = [self.language.claim(t) for t in texts]
-        given += [self._get(n, texts) for n in by.get("ranges", ())]
-        for relation in self.ranges[index]:
-            wanted = relation.put(place, self.language.whole)
-            if not (wanted.plain or any(g.gives(wanted) for g in given)):
-                raise Invalid("a value that is used is not shown to be in the range of the index")
+        given = [*map(self.claim, texts), *(self._get(n, texts) for n in by.get("ranges", ()))] if texts else []
+        if texts and not all(shown_by(given, r.put(place, self.whole)) for r in self.ranges[index]):
+            raise Invalid("a value that is used is not shown to be in the range of the index")
 
     def _index_of(self, by: Any, integer: bool) -> int:
         index = atom(("x", by["index"]))
@@ -1717,67 +1726,58 @@ class Rules(Facts):
 
     def _by_over(self, claim: Claim, by: Any) -> set[int]:
         """The sum of a line over an index; with "part", the sum of fewer of its terms is at most that of all."""
-        index, count = self._index_of(by, True), self.language.value(by["count"])
+        index, count = self._index_of(by, True), self.value(by["count"])
         source = self._get(by["of"])
-        self._general(self.lines[by["of"]], index)
-        self._covered(index, ("@ >= 0", f"@ <= {by['count']} - 1"), by)
-        signs = [self._get(n) for n in by.get("signs", ())]
+        self._general(self.lines[by["of"]], index, ("@ >= 0", f"@ <= {by['count']} - 1"), by)
+        signs = self._signs(by)
         # with a part, that is shown to be at least 0 and at most the count
-        fewer = "part" in by and source.op != "=" and self.language.whole(count)
-        if not (fewer or self._counted(count, signs)):
-            raise Invalid("the number of terms is not shown to be an integer that is at least 0")
+        fewer = "part" in by and source.op != "=" and self.whole(count)
+        require(fewer or self._counted(count, signs), "the number of terms is not shown to be a natural number")
         if source.op == "=":
-            wanted = Claim("=", sum_over(index, source.gap, count, self.language.whole))
+            wanted = Claim("=", sum_over(index, source.gap, count, self.whole))
         else:
-            total = sum_over(index, source.gap, count, self.language.whole)
+            total = sum_over(index, source.gap, count, self.whole)
             if "part" in by:
-                part = self.language.value(by["part"])
+                part = self.value(by["part"])
                 more = Claim(">=", plus(count, part, -1))
                 if not self._counted(part, signs) or not (more.plain or any(s.gives(more) for s in signs)):
                     raise Invalid("the part is not shown to be a part")
-                total = plus(total, sum_over(index, source.gap, part, self.language.whole), -1)
+                total = plus(total, sum_over(index, source.gap, part, self.whole), -1)
             wanted = Claim("==" if source.op == "==" and "part" not in by else ">=", total)
             require(source.op in (">=", ">", "=="), "this line cannot be summed")
-        require(wanted.same(claim), "the claim is not the sum of the line")
-        self._no_poles_of(claim, by)
+        self._made(wanted, claim, by, "the claim is not the sum of the line")
         return {index}
-
-    def _no_poles_of(self, claim: Claim, by: Any) -> None:
-        self._no_poles(needed(claim.gap), [self._get(n) for n in by.get("signs", ())])
 
     def _by_telescope(self, claim: Claim, by: Any) -> None:
         """The sum of a(i + 1) - a(i) over i = 0, ..., n - 1 is a(n) - a(0), for an integer n."""
-        index, count = self._index_of(by, True), self.language.value(by["count"])
-        whole, i = self.language.whole, variable(atom(("x", by["index"])))
+        index, count = self._index_of(by, True), self.value(by["count"])
+        whole, i = self.whole, variable(atom(("x", by["index"])))
         require(whole(count), "the number of terms is not an integer")
         places = [{index: v} for v in (plus(i, ONE), i, count, ZERO)]
         after, here, end, start = (put(self.language.read(parsed(by["term"], "sum"), {}), p, whole) for p in places)
         gap = plus(sum_over(index, plus(after, here, -1), count, whole), plus(end, start, -1), -1)
         wanted = Claim("=" if claim.op == "=" else "==", gap)
-        require(wanted.same(claim), "the claim is not a telescoping sum")
-        self._no_poles_of(claim, by)
+        self._made(wanted, claim, by, "the claim is not a telescoping sum")
 
     def _by_exchange(self, claim: Claim, by: Any) -> None:
         """Two finite sums may be carried out in either order."""
-        signs = [self._get(n) for n in by["signs"]]
-        (i, first), (j, second) = ((atom(("x", n)), self.language.value(count)) for n, count in by["sums"])
+        signs = self._signs(by)
+        (i, first), (j, second) = ((atom(("x", n)), self.value(count)) for n, count in by["sums"])
         if not all(n in self.language.integers for n in (i, j)) or {i, j} & (inside(first) | inside(second)) or i == j:
             raise Invalid("the sums are not over all pairs of two indices")
         if not all(self._counted(count, signs) for count in (first, second)):
-            raise Invalid("the number of terms is not shown to be an integer that is at least 0")
+            raise Invalid("the number of terms is not shown to be a natural number")
         left, right = exchanged(self.language, by["term"], by["sums"])
-        require(Claim("==", plus(left, right, -1)).same(claim), "the claim is not that of two sums in either order")
-        self._no_poles_of(claim, by)
+        self._made(Claim("==", plus(left, right, -1)), claim, by, "the claim is not that of two sums in either order")
 
     def _by_at(self, claim: Claim, by: Any) -> set[int]:
         """A line at given values of indices, which are shown to be in their ranges."""
         source = self._get(by["of"])
-        line, values = self.lines[by["of"]], {atom(("x", n)): self.language.value(t) for n, t in by["values"].items()}
+        line, values = self.lines[by["of"]], {atom(("x", n)): self.value(t) for n, t in by["values"].items()}
         for index, value in values.items():
-            if index not in self.ranges or any(index in self.language.claim(t).atoms for t in line.supposed):
+            if index not in self.ranges or any(index in self.claim(t).atoms for t in line.supposed):
                 raise Invalid("this is no index of the line")
-            if index in self.language.integers and not self.language.whole(value):
-                raise Invalid("the value of an index is not an integer")
+            refuse(index in self.language.integers and not self.whole(value), "the value of an index is not an integer")
         given = [self._get(n) for n in by.get("ranges", ())]
         every = self.closure(source.atoms)
         for index in every:
@@ -1785,38 +1785,33 @@ class Rules(Facts):
                 if index not in values and not relation.atoms & set(values):
                     continue
                 require(index in values, "the range of another index depends on this one")
-                wanted = relation.put(values, self.language.whole)
-                if not (wanted.plain or any(g.gives(wanted) for g in given)):
-                    raise Invalid("the value of an index is not shown to be in its range")
-        require(source.put(values, self.language.whole).same(claim), "the claim is not the line at these values")
+                wanted = relation.put(values, self.whole)
+                require(shown_by(given, wanted), "the value of an index is not shown to be in its range")
+        require(source.put(values, self.whole).same(claim), "the claim is not the line at these values")
         return set(values)
 
     def _by_limit(self, claim: Claim, by: Any) -> set[int]:
         """An inequality that holds for 0 < e < 1 and is polynomial in e holds at 0."""
         index, source = self._index_of(by, False), self._get(by["of"])
-        self._general(self.lines[by["of"]], index)
-        self._covered(index, ("@ > 0", "@ < 1"), by)
+        self._general(self.lines[by["of"]], index, ("@ > 0", "@ < 1"), by)
         others = {n for m in source.gap[0] for n, _ in m if n != index}
         others |= {n for k in source.gap[1] for n in inside((dict(BASES[k]), {}))}
         if source.op not in (">=", ">") or any(index in INSIDE[n] for n in others):
             raise Invalid("the line is no polynomial inequality in this variable")
-        require(Claim(">=", put(source.gap, {index: ZERO})).same(claim), "the claim is not the limit of the line")
-        self._no_poles_of(claim, by)
+        self._made(Claim(">=", put(source.gap, {index: ZERO})), claim, by, "the claim is not the limit of the line")
         return {index}
 
     def _by_limsup(self, claim: Claim, by: Any) -> set[int]:
         """From v(m) <= b + f * (m + s)**(-r) for every integer m >= 0, with s > 0 and r > 0: limsup v(m) <= b."""
         index, source = self._index_of(by, True), self._get(by["of"])
-        self._general(self.lines[by["of"]], index)
-        self._covered(index, ("@ >= 0",), by)
+        self._general(self.lines[by["of"]], index, ("@ >= 0",), by)
         keys = ("value", "bound", "factor", "shift", "rate")
-        of, bound, factor, shift, rate = (self.language.value(by[k]) for k in keys)
+        of, bound, factor, shift, rate = (self.value(by[k]) for k in keys)
         if any(index in inside(x) for x in (bound, factor, shift, rate)):
             raise Invalid("the bound, the factor, the shift or the rate depends on the index")
         last = times(factor, power_of(plus(variable(index), shift), times(constant(-1), rate)))
-        if not Claim(">=", plus(plus(bound, last), of, -1)).same(source):
-            raise Invalid("the line is not a bound with a term that tends to 0")
-        signs = [self._get(n) for n in by["signs"]]
+        require(Claim(">=", plus(plus(bound, last), of, -1)).same(source), "the line has no term that tends to 0")
+        signs = self._signs(by)
         if not all(any(s.gives(Claim(">", x)) for s in signs) for x in (shift, rate)):
             raise Invalid("the shift and the rate are not shown to be positive")
         limit = atom(("x", by["limit"]))
@@ -1824,22 +1819,19 @@ class Rules(Facts):
         used = inside(of).union(*(line.claim.atoms for line in self.lines.values()))
         if by["limit"] in own or self.language.kinds.get(by["limit"]) != "number" or limit in used:
             raise Invalid("the limit is no number that nothing else is said of")
-        require(Claim(">=", plus(bound, variable(limit), -1)).same(claim), "the claim is not the bound on the limit")
-        self._no_poles_of(claim, by)
+        self._made(Claim(">=", plus(bound, variable(limit), -1)), claim, by, "the claim is not the bound on the limit")
         self.rests.append(f"that {by['limit']} is the limit superior of {by['value']} as {by['index']} grows")
         return {index}
 
     def _by_mean_value(self, claim: Claim, by: Any) -> set[int]:
         """From q'(t) >= slope for start <= t <= 1: q(1) - q(start) >= slope * (1 - start), for start < 1."""
         index, source = self._index_of(by, False), self._get(by["of"])
-        self._general(self.lines[by["of"]], index)
         texts = (f"@ >= {by['start']}", "@ <= 1")
-        self._covered(index, texts, by)
-        path, slope, start = (self.language.value(by[k]) for k in ("path", "slope", "start"))
+        self._general(self.lines[by["of"]], index, texts, by)
+        path, slope, start = (self.value(by[k]) for k in ("path", "slope", "start"))
         if index in inside(slope) or index in inside(start) or source.op not in (">=", ">"):
             raise Invalid("the slope depends on the variable")
-        if plus(source.gap, plus(derivative(path, index), slope, -1), -1)[0]:
-            raise Invalid("the line does not bound the derivative")
+        refuse(plus(source.gap, plus(derivative(path, index), slope, -1), -1)[0], "the line bounds no derivative")
         require(self._get(by["below"]).gives(Claim(">", plus(ONE, start, -1))), "the start is not shown to be below 1")
         place = {index: variable(atom(("x", ANY)))}
         along = [self._get(n, texts) for n in by.get("along", ())]
@@ -1847,7 +1839,7 @@ class Rules(Facts):
         rise = plus(put(path, {index: ONE}), put(path, {index: start}), -1)
         if not Claim(">=", plus(rise, times(slope, plus(ONE, start, -1)), -1)).same(claim):
             raise Invalid("the claim is not what the mean value theorem gives")
-        self._no_poles_of(claim, by)
+        self._no_poles(needed(claim.gap), self._signs(by))
         for n in sorted(inside(path)):
             if ATOMS[n][0] == "f" and index in INSIDE[n]:
                 self.rests.append(f"that {ATOMS[n][1]} is continuously differentiable")
@@ -1855,28 +1847,28 @@ class Rules(Facts):
 
     def _by_induction(self, claim: Claim, by: Any) -> set[int]:
         """From p(0), and p(k) => p(k + 1) for every k: p(last)."""
-        index, last = self._index_of(by, True), self.language.value(by["last"])
+        index, last = self._index_of(by, True), self.value(by["last"])
         base, step = self._get(by["base"]), self._get(by["step"])
-        self._general(self.lines[by["step"]], index)
-        self._covered(index, ("@ >= 0", f"@ <= {by['last']} - 1"), by)
+        self._general(self.lines[by["step"]], index, ("@ >= 0", f"@ <= {by['last']} - 1"), by)
         refuse(step.op != "=>" or len(step.supposed) != 1, "the step is no implication")
-        before, whole, k = step.supposed[0], self.language.whole, variable(index)
+        before, whole, k = step.supposed[0], self.whole, variable(index)
         require(before.put({index: plus(k, ONE)}, whole).same(step.gap), "the step does not lead from k to k + 1")
-        if not self._counted(last, [self._get(n) for n in by.get("signs", ())]):
-            raise Invalid("the last value is not shown to be an integer that is at least 0")
+        require(self._counted(last, self._signs(by)), "the last value is not shown to be a natural number")
         refuse(index in base.atoms or not base.gives(before.put({index: ZERO}, whole)), "the base is not the case 0")
         require(before.put({index: last}, whole).same(claim), "the claim is not the last case")
         return {index}
 
-    # rules about what is drawn
+
+class Draws(Indices):
+    """Rules about what is drawn: means, and sums of draws."""
 
     def expectation(self, by: Any) -> tuple[Value, list[Value]]:
         """The inner product of a draw less its mean, and what must be an integer that is at least 0."""
-        law, whole = self.laws[by["law"]], self.language.whole
+        law, whole = self.laws[by["law"]], self.whole
         (first,), (second,) = (linear(self.language.vector(parsed(by[k], "sum"), {})) for k in ("first", "second"))
-        before = self.language.value(by.get("before", "0"))
+        before = self.value(by.get("before", "0"))
         refuse(before[0] and not law.data.get("epochs"), "this order has no epochs")
-        factor = self.language.value(by["factor"]) if "factor" in by else None
+        factor = self.value(by["factor"]) if "factor" in by else None
         mean = law.expected(first, second, factor, before)
         pair = product_of(variable(first), variable(second))
         needed = law.needed((first, second), before)
@@ -1898,22 +1890,19 @@ class Rules(Facts):
         self._draws(Claim("==", gap), positions, claim, by)
 
     def _draws(self, wanted: Claim, positions: list[Value], claim: Claim, by: Any) -> None:
-        signs = [self._get(n) for n in by.get("signs", ())]
-        if not all(self._counted(v, signs) for v in positions):
-            raise Invalid("a position is not shown to be an integer in its range")
-        require(wanted.same(claim), "the claim is not what the law gives")
-        self._no_poles_of(claim, by)
+        signs = self._signs(by)
+        require(all(self._counted(v, signs) for v in positions), "a position is not shown to be in its range")
+        self._made(wanted, claim, by, "the claim is not what the law gives")
 
     def once(self, by: Any) -> tuple[Any, list[Value]]:
         """The sum of an order over whole epochs less what it is for every outcome, and numbers that are at least 0."""
-        law, times_ = self.laws[by["law"]], self.language.value(by["times"])
+        law, times_ = self.laws[by["law"]], self.value(by["times"])
         (n,) = linear(self.language.vector(parsed(by["sum"], "sum"), {}))
         place = law.place(n)
         items = law.size(place)
-        if not law.order or place[4] or plus(place[3], times(items, times_), -1)[0]:
-            raise Invalid("this is no sum over whole epochs")
+        refuse(not law.order or place[4] or plus(place[3], times(items, times_), -1)[0], "it is no sum of whole epochs")
         refuse(times_ != ONE and not law.data.get("epochs"), "this order has no epochs")
-        every = times(sum_over(ITEM, law.family(place), items, self.language.whole), times_)
+        every = times(sum_over(ITEM, law.family(place), items, self.whole), times_)
         return plus(variable(n), every, -1), [plus(items, ONE, -1), times_]
 
     def _by_once(self, claim: Claim, by: Any) -> None:
@@ -1923,32 +1912,33 @@ class Rules(Facts):
 
     def _by_divide(self, claim: Claim, by: Any) -> None:
         """A sum over t < n m is one over e < n and r < m, t being e m + r."""
-        self._draws(Claim("==", self.divided(by)), [self.language.value(by[k]) for k in ("outer", "inner")], claim, by)
+        self._draws(Claim("==", self.divided(by)), [self.value(by[k]) for k in ("outer", "inner")], claim, by)
 
     def divided(self, by: Any) -> Value:
         """The sum less that over quotients and remainders."""
-        index, whole = self._index_of(by, True), self.language.whole
-        outer, inner = (self.language.value(by[k]) for k in ("outer", "inner"))
+        index, whole = self._index_of(by, True), self.whole
+        outer, inner = (self.value(by[k]) for k in ("outer", "inner"))
         e, r = (atom(("bound", k)) for k in ("quotient", "remainder"))
-        term = self.language.value(by["term"])
+        term = self.value(by["term"])
         moved = put(term, {index: plus(times(variable(e), inner), variable(r))}, whole)
         parts = sum_over(e, sum_over(r, moved, inner, whole), outer, whole)
         return plus(sum_over(index, term, times(outer, inner), whole), parts, -1)
 
 
-class Record(Rules):
+class Record(Draws):
     """One record; `check` raises Invalid where it proves nothing. Here: what it takes over."""
 
     def _by_cite(self, claim: Claim, by: Any) -> set[int]:
         """The claim of another record at given terms; its hypotheses are lines here, and its assumptions made here."""
         cited = cited_record(by["record"], self.path, self.open)
+        refuse(cited.kind != "proof" or cited.holes, f"the cited record {cited.id} is no proof")
         METER.line()
-        whole, statement = self.language.whole, cited.statement
+        whole, statement = self.whole, cited.statement
         averaged, declared = set(by.get("averaged", ())), {row[0] for row in statement["symbols"]}
         if not set(by["images"]) | averaged <= declared or averaged & set(by["images"]):
             raise Invalid("a symbol with an image is none of the cited record")
         fixed = {atom(("x", row[0])) for row in self.statement["symbols"]} | {*self.ranges, *self.language.integers}
-        if averaged and any(inside(self.language.value(text)) - fixed for text in by["images"].values()):
+        if averaged and any(inside(self.value(text)) - fixed for text in by["images"].values()):
             raise Invalid("a constant of the cited record has a value that may be random")
         place, single = self.place_of(cited, by), self.single_means(cited, by)
         for name, kind, _ in statement["symbols"]:
@@ -1963,7 +1953,7 @@ class Record(Rules):
                     raise Invalid(f"'{name}' of the cited record is about what is averaged")
                 continue
             wanted = wanted.put({**place, **single}, whole)
-            require(wanted.plain or any(g.gives(wanted) for g in given), f"'{name}' of the cited record is not shown")
+            require(shown_by(given, wanted), f"'{name}' of the cited record is not shown")
         self._assumptions(cited, by)
         self.rests += [f"that for {cited.id} {by['special']}"] if "special" in by else []
         target = target_of(cited)
@@ -1975,24 +1965,23 @@ class Record(Rules):
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
             free = {atom(("x", n)) for n in averaged}
             symbols = {n: x for n, x in place.items() if n != target}
-            rest = mean = self.language.value(by["rest"])
+            rest = mean = self.value(by["rest"])
             left = plus(plus(put(bound.gap, symbols, whole), variable(target)), rest, -1)
             for factor, what, its_mean in by["means"]:
-                coefficient, one = self.language.value(factor), put(cited.language.value(what), symbols, whole)
+                coefficient, one = self.value(factor), put(cited.language.value(what), symbols, whole)
                 left = plus(left, times(coefficient, one), -1)
-                mean = plus(mean, times(coefficient, self.language.value(its_mean)))
+                mean = plus(mean, times(coefficient, self.value(its_mean)))
                 if not inside(cited.language.value(what)) <= told:
                     self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
                 refuse(free & inside(coefficient), "the cited bound is not linear in what is averaged")
             refuse(free & inside(rest) or left[0], "the cited bound is another one")
-            gap = plus(mean, self.language.value(by["metric"]), -1)
+            gap = plus(mean, self.value(by["metric"]), -1)
         wanted = Claim(bound.op, gap)
         refuse(bound.op not in (">=", "==") or not wanted.same(claim), "the claim is not that of the cited record")
-        self._no_poles_of(claim, by)
+        self._no_poles(needed(claim.gap), self._signs(by))
         self.rests.append(f"the record {cited.id}")
         self.cites |= cited.cites
         self.said_generated |= {r if r.endswith("]") else f"{r} [{cited.id}]" for r in cited.said_generated}
-        self.holes += [f"{name} of {cited.id}" for name in cited.holes if name not in self.holes]
         self.rests += [r if r.endswith("]") else f"{r} [{cited.id}]" for r in cited.rests]
         return taken
 
@@ -2029,24 +2018,21 @@ class Record(Rules):
 
     def single_means(self, cited: Record, by: Any) -> dict[int, Value]:
         """The means of single symbols of the cited record."""
-        means = {
-            atom(("x", n)): self.language.value(mean) for _, n, mean in by.get("means", ()) if n in cited.language.kinds
-        }
+        means = {atom(("x", n)): self.value(mean) for _, n, mean in by.get("means", ()) if n in cited.language.kinds}
         return {n: mean for n, mean in means.items() if ATOMS[n][1] in by["averaged"]}
 
     def place_of(self, cited: Record, by: Any) -> dict[int, Any]:
         """What stands for the symbols of the cited statement and for its metric."""
         names = {row[0] for row in cited.statement["symbols"]} - set(by.get("averaged", ()))
-        place = {atom(("x", n)): self.language.value(by["images"].get(n, n)) for n in names}
-        return place | {target_of(cited): self.language.value(by["metric"])}
+        place = {atom(("x", n)): self.value(by["images"].get(n, n)) for n in names}
+        return place | {target_of(cited): self.value(by["metric"])}
 
     def said_of(self, cited: Record, by: Any) -> Any:
         """(fact, what it says here) for the facts of the cited record about vectors for which some stand here."""
         place = self.place_of(cited, by) | self.single_means(cited, by)
         for name, arguments, text in by["vectors"]:
             image, own = self.language.vector(parsed(text, "sum"), {}), [atom(("x", a)) for a in arguments]
-            if (inside(image) - set(own)) & set(cited.ranges):
-                raise Invalid(f"what stands for {name} depends on an index of the cited record")
+            refuse((inside(image) - set(own)) & set(cited.ranges), f"what stands for {name} depends on an index there")
             key, value = (("head", name), (own, image)) if own else (("v", name), image)
             place[atom(key)] = value
         for fact in cited.data["facts"]:
@@ -2058,10 +2044,10 @@ class Record(Rules):
                 continue
             for index in cited.closure(claim.atoms):
                 own, here = cited.ranges[index], self.ranges.get(index, [])
-                images = [r.put(place, self.language.whole) for r in own]
+                images = [r.put(place, self.whole) for r in own]
                 if len(own) != len(here) or not all(any(r.same(h) for h in here) for r in images):
                     raise Invalid(f"{ATOMS[index][1]} has another range in {cited.id}")
-            yield fact, claim.put(place, self.language.whole)
+            yield fact, claim.put(place, self.whole)
 
     def _assumptions(self, cited: Record, by: Any) -> None:
         """The assumptions of a cited record are made here, or follow by what is named, or are taken over."""
@@ -2078,8 +2064,31 @@ class Record(Rules):
                 raise Invalid(f"the assumption {name} of the cited record does not follow from what is assumed here")
             self.rests.append(f"that {', '.join(given)} give {name} of {cited.id}: {why}")
 
-    def _by_solver(self, claim: Claim, by: Any) -> None:
-        """No certificate: a hole, with which nothing counts as valid."""
+    def _by_open(self, claim: Claim, by: Any) -> None:
+        """Nothing is shown: no proof has such a line. record: a reading that the step cites, and that is refuted."""
+        self._hole(claim)
+        if "record" in by:
+            cited = cited_record(by["record"], self.path, self.open)
+            require(cited.kind == "refutation", f"{cited.id}, which it cites, is not refuted")
+            self.cites |= cited.cites
+            self.refuted[self.current] = f"it cites {cited.id}, which is refuted"
+
+    def _by_refuted(self, claim: Claim, by: Any) -> None:
+        """It does not follow from the facts and lines that it uses: at a point these hold, and the claim fails."""
+        require(self.kind == "refutation", "a proof has no refuted line")
+        self._hole(claim)
+        lines = {name: self.lines[name] for name in by["uses"]}
+        refuse(self.now or any(line.supposed for line in lines.values()), "a refuted claim has no suppositions")
+        ranged = [f["name"] for f in self.data["facts"] if f["kind"] in ("index", "range")]
+        uses = {name: line.claim for name, line in lines.items() if name not in ranged}
+        Model(self, by["point"]).refutes(claim, uses)
+        values = (f"{n} = {x}" for n, x in by["point"]["numbers"].items())
+        functions = (f"{n}({', '.join(own)}) = {x}" for n, (own, x) in by["point"]["functions"].items())
+        self.refuted[self.current] = ", ".join([*values, *functions])
+
+    def _hole(self, claim: Claim) -> None:
+        step = self.current in self.data["steps"] or claim.same(self.claim(self.statement["claim"]))
+        require(step, "only a step may be open or refuted")
         self.holes.append(self.current)
 
     def _by_assumed(self, claim: Claim, by: Any) -> None:
@@ -2116,57 +2125,97 @@ def cited_record(name: str, citing: Path, open_records: tuple[str, ...]) -> Reco
     return _checked[path]
 
 
-UNIT = atom(("v", "_unit"))
+UNITS = tuple(atom(("v", f"_unit {k}")) for k in (1, 2))  # of the plane
 
 
 class Model:
-    """A point: numbers for symbols and (in one dimension) vectors, expressions for functions."""
+    """A point: numbers for symbols, vectors of a line or of the plane, expressions for functions.
 
-    def __init__(self, record: Facts) -> None:
-        self.record, self.language, point = record, record.language, record.data["point"]
-        self.place: dict[int, Any] = {atom(("<>", UNIT, UNIT), INSIDE[UNIT], INSIDE[UNIT]): ONE}
-        for name, text in point["numbers"].items():
-            if self.language.kinds.get(name) == "integer" and rational(text).denominator != 1:
+    A vector is a number or a list of two, and so is the expression for a function whose values are vectors.
+    """
+
+    def __init__(self, record: Facts, point: Any = None) -> None:
+        self.record, self.language = record, record.language
+        point, self.here = record.data["point"] if point is None else point, dict[int, Value]()  # here: indices
+        pairs = (((one, other), ONE if one == other else ZERO) for one in UNITS for other in UNITS if one <= other)
+        self.place: dict[int, Any] = {atom(("<>", *two), *(INSIDE[n] for n in two)): value for two, value in pairs}
+        for name, own in point["numbers"].items():
+            value = self._value(name, own, lambda text: constant(_short(rational(text))))
+            if self.language.kinds.get(name) == "integer" and number_of(value).denominator != 1:
                 raise Invalid(f"at the point: {name} is not an integer")
-            self._set(name, [], constant(_short(rational(text))))
-        for name, (names, text) in point["functions"].items():
-            own = {n: atom(("bound", n)) for n in names}
-            self._set(name, list(own.values()), self.language.scalar(parsed(text, "sum"), own))
+            if (index := atom(("x", name))) in record.ranges:
+                self.here[index] = value
+            else:
+                self._set(name, [], value)
+        for name, (names, own) in point["functions"].items():
+            bound = {n: atom(("bound", n)) for n in names}
+            value = self._value(name, own, lambda text, bound=bound: self.language.scalar(parsed(text, "sum"), bound))
+            self._set(name, list(bound.values()), value)
+        for tree in (parsed(f["claim"]) for f in record.data["facts"] if f["kind"] == "definition"):
+            if (left := tree[1])[1] not in {*point["numbers"], *point["functions"]}:
+                parameters = [atom(("x", a[1])) for a in left[2]] if left[0] == "call" else []
+                self._set(left[1], parameters, self.language.read(tree[2], {}))
+
+    def _value(self, name: str, own: Any, read: Any) -> Value:
+        parts = [read(x) for x in (own if isinstance(own, list) else [own])]
+        if "vector" not in self.language.kinds.get(name, "number"):
+            require(len(parts) == 1, f"at the point: {name} is no vector")
+            return parts[0]
+        require(len(parts) <= 2, f"at the point: {name} has more than two coordinates")
+        return plus(*(times(x, variable(n)) for x, n in zip([*parts, ZERO][:2], UNITS, strict=True)))
 
     def _set(self, name: str, parameters: list[int], value: Any) -> None:
-        """What a name is; a number is a vector in one dimension."""
+        """What a name is."""
         kind = self.language.kinds.get(name, "number")
-        if "vector" in kind and not vectors_in(value):
-            value = times(value, variable(UNIT))
         key = {"vector": "v", "vector function": "head", "function": "function"}.get(kind, "x")
         self.place[atom((key, name))] = (parameters, value) if "function" in kind else value
 
     def check(self) -> None:
         """Every fact holds at the point, for all values of the indices."""
-        facts = self.record.data["facts"]
-        for tree in (parsed(fact["claim"]) for fact in facts if fact["kind"] == "definition"):
-            left = tree[1]
-            parameters = [atom(("x", a[1])) for a in left[2]] if left[0] == "call" else []
-            read = self.language.vector if tree[0] == "=" else self.language.scalar
-            self._set(left[1], parameters, read(tree[2], {}))
-        for fact in (f for f in facts if f["kind"] not in ("index", "range", "definition")):
-            claim = self.language.claim(fact["claim"])
-            indices = [n for n in self.record.ranges if n in claim.atoms and n in self.language.integers]
-            try:
-                if self._holds(claim, {}):
-                    continue
-            except Invalid:  # a quotient or a number of terms is known at values of the indices only
-                pass
-            if not all(self._holds(claim, row) for row in self._rows(indices)):
-                raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
+        for fact in self.record.data["facts"]:
+            if fact["kind"] not in ("index", "range", "definition"):
+                self.require(fact["name"], self.language.claim(fact["claim"]))
 
-    def _rows(self, indices: list[int]) -> Any:
+    def require(self, name: str, claim: Claim) -> None:
+        """Raises Invalid for a claim that is not shown to hold at the point, for all values of the indices."""
+        try:
+            if self.truth(claim, {}):
+                return
+        except Invalid:  # a quotient or a number of terms is known at values of the indices only
+            pass
+        own = self.record.closure(claim.atoms)
+        rows = self._rows([n for n in self.record.ranges if n in own and n in self.language.integers], {})
+        require(all(self.truth(claim, row) for row in rows), f"at the point: the fact '{name}' does not hold")
+
+    def refutes(self, claim: Claim, uses: dict[str, Claim]) -> None:
+        """Raises Invalid unless the claim fails at the point, and all that is used and is about it holds there."""
+        for name, own in self.record.with_scope(claim, uses).items():
+            self.require(name, own)
+        for index in self.record.closure(claim.atoms):
+            if not all(self.truth(r, self.here) for r in self.record.ranges[index]):
+                raise Invalid("at the point: an index is not in its range")
+        require(self.truth(claim, self.here) is False, "the claim is not shown to fail at the point")
+
+    def _rows(self, indices: list[int], values: Any) -> Any:
         """All values of integer indices in their ranges, which must be few; a real variable stays one."""
-        for row in product(range(-1, LARGEST + 1), repeat=len(indices)):
-            values = {n: constant(k) for n, k in zip(indices, row, strict=True)}
-            if all(self._holds(claim, values) for n in indices for claim in self.record.ranges[n]):
-                require({-1, LARGEST}.isdisjoint(row), "at the point: an index has too many values")
-                yield values
+        if not indices:
+            yield values
+            return
+        first, lows, highs = indices[0], list[int](), list[int]()
+        for relation in (self.at(r, values) for r in self.record.ranges[first]):
+            slope = relation.gap[0].get(((first, 1),), 0)
+            rest = number_of(plus(relation.gap, variable(first), -slope))
+            if rest is None or not slope:
+                raise Invalid("at the point: the range of an index is not known")
+            end, strict = Fraction(-rest) / Fraction(slope), relation.op == ">"
+            if slope > 0:
+                lows.append(end.__floor__() + 1 if strict else end.__ceil__())
+            else:
+                highs.append(end.__ceil__() - 1 if strict else end.__floor__())
+        few = lows and highs and min(highs) - max(lows) <= LARGEST
+        require(few, "at the point: an index has too many values")
+        for k in range(max(lows), min(highs) + 1):
+            yield from self._rows(indices[1:], {**values, first: constant(k)})
 
     def at(self, claim: Claim, values: Any) -> Claim:
         """The claim at the point and at values of indices."""
@@ -2176,14 +2225,26 @@ class Model:
         powers = {n: self._power(*map(thawed, ATOMS[n][1:])) for n in claim.atoms if ATOMS[n][0] == "**"}
         return claim.put(powers, self.language.whole) if powers else claim
 
-    def _holds(self, claim: Claim, values: Any) -> bool:
+    def truth(self, claim: Claim, values: Any) -> bool | None:
+        """Whether a claim holds at the point and at values of indices; None where that is not shown."""
+        if claim.op == "=>":
+            given, own = [self.truth(p, values) for p in claim.supposed], self.truth(claim.gap, values)
+            return True if own or False in given else None if None in given else own
         claim = self.at(claim, values)
-        top = claim.gap[0]
-        if not top or (claim.op == ">=" and self._at_least_0(top, False)):
-            poles = (dict(BASES[k]) for k in needed(claim.gap))
-            claim = Claim(claim.op, ZERO) if all(self._at_least_0(p, True) for p in poles) else claim
-        roots = claim.op in (">=", ">") and all(ATOMS[n][0] in ("root", "min") for n in inside(claim.gap))
-        return _between(claim.gap)[0] > 0 if claim.plain is None and roots else claim.plain is True
+        top, poles = claim.gap[0], [dict(BASES[k]) for k in needed(claim.gap)]
+        holds = not top if claim.op in ("==", "=") else claim.op != "!=" and self._at_least_0(top, claim.op == ">")
+        if holds and all(self._at_least_0(p, True) for p in poles):
+            return True
+        if claim.op == "=":
+            return False if top and not poles and all(m in [((n, 1),) for n in UNITS] for m in top) else None
+        if not all(ATOMS[n][0] in ("root", "min") for n in inside(claim.gap)):
+            return None
+        low, high = _between(claim.gap)
+        if claim.op in ("==", "!="):
+            apart = low > 0 or high < 0
+            return (apart == (claim.op == "!=")) if apart or low == high else None
+        least = (lambda x: x > 0) if claim.op == ">" else (lambda x: x >= 0)
+        return True if least(low) else None if least(high) else False
 
     def _at_least_0(self, poly: Any, positive: bool) -> bool:
         """Whether a polynomial is, by the ranges of its variables: all terms are at least 0, one is more if asked."""
@@ -2345,8 +2406,10 @@ def account(rests: list[str]) -> str:
 def answer(path: Path) -> dict[str, Any]:
     """The answer on a record before anything of it is known."""
     lists: dict[str, Any] = {key: [] for key in ("shown", "rests", "said_generated")}
-    numbers = dict.fromkeys(("lines", "steps", "steps_open", "transcribed", "seconds"), 0)
-    return {"id": plain(path), "valid": False, "cites": {}, **lists, **numbers}
+    maps: dict[str, Any] = {key: {} for key in ("cites", "steps", "refuted")}
+    return {"id": plain(path), "kind": "proof", "valid": False, **maps, **lists} | dict.fromkeys(
+        ("lines", "transcribed", "seconds"), 0
+    )
 
 
 def examined(path: Path) -> dict[str, Any]:
@@ -2359,15 +2422,21 @@ def examined(path: Path) -> dict[str, Any]:
         record.check()
         row["id"] = record.id
         row["transcribed"] = sum(fact["origin"] in ("generated", "transcribed") for fact in record.data["facts"])
-        rests = sorted(dict.fromkeys(record.rests), key=weight)
-        own = [name for name in record.lines if name in record.data["steps"]]
+        rests = sorted(dict.fromkeys(record.rests), key=weight) if record.kind == "proof" else []
+        rules = {entry["name"]: entry["by"]["rule"] for entry in record.data["lines"]}
+        others = {"open": "open", "refuted": "refuted", "assumed": "assumed"}
+        steps = {plain(n): others.get(rules[n], "proved") for n in rules if n in record.data["steps"]}
         row |= {"shown": [*map(plain, shown(record))], "rests": [*map(plain, rests)], "lines": record.steps}
-        row |= {"steps": len(own), "steps_open": len([n for n in own if n in record.holes])}
+        row |= {"kind": record.kind, "steps": steps}
+        refuted = [e for e in record.data["lines"] if e["by"]["rule"] == "refuted"]
+        own = {plain(e["name"]): {"claim": plain(e["claim"]), "uses": [*map(plain, e["by"]["uses"])]} for e in refuted}
+        row |= {"refuted": own}
         row |= {"cites": record.cites, "said_generated": sorted(map(plain, record.said_generated))}
-        if record.holes:
+        if record.holes and record.kind == "proof":
             more = f", nor have {len(record.holes) - 1} others" if record.holes[1:] else ""
             raise Invalid(f"at step '{record.holes[0]}': it has no certificate{more}")
-        row |= {"valid": True, "verdict": "valid"}
+        failing = (f"refuted at step '{name}' ({why})" for name, why in record.refuted.items())
+        row |= {"valid": True, "verdict": plain(next(failing, "valid"))}
     except Invalid as error:
         row["verdict"] = f"invalid {plain(str(error)[:400])}"
     except BROKEN as error:

@@ -15,90 +15,44 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.cited import Instance
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.rules import SumOver
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, functions, symbols
 from boundcheck.proof.sums import total
 from boundcheck.theory.discovery import statement as find_statement
 
 READINGS = ("corrected", "as_printed")
 
-L, K, eta_l, eta_g, alpha, beta, rho, tau, q_min, R = sp.symbols(
-    "L K eta_l eta_g alpha beta rho tau q_min R", real=True
-)
-s, period, n, mean, Zbar, Rbar = sp.symbols("s period n mean Zbar Rbar", real=True)
-q, gap, Z, rg = (sp.Function(name, real=True)(n) for name in ("q", "gap", "Z", "rg"))
-N, COUNT = s * period, ("domain s", "domain period")
+q_min, R, s, period, n, mean, Zbar, Rbar = symbols("q_min R s period n mean Zbar Rbar")
+q, gap, Z, rg = (f(n) for f in functions("q gap Z rg"))
+N = s * period
 
 
-def _mean(symbol: Any, term: Any, why: str) -> Fact:
-    return Fact(str(symbol), sp.Eq(symbol, total(term, n, N) / N), "metric", why)
-
-
-SAME = "same_expected_weights"
-FACTS = (
-    Fact("index n", sp.And(n >= 0, n <= N - 1), "index", "rounds"),
-    _mean(mean, gap, "mean over the rounds"),
-    _mean(Zbar, Z, "mean over the rounds, what Theorem 1 bounds"),
-    _mean(Rbar, rg, "mean over the rounds, R of Theorem 1"),
-    Fact("gap >= 0", gap >= 0, "metric", "a gap"),
-    Fact("rg >= 0", rg >= 0, "metric", "a gap"),
-    Fact("Z", sp.Ge(Z, q * gap), "assumption", "s_j(n) = q(n) r_j, so that L^n = q(n) F", SAME),
-    Fact("rg", rg <= 0, "assumption", "the surrogate problem is F times the mean of q(n)", SAME),
-)
-SMALLEST = Fact("q", q >= q_min, "assumption", "q_min is the smallest of the rounds", "no_empty_rounds")
-POSITIVE = Fact("q", q > 0, "metric", "a client can take part")
-
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    printed = statement.reading == "as_printed"
-    theorem = f"async_fl/theorem_1/{statement.reading}"
+    p = Proof(statement, mean, named=("condition step size (98)",))
+    printed, theorem = p.reading == "as_printed", f"async_fl/theorem_1/{p.reading}"
     least = sp.Integer(1) if printed else q_min
-    bound = find_statement(theorem).bound.subs(R, Rbar)
-    back = sp.expand(bound).coeff(Rbar)  # of R in Theorem 1
-    conditions = tuple(f"condition {x.name}" for x in statement.conditions)
-    scope = tuple(f.name for f in scope_facts(statement) if f.kind == "domain" and f.name not in COUNT)
-    steps = (
-        Step(
-            "round",
-            sp.Le(least * gap, Z),
-            ("Z", "q", "gap >= 0"),
-            Combine({"Z": 1, "gap >= 0": q - least}, (q,)),
-            "the gap of F by that of L^n",
-        ),
-        Step(
-            "rounds",
-            sp.Le(total(least * gap, n, N), total(Z, n, N)),
-            ("round", *COUNT),
-            SumOver("round", n, N),
-            "all rounds",
-        ),
-        Step("residual", sp.Le(total(rg, n, N), 0), ("rg", *COUNT), SumOver("rg", n, N), "all rounds"),
-        Step("residual >= 0", sp.Ge(total(rg, n, N), 0), ("rg >= 0", *COUNT), SumOver("rg >= 0", n, N), "all rounds"),
-        Step("Rbar >= 0", Rbar >= 0, ("residual >= 0", "Rbar", *COUNT), Combine({"residual >= 0": 1 / N}), "a mean"),
-        Step("Rbar <= 0", Rbar <= 0, ("residual", "Rbar", *COUNT), Combine({"residual": 1 / N}), "a mean"),
-        Step(
-            "Theorem 1",
-            sp.Le(Zbar, bound),
-            (*conditions, "Rbar >= 0", *scope, *COUNT),
-            Instance(theorem, Zbar, (("R", Rbar),)),
-            "the mean gap of the rounds' own problems",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(mean, statement.bound),
-            ("rounds", "Theorem 1", "Rbar <= 0", "mean", "Zbar", *scope, *COUNT),
-            Combine({"rounds": 1 / (least * N), "Theorem 1": 1 / least, "Rbar <= 0": back / least}),
-            "R is 0, and divided by the smallest q(n)",
-        ),
-    )
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *FACTS, POSITIVE if printed else SMALLEST),
-        steps,
-        conclusion="conclusion",
-        target=mean,
-    )
+    p.index(n, N, "rounds")
+    p.known("mean", eq(mean, total(gap, n, N) / N), "mean over the rounds")
+    p.known("Zbar", eq(Zbar, total(Z, n, N) / N), "mean over the rounds, what Theorem 1 bounds")
+    p.known("Rbar", eq(Rbar, total(rg, n, N) / N), "mean over the rounds, R of Theorem 1")
+    p.known("gap >= 0", gap >= 0, "a gap")
+    p.known("rg >= 0", rg >= 0, "a gap")
+    p.assume("Z", "same_expected_weights", Z >= q * gap, "s_j(n) = q(n) r_j, so that L^n = q(n) F")
+    p.assume("rg", "same_expected_weights", rg <= 0, "the surrogate problem is F times the mean of q(n)")
+    if printed:
+        p.known("q", q > 0, "a client can take part")
+    else:
+        p.assume("q", "no_empty_rounds", q >= q_min, "q_min is the smallest of the rounds")
+
+    p.step("round", least * gap <= Z, {"Z": 1, "gap >= 0": q - least}, "q", numbers=(q,),
+        why="the gap of F by that of L^n")
+    p.sum_over("rounds", None, "round", n, N, why="all rounds")
+    p.sum_over("residual", total(rg, n, N) <= 0, "rg", n, N, why="all rounds")
+    p.sum_over("residual >= 0", total(rg, n, N) >= 0, "rg >= 0", n, N, why="all rounds")
+    p.step("Rbar >= 0", Rbar >= 0, {"residual >= 0": 1 / N}, "Rbar", why="a mean")
+    p.step("Rbar <= 0", Rbar <= 0, {"residual": 1 / N}, "Rbar", why="a mean")
+    p.cite("Theorem 1", None, theorem, Zbar, "Rbar >= 0", R=Rbar, why="the mean gap of the rounds' own problems")
+    back = sp.expand(find_statement(theorem).bound).coeff(R)  # the factor of R in Theorem 1
+    p.conclude(mean <= p.bound, {"rounds": 1 / (least * N), "Theorem 1": 1 / least, "Rbar <= 0": back / least}, "mean",
+        "Zbar", why="R is 0, and divided by the smallest q(n)")
+    return p.done()

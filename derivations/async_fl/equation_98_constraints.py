@@ -14,70 +14,41 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.discovery import derivation as derivation_of
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.step import Step
+from boundcheck.proof.proof import Proof, symbols
 
 READINGS = ("corrected", "as_printed")
 
-L, K, eta_l, eta_g, rho, tau, w, s, t = sp.symbols("L K eta_l eta_g rho tau w s t", real=True)
+L, K, eta_l, eta_g, rho, tau, w, s, t, worst = symbols("L K eta_l eta_g rho tau w s t worst")
 
-WORK = ("domain K", "domain L", "domain eta_l", "domain eta_g")
-CAP = ("condition step size (98)", "domain rho", "domain tau", *WORK)
-WEIGHTS = ("domain rho", "domain alpha", "domain beta", "condition alpha", "condition beta")
-
-GIVEN = (
-    Step("cap, 1", 48 * K * L * eta_l <= 1, CAP, Decide(), "the first term of the minimum"),
-    Step(
-        "cap, 2", 144 * rho**2 * K * eta_g * eta_l * L * (tau + 1) <= 1, CAP, Decide(), "the second term of the minimum"
-    ),
-    Step("work", sp.And(w >= 0, 2304 * w <= 1), ("w", "cap, 1", *WORK), Decide(), "(K - 1)^2 <= K^2"),
-    Step(
-        "round",
-        sp.And(s >= 0, 144 * rho**2 * s <= 1),
-        ("s", "cap, 2", "domain rho", "domain tau", *WORK),
-        Decide(),
-        "tau + 1 >= 1",
-    ),
-    Step(
-        "room",
-        sp.And(t >= 0, 20736 * rho**4 * t <= 1 - 144 * rho**2 * s),
-        ("s", "t", "cap, 2", "round", "domain rho", "domain tau", *WORK),
-        Decide(),
-        "with y = 144 rho^2 h L, y tau <= 1 - y, whose square is at most 1 - y",
-    ),
-    Step("(97), 1", 48 * w <= 1, ("work",), Decide(), "the first of (97)"),
-    Step("(97), 2", 144 * rho**2 * s <= 1, ("round",), Decide(), "the second of (97)"),
-    Step(
-        "(97), 3",
-        2304 * rho**3 * t <= 1,
-        ("round", "room", "domain rho"),
-        Decide(),
-        "the third of (97), nine times over",
-    ),
-)
+cap = "condition step size (98)"
 NEEDS = {
     "drift": ("(97), 1",),
-    "delays": ("round", "room", *WEIGHTS),
-    "movement": ("round", *WEIGHTS),
-    "contraction": ("work", "round", "room", *WEIGHTS),
+    "delays": ("round", "room"),
+    "movement": ("round",),
+    "contraction": ("work", "round", "room"),
     "step, alone": ("(97), 2",),
     "delays, alone": ("(97), 3",),
 }
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    other = derivation_of(f"async_fl/equation_97_constraints/{statement.reading}")
-    every = tuple(dict.fromkeys(("w", "s", "t", *CAP, *WEIGHTS)))
-    uses = dict.fromkeys(NEEDS, every) if statement.reading == "as_printed" else NEEDS
-    constraints = [Step(x.name, x.claim, uses[x.name], Decide(), x.text) for x in other.steps if x.name in NEEDS]
-    last = next(x for x in other.steps if x.name == other.conclusion)
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *(f for f in other.facts if f.kind not in ("domain", "condition"))),
-        (*GIVEN, *constraints, last),
-        conclusion=last.name,
-        target=other.target,
-    )
+    p = Proof(statement, worst, named=(cap,))
+    other = f"async_fl/equation_97_constraints/{p.reading}"
+    p.take_facts(other)
+    p.step("cap, 1", 48 * K * L * eta_l <= 1, cap, why="the first term of the minimum")
+    p.step("cap, 2", 144 * rho**2 * K * eta_g * eta_l * L * (tau + 1) <= 1, cap, why="the second term of the minimum")
+    p.step("work", sp.And(w >= 0, 2304 * w <= 1), "w", "cap, 1", why="(K - 1)^2 <= K^2")
+    p.step("round", sp.And(s >= 0, 144 * rho**2 * s <= 1), "s", "cap, 2", why="tau + 1 >= 1")
+    p.step("room", sp.And(t >= 0, 20736 * rho**4 * t <= 1 - 144 * rho**2 * s), "s", "t", "cap, 2", "round",
+        why="with y = 144 rho^2 h L, y tau <= 1 - y, whose square is at most 1 - y")
+    p.step("(97), 1", 48 * w <= 1, "work", why="the first of (97)")
+    p.step("(97), 2", 144 * rho**2 * s <= 1, "round", why="the second of (97)")
+    p.step("(97), 3", 2304 * rho**3 * t <= 1, "round", "room", why="the third of (97), nine times over")
+    for constraint in (x for x in derivation_of(other).steps if x.name in NEEDS):
+        uses = (cap, "w", "s", "t") if p.reading == "as_printed" else NEEDS[constraint.name]
+        p.step(constraint.name, constraint.claim, *uses, why=constraint.text)
+    p.take_steps(other, "conclusion")
+    p.ends_with("conclusion")
+    return p.done()

@@ -24,169 +24,80 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.drawing import Expected
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.rules import Accumulation, CauchySchwarz, SumOver
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, functions, ge, symbols
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import inner, norm2, vector
 from boundcheck.proof.weights import Weights
 
 READINGS = ("corrected", "as_printed")
 
-K, eta_l, eta_g, alpha, beta, q, Rn, Sn = sp.symbols("K eta_l eta_g alpha beta q Rn Sn", real=True)
-along, change, M, i, k = sp.symbols("inner change M i k", real=True)
-p: Any = sp.Function("p", real=True)(i)
-d: Any = sp.Function("d", real=True)(i)
-g, gb, a, z = vector("g", i, k), vector("gb", i), vector("a", i), vector("z", i)
-here, then = vector("here"), vector("then")
-h = K * eta_g * eta_l
-squares = total(norm2(g), k, K)  # of the steps of client i
-own = p * d - alpha * p**2  # gamma_i
-
-WEIGHTS = Weights(
-    "weights",
-    "covariance_of_weights",
-    ((a, z),),
-    (z, gb, g, here),
-    weighted=(gb,),
-    mean_weight=p,
-    largest=d,
-    correlation=alpha,
-    clients=M,
-)
-DRAWN = ((here, 0), (g, 1), (a, 2), (vector_total(a, i, M), 2), (then, 2))
-FACTS = (
-    Fact("clients", M >= 1, "count", "clients"),
-    Fact("index i", sp.And(i >= 0, i <= M - 1), "index", "clients"),
-    Fact("index k", sp.And(k >= 0, k <= K - 1), "index", "local steps"),
-    Fact("gb", VectorEquality(gb, vector_total(g, k, K) / K), "definition", "mean gradient of a client's local work"),
-    Fact("z", VectorEquality(z, gb * p), "definition", "with the expected weight"),
-    Fact("round", VectorEquality(then, here - vector_total(a, i, M) * h), "algorithm", "(6): a client sends K steps"),
-    Fact("change", sp.Eq(change, norm2(then) - norm2(here)), "metric", "of the squared distance to x"),
-    Fact("D", sp.Eq(along, inner(vector_total(z, i, M), here)), "metric", "D(x, n)"),
-    Fact("R", sp.Eq(Rn, norm2(vector_total(z, i, M)) / q**2), "metric", "qt_i(n) = q_i(n)/q(n)"),
-    Fact("S", sp.Eq(Sn, total(p * squares, i, M) / (q * K)), "metric", "qt_i(n) = q_i(n)/q(n)"),
-    Fact("p >= 0", p >= 0, "metric", "a mean of weights"),
-    Fact("beta", sp.Le(own, beta * p), "metric", "beta is the largest d_i - alpha q_i of those that can take part"),
-)
-STEPS = (
-    Step(
-        "(59)",
-        sp.Le(change, -2 * h * along + h**2 * (alpha * q**2 * Rn + total(own * norm2(gb), i, M))),
-        ("round", "change", "D", "R", "clients", "domain q"),
-        Expected(("weights",), Combine()),
-        "the square expanded; Lemma 1",
-    ),
-    Step(
-        "mean",
-        sp.Le(norm2(vector_total(g, k, K)), K * squares),
-        ("domain K",),
-        CauchySchwarz(g, k, K),
-        "the square of a mean",
-    ),
-    Step("square", sp.Ge(norm2(gb), 0, evaluate=False), (), Combine(), "a squared norm"),
-    Step(
-        "client",
-        sp.Le(own * norm2(gb), beta / K * p * squares),
-        ("mean", "square", "gb", "beta", "p >= 0", "domain K", "domain beta"),
-        Combine({"mean": beta * p / K**2, "square": beta * p - own}, (p, d)),
-        "gamma_i <= beta q_i",
-    ),
-    Step(
-        "clients together",
-        sp.Le(total(own * norm2(gb), i, M), beta / K * total(p * squares, i, M)),
-        ("client", "clients", "domain K"),
-        SumOver("client", i, M),
-        "all clients",
-    ),
-    Step(
-        "conclusion",
-        sp.Le(change, -2 * h * along + h**2 * alpha * q**2 * Rn + h**2 * beta * q * Sn),
-        ("(59)", "clients together", "S", "domain q", "domain K", "domain eta_l", "domain eta_g"),
-        Combine({"(59)": 1, "clients together": h**2}),
-        "(60) for a whole round",
-    ),
-)
+K, eta_l, eta_g, alpha, beta, q, Rn, Sn = symbols("K eta_l eta_g alpha beta q Rn Sn")
+along, change, M, i, k = symbols("inner change M i k")
 
 
-et = eta_g * eta_l
-v, B, Y = (vector(name, k) for name in ("v", "B", "Y"))
-each: Any = sp.Function("own", real=True)(k)
-DRAWN_PRINTED = ((v, k), (B, k + 1), (Y, 0))
-FACTS_PRINTED = (
-    Fact("index k", sp.And(k >= 0, k <= K - 1), "index", "local steps"),
-    Fact("virtual step", VectorEquality(v.at(k, k + 1), v - B * et), "algorithm", "(7)"),
-    Fact(
-        "weights",
-        sp.And(sp.Ge(inner(B, v.at(k, 0)), inner(Y, v.at(k, 0))), sp.Le(inner(B, v.at(k, 0)), inner(Y, v.at(k, 0)))),
-        "algorithm",
-        "q_i is the mean of w_i, on which theta^n does not depend",
-    ),
-    Fact(
-        "squares",
-        sp.Le(norm2(B), alpha * norm2(Y) + beta * each),
-        "assumption",
-        "Lemma 1 in step k, and gamma_i <= beta q_i",
-        "covariance_of_weights",
-    ),
-    Fact("change", sp.Eq(change, (norm2(v.at(k, K)) - norm2(v.at(k, 0))) / K), "metric", "the mean over the steps"),
-    Fact("D", sp.Eq(along, total(inner(Y, v), k, K) / K), "metric", "mean over the steps"),
-    Fact("R", sp.Eq(Rn, total(norm2(Y), k, K) / (K * q**2)), "metric", "qt_i(n) = q_i(n)/q(n)"),
-    Fact("S", sp.Eq(Sn, total(each, k, K) / (K * q)), "metric", "qt_i(n) = q_i(n)/q(n)"),
-)
-growth = -2 * et * inner(Y, v) + et**2 * (alpha * norm2(Y) + beta * each)
-STEPS_PRINTED = (
-    Step(
-        "(58)",
-        sp.Le(norm2(v.at(k, k + 1)), norm2(v) - 2 * et * inner(B, v) + et**2 * norm2(B)),
-        ("virtual step",),
-        Combine(),
-        "the square expanded",
-    ),
-    Step(
-        "(59)",
-        sp.Le(-inner(B, v), -inner(Y, v)),
-        ("virtual step", "weights", "domain eta_l", "domain eta_g"),
-        Combine(),
-        "the mean of the weights put in",
-    ),
-    Step(
-        "(60)",
-        sp.Le(norm2(v.at(k, k + 1)), norm2(v) + growth),
-        ("(58)", "(59)", "squares", "domain eta_l", "domain eta_g"),
-        Combine({"(58)": 1, "(59)": 2 * et, "squares": et**2}),
-        "with Lemma 1",
-    ),
-    Step(
-        "(60), steps",
-        sp.Le(norm2(v.at(k, K)), norm2(v.at(k, 0)) + total(growth, k, K)),
-        ("(60)", "domain K"),
-        Accumulation("(60)", norm2(v), k, K),
-        "all steps",
-    ),
-    Step(
-        "conclusion",
-        sp.Le(change, -2 * et * along + et**2 * alpha * q**2 * Rn + et**2 * beta * q * Sn),
-        ("(60), steps", "change", "D", "R", "S", "domain K", "domain q"),
-        Combine({"(60), steps": 1 / K}),
-        "the mean over the steps",
-    ),
-)
-
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    if statement.reading == "as_printed":
-        facts = (*scope_facts(statement), *FACTS_PRINTED)
-        return Derivation(statement, facts, STEPS_PRINTED, "conclusion", change, drawn=DRAWN_PRINTED)
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *FACTS),
-        STEPS,
-        conclusion="conclusion",
-        target=change,
-        drawn=DRAWN,
-        laws=(WEIGHTS,),
-    )
+    return virtual_models(statement) if statement.reading == "as_printed" else whole_round(statement)
+
+
+def whole_round(statement: Any) -> Any:
+    """The corrected reading: the global models."""
+    p_i, d_i = (f(i) for f in functions("p d"))
+    g, gb, a, z = vector("g", i, k), vector("gb", i), vector("a", i), vector("z", i)
+    here, then = vector("here"), vector("then")
+    moved, expected = vector_total(a, i, M), vector_total(z, i, M)
+    h, squares, own = K * eta_g * eta_l, total(norm2(g), k, K), p_i * d_i - alpha * p_i**2  # own: gamma_i
+    weights = Weights("weights", "covariance_of_weights", ((a, z),), (z, gb, g, here), weighted=(gb,), mean_weight=p_i,
+        largest=d_i, correlation=alpha, clients=M)
+    p = Proof(statement, change, drawn=((here, 0), (g, 1), (a, 2), (moved, 2), (then, 2)), laws=(weights,))
+    p.count("clients", M >= 1, "clients")
+    p.index(i, M, "clients")
+    p.index(k, K, "local steps")
+    p.define(gb, vector_total(g, k, K) / K, "mean gradient of a client's local work")
+    p.define(z, gb * p_i, "with the expected weight")
+    p.algorithm("round", eq(then, here - moved * h), "(6): a client sends K steps")
+    p.known("change", eq(change, norm2(then) - norm2(here)), "of the squared distance to x")
+    p.known("D", eq(along, inner(expected, here)), "D(x, n)")
+    p.known("R", eq(Rn, norm2(expected) / q**2), "qt_i(n) = q_i(n)/q(n)")
+    p.known("S", eq(Sn, total(p_i * squares, i, M) / (q * K)), "qt_i(n) = q_i(n)/q(n)")
+    p.known("p >= 0", p_i >= 0, "a mean of weights")
+    p.known("beta", own <= beta * p_i, "beta is the largest d_i - alpha q_i of those that can take part")
+
+    p.expected("(59)", change <= -2 * h * along + h**2 * (alpha * q**2 * Rn + total(own * norm2(gb), i, M)), "weights",
+        "round", "change", "D", "R", why="the square expanded; Lemma 1")
+    p.square_of_sum("mean", g, over=(k, K), why="the square of a mean")
+    p.step("square", ge(norm2(gb), 0), why="a squared norm")
+    p.step("client", own * norm2(gb) <= beta / K * p_i * squares,
+        {"mean": beta * p_i / K**2, "square": beta * p_i - own}, "gb", "beta", "p >= 0", numbers=(p_i, d_i),
+        why="gamma_i <= beta q_i")
+    p.sum_over("clients together", None, "client", i, M, why="all clients")
+    p.conclude(change <= -2 * h * along + h**2 * alpha * q**2 * Rn + h**2 * beta * q * Sn,
+        {"(59)": 1, "clients together": h**2}, "S", why="(60) for a whole round")
+    return p.done()
+
+
+def virtual_models(statement: Any) -> Any:
+    """The printed reading: the virtual models."""
+    et, own, (v, B, Y) = eta_g * eta_l, functions("own")(k), (vector(name, k) for name in ("v", "B", "Y"))
+    start, then = v.at(k, 0), v.at(k, k + 1)
+    p = Proof(statement, change, drawn=((v, k), (B, k + 1), (Y, 0)))
+    p.index(k, K, "local steps")
+    p.algorithm("virtual step", eq(then, v - B * et), "(7)")
+    p.algorithm("weights", sp.And(inner(B, start) >= inner(Y, start), inner(B, start) <= inner(Y, start)),
+        "q_i is the mean of w_i, on which theta^n does not depend")
+    p.assume("squares", "covariance_of_weights", norm2(B) <= alpha * norm2(Y) + beta * own,
+        "Lemma 1 in step k, and gamma_i <= beta q_i")
+    p.known("change", eq(change, (norm2(v.at(k, K)) - norm2(start)) / K), "the mean over the steps")
+    p.known("D", eq(along, total(inner(Y, v), k, K) / K), "mean over the steps")
+    p.known("R", eq(Rn, total(norm2(Y), k, K) / (K * q**2)), "qt_i(n) = q_i(n)/q(n)")
+    p.known("S", eq(Sn, total(own, k, K) / (K * q)), "qt_i(n) = q_i(n)/q(n)")
+
+    p.step("(58)", norm2(then) <= norm2(v) - 2 * et * inner(B, v) + et**2 * norm2(B), "virtual step",
+        why="the square expanded")
+    p.step("(59)", -inner(B, v) <= -inner(Y, v), "virtual step", "weights", why="the mean of the weights put in")
+    p.step("(60)", norm2(then) <= norm2(v) - 2 * et * inner(Y, v) + et**2 * (alpha * norm2(Y) + beta * own),
+        {"(58)": 1, "(59)": 2 * et, "squares": et**2}, why="with Lemma 1")
+    p.add_up("(60), steps", None, "(60)", norm2(v), k, K, why="all steps")
+    p.conclude(change <= -2 * et * along + et**2 * alpha * q**2 * Rn + et**2 * beta * q * Sn, {"(60), steps": 1 / K},
+        "change", "D", "R", "S", why="the mean over the steps")
+    return p.done()

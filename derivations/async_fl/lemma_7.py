@@ -17,157 +17,78 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.at_points import Evaluation, upper_model
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.rules import Jensen, Limit, SumOver
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.at_points import Evaluation
+from boundcheck.proof.proof import Proof, eq, functions, ge, symbols
+from boundcheck.proof.rules import Limit
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, inner, norm2, vector
 from boundcheck.theory.assumptions import smooth_clients
 
 READINGS = ("as_printed",)
 
-L, q, chi2_n, gap_n, spread_n, absent = sp.symbols("L q chi2_n gap_n spread_n absent", real=True)
-J, A, j, a, far, least, eps = sp.symbols("J A j a far least eps", real=True)
-st, e, f, fs, low = (sp.Function(name, real=True)(j) for name in ("st", "e", "f", "fs", "low"))
-ra, fa, fas, lowa = (sp.Function(name, real=True)(a) for name in ("ra", "fa", "fas", "lowa"))
-G, C, H, B = vector("G", j), vector("C", j), vector("H", a), vector("B", a)
-v, w, origin = vector("v"), vector("w"), Vector(())
-half, chi = sp.Rational(1, 2), total(e**2 * st, j, J)
-squares, gaps = total(st * norm2(G), j, J), total(st * (f - fs), j, J)
+L, q, chi2_n, gap_n, spread_n, absent = symbols("L q chi2_n gap_n spread_n absent")
+J, A, j, a, far, least, eps = symbols("J A j a far least eps")
+st, e, f, fs, low = (x(j) for x in functions("st e f fs low"))
+ra, fa, fas, lowa = (x(a) for x in functions("ra fa fas lowa"))
+G, C, H, B, v, w = vector("G", j), vector("C", j), vector("H", a), vector("B", a), vector("v"), vector("w")
+chi, squares = total(e**2 * st, j, J), total(st * norm2(G), j, J)
 
 
-def _model(name: str, which: Any, gradient: Vector, value: Any, lower: Any) -> Fact:
-    here = Evaluation("f_i", origin, gradient, value, which=which)
-    return upper_model(
-        name, smooth_clients, "to x - grad/L", here, Evaluation("f_i", gradient * (-1 / L), value=lower, which=which)
-    )
-
-
-FACTS = (
-    Fact("kinds", J >= 1, "count", "kinds of data in the round"),
-    Fact("absent kinds", A >= 0, "count", "kinds of data that are not in the round"),
-    Fact("index j", sp.And(j >= 0, j <= J - 1), "index", "kinds in the round"),
-    Fact("index a", sp.And(a >= 0, a <= A - 1), "index", "absent kinds"),
-    Fact("range eps", sp.And(eps > 0, eps < 1), "range", "which tends to 0"),
-    Fact("C", VectorEquality(C, G * (e * st)), "definition", "a term of the first sum of (101)"),
-    Fact("B", VectorEquality(B, H * ra), "definition", "a term of the second"),
-    Fact("v", VectorEquality(v, vector_total(C, j, J)), "definition", "the first sum of (101)"),
-    Fact("w", VectorEquality(w, vector_total(B, a, A)), "definition", "the second"),
-    Fact("far", sp.Eq(far, norm2(vector_total(C, j, J) + vector_total(B, a, A))), "metric", "(100)"),
-    Fact("chi2", sp.Le(chi, chi2_n), "metric", "what chi2 is"),
-    Fact("gap", sp.Eq(gap_n, q * total(st * f, j, J) - least), "metric", "L^n is q times the sum of st F_j"),
-    Fact("spread", sp.Eq(spread_n, least - q * total(st * fs, j, J)), "metric", "least is the minimum of L^n"),
-    Fact("absent", sp.Eq(absent, total(ra * (fa - fas), a, A)), "metric", "the gaps of the absent kinds"),
-    Fact("st > 0", st > 0, "metric", "a kind in the round has a weight"),
-    Fact("ra >= 0", ra >= 0, "metric", "a share"),
-    Fact("shares", sp.Le(total(ra, a, A), 1), "metric", "of the shares in F, which sum to 1"),
-    Fact("infimum", low - fs >= 0, "metric", "fs is the infimum"),
-    Fact("infimum, absent", lowa - fas >= 0, "metric", "fas is the infimum"),
-    _model("smooth", j, G, f, low),
-    _model("smooth, absent", J + a, H, fa, lowa),
-)
-PRESENT = (
-    Step(
-        "square",
-        sp.Ge(norm2(G - v * (e / (chi2_n + eps))), 0, evaluate=False),
-        ("domain chi2_n", "range eps"),
-        Combine({}, (e, st)),
-        "a squared norm",
-    ),
-    Step(
-        "kind",
-        sp.Ge(st * norm2(G) - 2 * inner(C, v) / (chi2_n + eps) + e**2 * st * norm2(v) / (chi2_n + eps) ** 2, 0),
-        ("square", "C", "st > 0", "domain chi2_n", "range eps"),
-        Combine({"square": st}, (e, st)),
-        "times its weight",
-    ),
-    Step(
-        "kinds together",
-        sp.Ge(
-            total(st * norm2(G) - 2 * inner(C, v) / (chi2_n + eps) + e**2 * st * norm2(v) / (chi2_n + eps) ** 2, j, J),
-            0,
-        ),
-        ("kind", "kinds", "domain chi2_n", "range eps"),
-        SumOver("kind", j, J),
-        "all kinds in the round",
-    ),
-    Step(
-        "present, eps",
-        sp.Le(norm2(v), (chi2_n + eps) * squares),
-        ("kinds together", "v", "chi2", "domain chi2_n", "range eps"),
-        Combine({"kinds together": chi2_n + eps}, (chi,)),
-        "2 - chi2/(chi2 + eps) >= 1",
-    ),
-    Step(
-        "present",
-        sp.Le(norm2(v), chi2_n * squares),
-        ("present, eps",),
-        Limit("present, eps", eps),
-        "the Cauchy-Schwarz inequality with weights",
-    ),
-    Step(
-        "slope",
-        sp.Le(st * norm2(G), 2 * L * st * (f - fs)),
-        ("smooth", "infimum", "st > 0", "domain L"),
-        Combine({"smooth": 2 * L * st, "infimum": 2 * L * st}, (st,)),
-        "of a smooth function that is bounded below",
-    ),
-    Step("slopes", sp.Le(squares, 2 * L * gaps), ("slope", "kinds", "domain L"), SumOver("slope", j, J), "all of them"),
-)
-ABSENT = (
-    Step("square, absent", sp.Ge(norm2(H - w), 0, evaluate=False), (), Combine(), "a squared norm"),
-    Step(
-        "kind, absent",
-        sp.Ge(2 * L * ra * (fa - fas) - 2 * inner(B, w) + ra * norm2(w), 0),
-        ("square, absent", "B", "smooth, absent", "infimum, absent", "ra >= 0", "domain L"),
-        Combine({"square, absent": ra, "smooth, absent": 2 * L * ra, "infimum, absent": 2 * L * ra}, (ra,)),
-        "times its share",
-    ),
-    Step(
-        "kinds together, absent",
-        sp.Ge(total(2 * L * ra * (fa - fas) - 2 * inner(B, w) + ra * norm2(w), a, A), 0),
-        ("kind, absent", "absent kinds", "domain L"),
-        SumOver("kind, absent", a, A),
-        "all absent kinds",
-    ),
-    Step(
-        "others",
-        sp.Le(norm2(w), 2 * L * absent),
-        ("kinds together, absent", "w", "absent", "shares", "domain L"),
-        Combine({"kinds together, absent": 1}, (total(ra, a, A),)),
-        "their shares sum to 1 at most",
-    ),
-)
-ENDING = (
-    Step(
-        "(102)",
-        sp.Le(norm2(v + w), 2 * norm2(v) + 2 * norm2(w)),
-        (),
-        Jensen((half, half), (v * 2, w * 2)),
-        "two sums",
-    ),
-    Step(
-        "conclusion",
-        sp.Le(far, 4 * L * chi2_n * (gap_n + spread_n) / q + 4 * L * absent),
-        (
-            *("(102)", "present", "slopes", "others", "far", "v", "w", "gap", "spread"),
-            *("domain L", "domain q", "domain chi2_n"),
-        ),
-        Combine({"(102)": 1, "present": 2, "slopes": 2 * chi2_n, "others": 2}),
-        "(103)",
-    ),
-)
-
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of the printed reading."""
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *FACTS),
-        (*PRESENT, *ABSENT, *ENDING),
-        conclusion="conclusion",
-        target=far,
-        quantities=frozenset({"absent"}),
-    )
+    p = Proof(statement, far, squares=(absent,))
+    p.count("kinds", J >= 1, "kinds of data in the round")
+    p.count("absent kinds", A >= 0, "kinds of data that are not in the round")
+    p.index(j, J, "kinds in the round")
+    p.index(a, A, "absent kinds")
+    p.range("range eps", sp.And(eps > 0, eps < 1), "which tends to 0")
+    p.define(C, G * (e * st), "a term of the first sum of (101)")
+    p.define(B, H * ra, "a term of the second")
+    p.define(v, vector_total(C, j, J), "the first sum of (101)")
+    p.define(w, vector_total(B, a, A), "the second")
+    p.known("far", eq(far, norm2(vector_total(C, j, J) + vector_total(B, a, A))), "(100)")
+    p.known("chi2", chi <= chi2_n, "what chi2 is")
+    p.known("gap", eq(gap_n, q * total(st * f, j, J) - least), "L^n is q times the sum of st F_j")
+    p.known("spread", eq(spread_n, least - q * total(st * fs, j, J)), "least is the minimum of L^n")
+    p.known("absent", eq(absent, total(ra * (fa - fas), a, A)), "the gaps of the absent kinds")
+    p.known("st > 0", st > 0, "a kind in the round has a weight")
+    p.known("ra >= 0", ra >= 0, "a share")
+    p.known("shares", total(ra, a, A) <= 1, "of the shares in F, which sum to 1")
+    p.known("infimum", low - fs >= 0, "fs is the infimum")
+    p.known("infimum, absent", lowa - fas >= 0, "fas is the infimum")
+    for name, which, slope, value, lower in (("smooth", j, G, f, low), ("smooth, absent", J + a, H, fa, lowa)):
+        p.upper_model(name, smooth_clients, "to x - grad/L", Evaluation("f_i", Vector(()), slope, value, which=which),
+            Evaluation("f_i", slope * (-1 / L), value=lower, which=which))
+
+    in_round(p)
+    others(p)
+    p.square_of_sum("(102)", v, w, why="two sums")
+    p.conclude(far <= 4 * L * chi2_n * (gap_n + spread_n) / q + 4 * L * absent,
+        {"(102)": 1, "present": 2, "slopes": 2 * chi2_n, "others": 2}, "far", "v", "w", "gap", "spread", why="(103)")
+    return p.done()
+
+
+def in_round(p: Proof) -> None:
+    """The first sum of (101)."""
+    p.step("square", ge(norm2(G - v * (e / (chi2_n + eps))), 0), numbers=(e, st), why="a squared norm")
+    p.step("kind", st * norm2(G) - 2 * inner(C, v) / (chi2_n + eps) + e**2 * st * norm2(v) / (chi2_n + eps)**2 >= 0,
+        {"square": st}, "C", "st > 0", numbers=(e, st), why="times its weight")
+    p.sum_over("kinds together", None, "kind", j, J, why="all kinds in the round")
+    p.step("present, eps", norm2(v) <= (chi2_n + eps) * squares, {"kinds together": chi2_n + eps}, "v", "chi2",
+        numbers=(chi,), why="2 - chi2/(chi2 + eps) >= 1")
+    p.rule("present", Limit("present, eps", eps), "present, eps", claim=norm2(v) <= chi2_n * squares,
+        why="the Cauchy-Schwarz inequality with weights")
+    p.step("slope", st * norm2(G) <= 2 * L * st * (f - fs), {"smooth": 2 * L * st, "infimum": 2 * L * st}, "st > 0",
+        numbers=(st,), why="of a smooth function that is bounded below")
+    p.sum_over("slopes", squares <= 2 * L * total(st * (f - fs), j, J), "slope", j, J, why="all of them")
+
+
+def others(p: Proof) -> None:
+    """The second sum of (101)."""
+    p.step("square, absent", ge(norm2(H - w), 0), why="a squared norm")
+    p.step("kind, absent", 2 * L * ra * (fa - fas) - 2 * inner(B, w) + ra * norm2(w) >= 0,
+        {"square, absent": ra, "smooth, absent": 2 * L * ra, "infimum, absent": 2 * L * ra}, "B", "ra >= 0",
+        numbers=(ra,), why="times its share")
+    p.sum_over("kinds together, absent", None, "kind, absent", a, A, why="all absent kinds")
+    p.step("others", norm2(w) <= 2 * L * absent, {"kinds together, absent": 1}, "w", "absent", "shares",
+        numbers=(total(ra, a, A),), why="their shares sum to 1 at most")

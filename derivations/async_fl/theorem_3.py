@@ -22,373 +22,171 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.at_points import Evaluation, lower_model
-from boundcheck.proof.cited import Instance
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.drawing import Expected
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide, Imported
-from boundcheck.proof.rules import Accumulation, At, CauchySchwarz, Exchange, InEpochs, SumOver
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.at_points import Evaluation
+from boundcheck.proof.identity import Imported
+from boundcheck.proof.proof import Proof, eq, functions, ge, le, symbols
+from boundcheck.proof.rules import At, Exchange, InEpochs
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import inner, norm2, vector
 from boundcheck.proof.weights import Weights
 from boundcheck.theory.assumptions import convex_samples
-from boundcheck.theory.discovery import statement as find_statement
 
 READINGS = ("corrected", "as_printed")
-THEOREM = "async_fl/theorem_1/corrected"
 
-
-def _symbols(names: str) -> Any:
-    return sp.symbols(names, real=True)
-
-
-K, eta_l, eta_g, alpha, rho, B, W, q_bar, R, s, period = _symbols("K eta_l eta_g alpha rho B W q_bar R s period")
-n, e, i, j, k, r, r2, t, u, M, V, mean, Zbar = _symbols("n e i j k r r2 t u M V mean Zbar")
-a, p, d = (sp.Function(name, real=True) for name in ("a", "p", "d"))
-pbar: Any = sp.Function("pbar", real=True)(i)
-Z, rg = (sp.Function(name, real=True)(n) for name in ("Z", "rg"))
+K, eta_l, eta_g, alpha, rho, B, W, q_bar, R, s, period = symbols("K eta_l eta_g alpha rho B W q_bar R s period")
+n, e, i, j, k, r, r2, t, u, M, V, mean, Zbar, qn = symbols("n e i j k r r2 t u M V mean Zbar qn")
+a, weight, d = functions("a p d")
+pbar, Z, rg = functions("pbar")(i), functions("Z")(n), functions("rg")(n)
 g, gb, A, z, gw = vector("g", n, j, k), *(vector(name, n, j) for name in ("gb", "A", "z", "gw"))
-S, sw, th = vector("S", n, i), vector("sw", n, i, j), vector("th", n)
-ALL = vector_total(A, j, M)
+S, sw, th, moved = vector("S", n, i), vector("sw", n, i, j), vector("th", n), vector_total(vector("A", n, j), j, M)
+then, S_then = th.at(n, n + 1), S.at(n, n + 1)
 h, N, windows = K * eta_g * eta_l, s * period, s * V
 c = h * rho * B**2  # what a round changes
-ain, pin, pj = a(n, i), p(n, i), p(n, j)
+ain, pin, pj = a(n, i), weight(n, i), weight(n, j)
+half = sp.Rational(1, 2)
 
-WEIGHTS = Weights(
-    "weights",
-    "covariance_of_weights",
-    ((A, z),),
-    (z, gb, g, S, th),
-    time=n,
-    weighted=(gb,),
-    mean_weight=pj,
-    largest=d(n, j),
-    correlation=alpha,
-    clients=M,
-)
-DRAWN = ((th, 2 * n), (S, 2 * n), (g, 2 * n + 1), (A, 2 * n + 2), (ALL, 2 * n + 2), (sw, 2 * n + 2), (gw, 2 * n + 2))
-here = Evaluation("f_i", th, S, ain, which=i)
-there = Evaluation("f_i", th.at(n, n + 1), S.at(n, n + 1), a(n + 1, i), which=i)
-SAMPLES = "bounded_sample_gradients"
-FACTS = (
-    Fact("clients", M >= 1, "count", "clients"),
-    Fact("windows", V >= 1, "count", "windows in a period"),
-    Fact("period", sp.Eq(period, W * V), "assumption", "a period is made of windows", "window_property"),
-    *(
-        Fact(f"index {x}", sp.And(x >= 0, x <= last), "index", why)
-        for x, last, why in (
-            *((n, N - 1, "rounds"), (e, windows - 1, "windows"), (i, M - 1, "clients"), (j, M - 1, "clients")),
-            *((k, K - 1, "local steps"), (r, W - 1, "rounds of a window"), (r2, W - 1, "rounds of a window")),
-            *((t, W - 1, "rounds of a window"), (u, W - 2, "rounds of a window but the last")),
-        )
-    ),
-    Fact("gb", VectorEquality(gb, vector_total(g, k, K) / K), "definition", "mean gradient of a client's local work"),
-    Fact("z", VectorEquality(z, gb * pj), "definition", "with the expected weight"),
-    Fact("round", VectorEquality(th.at(n, n + 1), th - ALL * h), "algorithm", "(6): a client sends K steps"),
-    lower_model("convex", convex_samples, "L_i is convex too, around theta^{n+1}", there, here),
-    lower_model("convex, back", convex_samples, "L_i is convex too, around theta^n", here, there),
-    Fact("steps", sp.Le(norm2(g), B**2), "assumption", "of the samples that the local steps use", SAMPLES),
-    Fact("own", sp.Le(norm2(S), B**2), "assumption", "a mean of gradients of samples", SAMPLES),
-    Fact("own, weighted", sp.Le(norm2(sw), pj * B**2), "assumption", "at every point, times w_j", SAMPLES),
-    Fact("weighted", sp.Le(norm2(gw), pj * norm2(gb)), "assumption", "E w_j is p", "independent_weights"),
-    Fact("product", sp.Ge(inner(S.at(n, n + 1), A), inner(sw, gw)), "metric", "w_j is the square of its root"),
-    Fact("p >= 0", pin >= 0, "metric", "a mean of weights"),
-    Fact("pj >= 0", pj >= 0, "metric", "a mean of weights"),
-    Fact("pbar >= 0", pbar >= 0, "metric", "a mean of weights"),
-    Fact("rho", sp.Le(total(pj, j, M), rho), "metric", "rho is the largest q(n)"),
-    Fact("window", sp.Eq(total(p(e * W + r, i), r, W), W * pbar), "assumption", "Assumption 6", "window_property"),
-    Fact("q_bar", sp.Eq(q_bar, total(pbar, i, M)), "metric", "the mean of q(n)"),
-    Fact("mean", sp.Eq(mean, total(pbar * total(ain, n, N), i, M) / N), "metric", "mean over the rounds"),
-    Fact("Z", sp.Le(total(pin * ain, i, M), Z - rg), "metric", "L^n has the weights p(n, i), and L^n(x) is 0"),
-    Fact("Zbar", sp.Eq(Zbar, total(Z, n, N) / N), "metric", "mean over the rounds, what Theorem 1 bounds"),
-    Fact("R", sp.Eq(R, total(rg, n, N) / N), "metric", "mean over the rounds"),
-)
-SIZES = ("domain K", "domain eta_l", "domain eta_g", "domain rho", "domain B")
-COUNT = ("domain s", "domain W", "windows", "period")
-WHERE = ("index n", "index e", *COUNT)
-
-CHANGE = (
-    Step(
-        "square of the mean",
-        sp.Le(norm2(vector_total(g, k, K)), K * total(norm2(g), k, K)),
-        ("domain K",),
-        CauchySchwarz(g, k, K),
-        "the square of a mean",
-    ),
-    Step("all steps", sp.Ge(total(B**2 - norm2(g), k, K), 0), ("steps", "domain K"), SumOver("steps", k, K), "bounded"),
-    Step(
-        "work",
-        sp.Le(norm2(gb), B**2),
-        ("square of the mean", "all steps", "gb", "domain K"),
-        Combine({"square of the mean": 1 / K**2, "all steps": 1 / K}),
-        "and so is their mean",
-    ),
-    Step(
-        "client, up",
-        sp.Le(-inner(S.at(n, n + 1), A), pj * B**2),
-        ("product", "own, weighted", "weighted", "work", "pj >= 0"),
-        Combine(
-            {"product": 1, "own, weighted": sp.Rational(1, 2), "weighted": sp.Rational(1, 2), "work": pj / 2}, (pj,)
-        ),
-        "2 <u, v> <= |u|^2 + |v|^2",
-    ),
-    Step(
-        "clients, up",
-        sp.Ge(total(pj * B**2 + inner(S.at(n, n + 1), A), j, M), 0),
-        ("client, up", "clients"),
-        SumOver("client, up", j, M),
-        "all clients",
-    ),
-    Step(
-        "up",
-        sp.Le(a(n + 1, i), ain + c),
-        ("convex", "round", "clients, up", "rho", *SIZES),
-        Combine({"convex": 1, "clients, up": h, "rho": h * B**2}),
-        "(24)",
-    ),
-    Step("square", sp.Ge(norm2(S - gb), 0, evaluate=False), (), Combine(), "a squared norm"),
-    Step(
-        "client, down",
-        sp.Le(inner(S, z), pj * B**2),
-        ("own", "work", "square", "z", "pj >= 0"),
-        Combine({"own": pj / 2, "work": pj / 2, "square": pj / 2}, (pj,)),
-        "2 <u, v> <= |u|^2 + |v|^2",
-    ),
-    Step(
-        "clients, down",
-        sp.Ge(total(pj * B**2 - inner(S, z), j, M), 0),
-        ("client, down", "clients"),
-        SumOver("client, down", j, M),
-        "all clients",
-    ),
-    Step(
-        "down",
-        sp.Le(ain, a(n + 1, i) + c),
-        ("convex, back", "round", "clients, down", "rho", "clients", *SIZES),
-        Expected(("weights",), Combine({"convex, back": 1, "clients, down": h, "rho": h * B**2})),
-        "in the other direction",
-    ),
-)
+# rounds of window e: the first, the last, two others, and the weight in the second of these
+first, last, inside, second = e * W, e * W + W - 1, e * W + r, e * W + r2
+other = weight(second, i)
 
 
-def at(name: str, source: str, claim: Any, index: Any, value: Any, *uses: str) -> Step:
-    """A claim for all values of an index at one of them."""
-    return Step(name, claim, (source, *uses, *COUNT), At(source, index, value), "in a window")
-
-
-first, last = e * W, e * W + W - 1
-inside = e * W + r
-
-
-PAIRS = (
-    at("up, t", "up", sp.Le(a(first + t + 1, i), a(first + t, i) + c), n, first + t, "index e", "index t"),
-    at("down, t", "down", sp.Le(a(first + t, i), a(first + t + 1, i) + c), n, first + t, "index e", "index t"),
-    at("up, u", "up", sp.Le(a(last - u, i), a(last - 1 - u, i) + c), n, last - 1 - u, "index e", "index u"),
-    at("down, u", "down", sp.Le(a(last - 1 - u, i), a(last - u, i) + c), n, last - 1 - u, "index e", "index u"),
-    Step(
-        "from the first",
-        sp.Le(a(inside, i), a(first, i) + r * c),
-        ("up, t", "index r", *COUNT),
-        Accumulation("up, t", a(first + t, i), t, r),
-        "r rounds",
-    ),
-    Step(
-        "to the first",
-        sp.Le(-a(inside, i), -a(first, i) + r * c),
-        ("down, t", "index r", *COUNT),
-        Accumulation("down, t", -a(first + t, i), t, r),
-        "r rounds",
-    ),
-    Step(
-        "from the last",
-        sp.Le(a(inside, i), a(last, i) + (W - 1 - r) * c),
-        ("down, u", "index r", *COUNT),
-        Accumulation("down, u", a(last - u, i), u, W - 1 - r),
-        "W - 1 - r rounds",
-    ),
-    Step(
-        "to the last",
-        sp.Le(-a(inside, i), -a(last, i) + (W - 1 - r) * c),
-        ("up, u", "index r", *COUNT),
-        Accumulation("up, u", -a(last - u, i), u, W - 1 - r),
-        "W - 1 - r rounds",
-    ),
-    at("to the first, r2", "to the first", sp.Le(-a(first + r2, i), -a(first, i) + r2 * c), r, r2, "index r2"),
-    at("to the last, r2", "to the last", sp.Le(-a(first + r2, i), -a(last, i) + (W - 1 - r2) * c), r, r2, "index r2"),
-    Step(
-        "pair",
-        sp.Le(a(inside, i), a(first + r2, i) + (W - 1) * c),
-        ("from the first", "from the last", "to the first, r2", "to the last, r2"),
-        Combine(
-            dict.fromkeys(("from the first", "from the last", "to the first, r2", "to the last, r2"), sp.Rational(1, 2))
-        ),
-        "the mean of the way by the first round and of that by the last",
-    ),
-)
-other = p(first + r2, i)
-WINDOW = (
-    at("p2 >= 0", "p >= 0", sp.Ge(other, 0, evaluate=False), n, first + r2, "index e", "index r2"),
-    Step(
-        "pair, weighted",
-        sp.Ge(other * a(first + r2, i) + other * (W - 1) * c - other * a(inside, i), 0),
-        ("pair", "p2 >= 0"),
-        Combine({"pair": other}, (other,)),
-        "times the weight of the one",
-    ),
-    Step(
-        "pairs",
-        sp.Ge(total(other * a(first + r2, i) + other * (W - 1) * c - other * a(inside, i), r, W), 0),
-        ("pair, weighted", *COUNT),
-        SumOver("pair, weighted", r, W),
-        "all rounds of the window",
-    ),
-    Step(
-        "all pairs",
-        sp.Ge(
-            total(total(other * a(first + r2, i) + other * (W - 1) * c - other * a(inside, i), r, W), r2, W),
-            0,
-        ),
-        ("pairs", *COUNT),
-        SumOver("pairs", r2, W),
-        "all pairs of rounds",
-    ),
-    Step(
-        "(25)",
-        sp.Le(pbar * total(a(inside, i), r, W), total(p(inside, i) * a(inside, i), r, W) + W * pbar * (W - 1) * c),
-        ("all pairs", "window", "domain W"),
-        Combine({"all pairs": 1 / W}, (total(p(inside, i), r, W), pbar)),
-        "the weights of a window have the mean q_i",
-    ),
-)
-ENDING = (
-    Step(
-        "windows together",
-        sp.Ge(
-            total(
-                total(p(inside, i) * a(inside, i), r, W) + W * pbar * (W - 1) * c - pbar * total(a(inside, i), r, W),
-                e,
-                windows,
-            ),
-            0,
-        ),
-        ("(25)", *COUNT),
-        SumOver("(25)", e, windows),
-        "all windows",
-    ),
-    Step(
-        "losses in windows",
-        sp.Le(total(ain, n, N), total(total(a(inside, i), r, W), e, windows)),
-        COUNT,
-        InEpochs(ain, n, e, windows, r, W),
-        "round n is round r of window e",
-    ),
-    Step(
-        "products in windows",
-        sp.Le(total(-pin * ain, n, N), total(total(-p(inside, i) * a(inside, i), r, W), e, windows)),
-        COUNT,
-        InEpochs(-pin * ain, n, e, windows, r, W),
-        "round n is round r of window e",
-    ),
-    Step(
-        "client",
-        sp.Le(pbar * total(ain, n, N), total(pin * ain, n, N) + N * (W - 1) * c * pbar),
-        ("windows together", "losses in windows", "products in windows", "pbar >= 0", *COUNT),
-        Combine({"windows together": 1, "losses in windows": pbar, "products in windows": 1}, (pbar,)),
-        "all windows",
-    ),
-    Step(
-        "all clients",
-        sp.Ge(total(total(pin * ain, n, N) + N * (W - 1) * c * pbar - pbar * total(ain, n, N), i, M), 0),
-        ("client", "clients"),
-        SumOver("client", i, M),
-        "all clients",
-    ),
-    Step(
-        "exchange",
-        sp.Le(total(total(pin * ain, n, N), i, M), total(total(pin * ain, i, M), n, N)),
-        ("clients", *COUNT),
-        Exchange(pin * ain, i, M, n, N),
-        "over clients and rounds",
-    ),
-    Step(
-        "rounds",
-        sp.Ge(total(Z - rg - total(pin * ain, i, M), n, N), 0),
-        ("Z", *COUNT),
-        SumOver("Z", n, N),
-        "all rounds",
-    ),
-    Step(
-        "(29)",
-        sp.Le(mean, Zbar - R + q_bar * (W - 1) * c),
-        ("all clients", "exchange", "rounds", "mean", "Zbar", "R", "q_bar", *COUNT),
-        Combine(dict.fromkeys(("all clients", "exchange", "rounds"), 1 / (windows * W))),
-        "R cancels",
-    ),
-)
-
-
-def _printed(statement: Any) -> Derivation:
-    """Up to where it breaks."""
-    theorem, qn = find_statement("async_fl/theorem_1/as_printed"), sp.Symbol("qn", real=True)
-    scope = tuple(f.name for f in scope_facts(statement))
-    facts = (
-        *scope_facts(statement),
-        Fact("range qn", sp.And(qn > 0, qn <= rho), "range", "the sum of the weights of a round"),
-        *(f for f in FACTS if f.name == "index n"),
-        Fact("Zbar", sp.Eq(Zbar, total(Z, n, N) / N), "metric", "mean over the rounds, what Theorem 1 bounds"),
-        Fact("mean", sp.Eq(mean, total(ain, n, N) / N), "metric", "q_bar times the gap of the surrogate problem"),
-    )
-    step = h * qn * B**2  # of (24)
-    steps = (
-        Step("(25)", sp.Le(step, h * B**2), ("range qn", *SIZES), Decide(), "the change in a round, from (24)"),
-        Step("Theorem 1", sp.Le(Zbar, theorem.bound), scope, Instance(theorem.id, Zbar), "the mean gap of the rounds"),
-        Step(
-            "(29)",
-            sp.Le(mean, Zbar - R + q_bar * (W - 1) * h * B**2),
-            ("(25)",),
-            Imported("(28) and (29)"),
-            "R cancels",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(mean, statement.bound),
-            ("(29)", "Theorem 1", *(name for name in scope if name.startswith("domain"))),
-            Combine({"(29)": 1, "Theorem 1": 1}),
-            "with eps_W",
-        ),
-    )
-    return Derivation(statement, facts, steps, conclusion="conclusion", target=mean)
-
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
     if statement.reading == "as_printed":
-        return _printed(statement)
-    scope = tuple(f.name for f in scope_facts(statement))
-    ending = (
-        Step(
-            "Theorem 1",
-            sp.Le(Zbar, find_statement(THEOREM).bound),
-            scope,
-            Instance(THEOREM, Zbar),
-            "the mean gap of the rounds' own problems",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(mean, statement.bound),
-            ("(29)", "Theorem 1", *(name for name in scope if name.startswith("domain"))),
-            Combine({"(29)": 1, "Theorem 1": 1}),
-            "with eps_W",
-        ),
-    )
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *FACTS),
-        (*CHANGE, *PAIRS, *WINDOW, *ENDING, *ending),
-        conclusion="conclusion",
-        target=mean,
-        drawn=DRAWN,
-        laws=(WEIGHTS,),
-    )
+        return printed(statement)
+    weights = Weights("weights", "covariance_of_weights", ((A, z),), (z, gb, g, S, th), time=n, weighted=(gb,),
+        mean_weight=pj, largest=d(n, j), correlation=alpha, clients=M)
+    end = 2 * n + 2
+    p = Proof(statement, mean, laws=(weights,),
+        drawn=((th, 2 * n), (S, 2 * n), (g, 2 * n + 1), (A, end), (moved, end), (sw, end), (gw, end)))
+    indices(p)
+    known(p)
+    change(p)
+    pairs(p)
+    window(p)
+    all_rounds(p)
+    p.cite("Theorem 1", None, "theorem_1/corrected", Zbar, why="the mean gap of the rounds' own problems")
+    p.conclude(mean <= p.bound, {"(29)": 1, "Theorem 1": 1}, why="with eps_W")
+    return p.done()
+
+
+def indices(p: Proof) -> None:
+    """What is counted."""
+    p.count("clients", M >= 1, "clients")
+    p.count("windows", V >= 1, "windows in a period")
+    p.assume("period", "window_property", eq(period, W * V), "a period is made of windows")
+    for index, count, what in ((n, N, "rounds"), (e, windows, "windows"), (i, M, "clients"), (j, M, "clients"),
+        (k, K, "local steps"), (r, W, "rounds of a window"), (r2, W, "rounds of a window"),
+        (t, W, "rounds of a window"), (u, W - 1, "rounds of a window but the last")):
+        p.index(index, count, what)
+
+
+def known(p: Proof) -> None:
+    """What is known of the rounds."""
+    samples = "bounded_sample_gradients"
+    here, there = Evaluation("f_i", th, S, ain, which=i), Evaluation("f_i", then, S_then, a(n + 1, i), which=i)
+    p.define(gb, vector_total(g, k, K) / K, "mean gradient of a client's local work")
+    p.define(z, gb * pj, "with the expected weight")
+    p.algorithm("round", eq(then, th - moved * h), "(6): a client sends K steps")
+    p.lower_model("convex", convex_samples, "L_i is convex too, around theta^{n+1}", there, here)
+    p.lower_model("convex, back", convex_samples, "L_i is convex too, around theta^n", here, there)
+    p.assume("steps", samples, norm2(g) <= B**2, "of the samples that the local steps use")
+    p.assume("own", samples, norm2(S) <= B**2, "a mean of gradients of samples")
+    p.assume("own, weighted", samples, norm2(sw) <= pj * B**2, "at every point, times w_j")
+    p.assume("weighted", "independent_weights", norm2(gw) <= pj * norm2(gb), "E w_j is p")
+    p.known("product", inner(S_then, A) >= inner(sw, gw), "w_j is the square of its root")
+    p.known("p >= 0", pin >= 0, "a mean of weights")
+    p.known("pj >= 0", pj >= 0, "a mean of weights")
+    p.known("pbar >= 0", pbar >= 0, "a mean of weights")
+    p.known("rho", total(pj, j, M) <= rho, "rho is the largest q(n)")
+    p.assume("window", "window_property", eq(total(weight(inside, i), r, W), W * pbar), "Assumption 6")
+    p.known("q_bar", eq(q_bar, total(pbar, i, M)), "the mean of q(n)")
+    p.known("mean", eq(mean, total(pbar * total(ain, n, N), i, M) / N), "mean over the rounds")
+    p.known("Z", total(pin * ain, i, M) <= Z - rg, "L^n has the weights p(n, i), and L^n(x) is 0")
+    p.known("Zbar", eq(Zbar, total(Z, n, N) / N), "mean over the rounds, what Theorem 1 bounds")
+    p.known("R", eq(R, total(rg, n, N) / N), "mean over the rounds")
+
+
+def change(p: Proof) -> None:
+    """(24): what a round changes, in both directions."""
+    p.square_of_sum("square of the mean", g, over=(k, K), why="the square of a mean")
+    p.sum_over("all steps", None, "steps", k, K, why="bounded")
+    p.step("work", norm2(gb) <= B**2, {"square of the mean": 1 / K**2, "all steps": 1 / K}, "gb",
+        why="and so is their mean")
+    p.step("client, up", -inner(S_then, A) <= pj * B**2,
+        {"product": 1, "own, weighted": half, "weighted": half, "work": pj / 2}, "pj >= 0", numbers=(pj,),
+        why="2 <u, v> <= |u|^2 + |v|^2")
+    p.sum_over("clients, up", None, "client, up", j, M, why="all clients")
+    p.step("up", a(n + 1, i) <= ain + c, {"convex": 1, "clients, up": h, "rho": h * B**2}, "round", why="(24)")
+    p.step("square", ge(norm2(S - gb), 0), why="a squared norm")
+    p.step("client, down", inner(S, z) <= pj * B**2, dict.fromkeys(("own", "work", "square"), pj / 2), "z", "pj >= 0",
+        numbers=(pj,), why="2 <u, v> <= |u|^2 + |v|^2")
+    p.sum_over("clients, down", None, "client, down", j, M, why="all clients")
+    p.expected("down", ain <= a(n + 1, i) + c, "weights", {"convex, back": 1, "clients, down": h, "rho": h * B**2},
+        "round", why="in the other direction")
+
+
+def pairs(p: Proof) -> None:
+    """Two rounds of a window, by the first round and by the last."""
+    for name, source, value in (("up, t", "up", first + t), ("down, t", "down", first + t),
+        ("up, u", "up", last - 1 - u), ("down, u", "down", last - 1 - u)):
+        p.rule(name, At(source, n, value), source, "period", why="in a window")
+    p.add_up("from the first", le(a(inside, i), a(first, i) + r * c), "up, t", a(first + t, i), t, r, "period",
+        why="r rounds")
+    p.add_up("to the first", le(-a(inside, i), -a(first, i) + r * c), "down, t", -a(first + t, i), t, r, "period",
+        why="r rounds")
+    p.add_up("from the last", le(a(inside, i), a(last, i) + (W - 1 - r) * c), "down, u", a(last - u, i), u, W - 1 - r,
+        "period", why="W - 1 - r rounds")
+    p.add_up("to the last", le(-a(inside, i), -a(last, i) + (W - 1 - r) * c), "up, u", -a(last - u, i), u, W - 1 - r,
+        "period", why="W - 1 - r rounds")
+    p.rule("to the first, r2", At("to the first", r, r2), "to the first", "period", why="in a window")
+    p.rule("to the last, r2", At("to the last", r, r2), "to the last", "period", why="in a window")
+    ways = ("from the first", "from the last", "to the first, r2", "to the last, r2")
+    p.step("pair", a(inside, i) <= a(second, i) + (W - 1) * c, dict.fromkeys(ways, half),
+        why="the mean of the way by the first round and of that by the last")
+
+
+def window(p: Proof) -> None:
+    """(25): the sum over all pairs of rounds of a window."""
+    p.rule("p2 >= 0", At("p >= 0", n, second), "p >= 0", "period", why="in a window")
+    p.step("pair, weighted", other * a(second, i) + other * (W - 1) * c - other * a(inside, i) >= 0, {"pair": other},
+        "p2 >= 0", numbers=(other,), why="times the weight of the one")
+    p.sum_over("pairs", None, "pair, weighted", r, W, "period", why="all rounds of the window")
+    p.sum_over("all pairs", None, "pairs", r2, W, "period", why="all pairs of rounds")
+    p.step("(25)", pbar * total(a(inside, i), r, W)
+        <= total(weight(inside, i) * a(inside, i), r, W) + W * pbar * (W - 1) * c, {"all pairs": 1 / W}, "window",
+        numbers=(total(weight(inside, i), r, W), pbar), why="the weights of a window have the mean q_i")
+
+
+def all_rounds(p: Proof) -> None:
+    """(29): all windows and all clients."""
+    p.sum_over("windows together", None, "(25)", e, windows, "period", why="all windows")
+    p.rule("losses in windows", InEpochs(ain, n, e, windows, r, W), "period", why="round n is round r of window e",
+        claim=total(ain, n, N) <= total(total(a(inside, i), r, W), e, windows))
+    p.rule("products in windows", InEpochs(-pin * ain, n, e, windows, r, W), "period",
+        claim=total(-pin * ain, n, N) <= total(total(-weight(inside, i) * a(inside, i), r, W), e, windows),
+        why="round n is round r of window e")
+    p.step("client", pbar * total(ain, n, N) <= total(pin * ain, n, N) + N * (W - 1) * c * pbar,
+        {"windows together": 1, "losses in windows": pbar, "products in windows": 1}, "pbar >= 0", "period",
+        numbers=(pbar,), why="all windows")
+    p.sum_over("all clients", None, "client", i, M, why="all clients")
+    p.rule("exchange", Exchange(pin * ain, i, M, n, N), "period", why="over clients and rounds")
+    p.sum_over("rounds", None, "Z", n, N, "period", why="all rounds")
+    p.step("(29)", mean <= Zbar - R + q_bar * (W - 1) * c,
+        dict.fromkeys(("all clients", "exchange", "rounds"), 1 / (windows * W)), "mean", "Zbar", "R", "q_bar", "period",
+        why="R cancels")
+
+
+def printed(statement: Any) -> Any:
+    """Up to where it breaks."""
+    p = Proof(statement, mean)
+    p.range("range qn", sp.And(qn > 0, qn <= rho), "the sum of the weights of a round")
+    p.index(n, N, "rounds")
+    p.known("Zbar", eq(Zbar, total(Z, n, N) / N), "mean over the rounds, what Theorem 1 bounds")
+    p.known("mean", eq(mean, total(ain, n, N) / N), "q_bar times the gap of the surrogate problem")
+    p.step("(25)", h * qn * B**2 <= h * B**2, why="the change in a round, from (24)")
+    p.cite("Theorem 1", None, "theorem_1/as_printed", Zbar, why="the mean gap of the rounds")
+    p.rule("(29)", Imported("(28) and (29)"), "(25)", claim=mean <= Zbar - R + q_bar * (W - 1) * h * B**2,
+        why="R cancels")
+    p.conclude(mean <= p.bound, {"(29)": 1, "Theorem 1": 1}, why="with eps_W")
+    return p.done()

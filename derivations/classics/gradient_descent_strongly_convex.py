@@ -3,8 +3,8 @@
     x(r)  point after r steps, relative to a minimiser nearest to it    s(r)  gradient there
     dist2(r)  its squared distance to the minimisers    gap(r), low(r)  gap at x(r), and at x(r) - s(r)/L
 
-The sharp reading shows that the gradient p = s - mu x of h = F - mu/2 |x|^2 is 1/(L - mu)-cocoercive, by the models of
-F at x(r) and at the minimiser, each at a point p/(L - mu + e) away; e goes to 0 and keeps mu = L in.
+The sharp reading shows that h = s - mu x, the gradient of F - mu/2 |x|^2, is 1/(L - mu)-cocoercive, by the models of F
+at x(r) and at the minimiser, each at a point h/(L - mu + e) away; e goes to 0 and keeps mu = L in.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.at_points import Evaluation, lower_model, pointwise, upper_model
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.rules import Induction, Limit, Supposing
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.at_points import Evaluation
+from boundcheck.proof.proof import Proof, eq, functions, le, symbols
+from boundcheck.proof.rules import Limit
 from boundcheck.proof.vectors import Vector, inner, norm2, vector
 from boundcheck.theory.assumptions import (
     smooth_clients,
@@ -29,133 +26,63 @@ from boundcheck.theory.assumptions import (
 
 READINGS = ("sharp", "as_printed")
 
-mu, L, eta, dist2_0, k, r, e, factor = sp.symbols("mu L eta dist2_0 k r e factor", real=True)
-dist2: Any = sp.Function("dist2", real=True)
-gap, low, near, far = (sp.Function(name, real=True)(r) for name in ("gap", "low", "near", "far"))
-s, x = vector("s", r), vector("x", r)
-origin = Vector(())
-
-FACTS = (
-    Fact("index r", r >= 0, "index", "steps"),
-    Fact("start", sp.Eq(dist2_0, dist2(0)), "metric", "no step has been made at the start"),
-    Fact("distance", sp.Ge(dist2(r), norm2(x)), "metric", "points are relative to a nearest minimiser"),
-    Fact("step", sp.Le(dist2(r + 1), norm2(x - s * eta)), "algorithm", "gradient descent; the old minimiser serves"),
-)
-CONDITION = "condition step size"
-
+mu, L, eta, dist2_0, k, r, e, factor = symbols("mu L eta dist2_0 k r e factor")
+dist2, (gap, low, near, far) = functions("dist2"), (f(r) for f in functions("gap low near far"))
+s, x, origin = vector("s", r), vector("x", r), Vector(())
 at_x, at_minimiser = Evaluation("F", x, s, gap), Evaluation("F", origin, origin, sp.Integer(0))
-QUASI = (
-    Fact("factor", sp.Eq(factor, 1 - mu * eta), "definition", "of one step"),
-    pointwise("convex", strong_quasi_convexity, "towards the minimiser", at_x, at_minimiser),
-    upper_model("smooth", smooth_clients, "F is L-smooth", at_x, Evaluation("F", x - s / L, value=low)),
-    Fact("minimum", low >= 0, "metric", "a gap"),
-    Fact("gap >= 0", gap >= 0, "metric", "a gap"),
-)
-ONE_STEP = (
-    Step("factor >= 0", factor >= 0, ("factor", CONDITION), Decide(), "mu <= L"),
-    Step(
-        "gradient",
-        sp.Le(norm2(s), 2 * L * gap),
-        ("smooth", "minimum"),
-        Combine({"smooth": 2 * L, "minimum": 2 * L}),
-        "the gap at x - s/L is not negative",
-    ),
-    Step(
-        "contraction",
-        sp.Le(dist2(r + 1), factor * dist2(r)),
-        ("step", "distance", "factor", "factor >= 0", "convex", "gradient", "gap >= 0", CONDITION),
-        Combine(
-            {
-                "step": 1,
-                "distance": 1 - mu * eta,
-                "convex": 2 * eta,
-                "gradient": eta**2,
-                "gap >= 0": 2 * eta * (1 - eta * L),
-            }
-        ),
-        "the square expanded",
-    ),
-)
-
-SAMPLES = "F, a mean of such functions, is one too"
-p = s - x * mu
-one, other = Evaluation("F", x - p / (L - mu + e), value=near), Evaluation("F", p / (L - mu + e), value=far)
-MODELS = ("smooth, x", "smooth, minimiser", "convex, x", "convex, minimiser")
-SHARP_FACTS = (
-    Fact("range e", sp.And(e > 0, e < 1), "range", "a number that goes to 0"),
-    Fact("factor", sp.Eq(factor, 1 - mu * eta), "definition", "of the distance in one step"),
-    upper_model("smooth, x", smooth_samples, SAMPLES, at_x, one),
-    upper_model("smooth, minimiser", smooth_samples, SAMPLES, at_minimiser, other),
-    lower_model("convex, x", strongly_convex_samples, SAMPLES, at_x, other),
-    lower_model("convex, minimiser", strongly_convex_samples, SAMPLES, at_minimiser, one),
-)
-SHARP = (
-    Step("factor >= 0", factor >= 0, ("factor", CONDITION), Decide(), "mu <= L"),
-    Step(
-        "four models",
-        sp.Ge((L - mu + e) * inner(p, x), norm2(p)),
-        MODELS,
-        Combine(dict.fromkeys(MODELS, L - mu + e)),
-        "the smaller values cancel",
-    ),
-    Step("cocoercive", sp.Ge((L - mu) * inner(p, x), norm2(p)), ("four models",), Limit("four models", e), "e to 0"),
-    Step(
-        "monotone",
-        sp.Ge(inner(p, x), 0),
-        ("four models", "range e"),
-        Combine({"four models": 1 / (L - mu + e)}),
-        "h is convex",
-    ),
-    Step(
-        "contraction",
-        sp.Le(dist2(r + 1), factor**2 * dist2(r)),
-        ("step", "distance", "factor", "factor >= 0", "cocoercive", "monotone", CONDITION),
-        Combine(
-            {"step": 1, "distance": (1 - mu * eta) ** 2, "cocoercive": eta**2, "monotone": eta * (2 - eta * (mu + L))}
-        ),
-        "the square expanded",
-    ),
-)
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    sharp = statement.reading == "sharp"
-    power = 2 if sharp else 1
+    p = Proof(statement, dist2(k))
+    p.index(r, None, "steps")
+    p.known("start", eq(dist2_0, dist2(0)), "no step has been made at the start")
+    p.known("distance", dist2(r) >= norm2(x), "points are relative to a nearest minimiser")
+    p.algorithm("step", dist2(r + 1) <= norm2(x - s * eta), "gradient descent; the old minimiser serves")
+    if p.reading == "sharp":
+        sharp(p)
+        power = 2
+    else:
+        by_the_gap(p)
+        power = 1
+    p.induct("induction", lambda r: le(dist2(r), factor**(power * r) * dist2_0), r, k, base="start",
+        step=({"hypothesis": factor**power, "contraction": 1}, "factor >= 0"), words=("no step", "one more step"),
+        why="every number of steps")
+    p.conclude(le(dist2(k), p.bound), {"induction": 1}, "factor", why="the factor written out")
+    return p.done()
 
-    def after(steps: Any) -> Any:
-        """The bound after so many steps, as a claim."""
-        return sp.Le(dist2(steps), factor ** (power * steps) * dist2_0, evaluate=False)
 
-    induction = (
-        Step("base case", after(sp.Integer(0)), ("start",), Combine(), "no step"),
-        Step(
-            "step case",
-            sp.Implies(after(r), after(r + 1)),
-            ("contraction", "factor >= 0"),
-            Supposing(Combine({"hypothesis": factor**power, "contraction": 1})),
-            "one more step",
-        ),
-        Step(
-            "induction",
-            after(k),
-            ("base case", "step case"),
-            Induction("base case", "step case", r, k),
-            "every number of steps",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(dist2(k), statement.bound, evaluate=False),
-            ("induction", "factor"),
-            Combine({"induction": 1}),
-            "the factor written out",
-        ),
-    )
-    facts = (*FACTS, *(SHARP_FACTS if sharp else QUASI))
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *facts),
-        (*(SHARP if sharp else ONE_STEP), *induction),
-        conclusion="conclusion",
-        target=dist2(k),
-    )
+def by_the_gap(p: Proof) -> None:
+    """The squared distance contracts by 1 - mu eta, since the gap bounds the gradient."""
+    p.define(factor, 1 - mu * eta, "of one step")
+    p.pointwise("convex", strong_quasi_convexity, "towards the minimiser", at_x, at_minimiser)
+    p.upper_model("smooth", smooth_clients, "F is L-smooth", at_x, Evaluation("F", x - s / L, value=low))
+    p.known("minimum", low >= 0, "a gap")
+    p.known("gap >= 0", gap >= 0, "a gap")
+    p.signs(factor >= 0, "factor", "condition step size", why="mu <= L")
+    p.step("gradient", norm2(s) <= 2 * L * gap, {"smooth": 2 * L, "minimum": 2 * L},
+        why="the gap at x - s/L is not negative")
+    p.step("contraction", dist2(r + 1) <= factor * dist2(r), {"step": 1, "distance": 1 - mu * eta, "convex": 2 * eta,
+        "gradient": eta**2, "gap >= 0": 2 * eta * (1 - eta * L)}, "factor", "factor >= 0", why="the square expanded")
+
+
+def sharp(p: Proof) -> None:
+    """The squared distance contracts by (1 - mu eta)^2, since h is cocoercive."""
+    mean, h = "F, a mean of such functions, is one too", s - x * mu
+    one, other = Evaluation("F", x - h / (L - mu + e), value=near), Evaluation("F", h / (L - mu + e), value=far)
+    p.range("range e", sp.And(e > 0, e < 1), "a number that goes to 0")
+    p.define(factor, 1 - mu * eta, "of the distance in one step")
+    p.upper_model("smooth, x", smooth_samples, mean, at_x, one)
+    p.upper_model("smooth, minimiser", smooth_samples, mean, at_minimiser, other)
+    p.lower_model("convex, x", strongly_convex_samples, mean, at_x, other)
+    p.lower_model("convex, minimiser", strongly_convex_samples, mean, at_minimiser, one)
+    p.signs(factor >= 0, "factor", "condition step size", why="mu <= L")
+    models = ("smooth, x", "smooth, minimiser", "convex, x", "convex, minimiser")
+    p.step("four models", (L - mu + e) * inner(h, x) >= norm2(h), dict.fromkeys(models, L - mu + e),
+        why="the smaller values cancel")
+    p.rule("cocoercive", Limit("four models", e), "four models", claim=(L - mu) * inner(h, x) >= norm2(h),
+        why="e to 0")
+    p.step("monotone", inner(h, x) >= 0, {"four models": 1 / (L - mu + e)}, why="F - mu/2 |x|^2 is convex")
+    p.step("contraction", dist2(r + 1) <= factor**2 * dist2(r), {"step": 1, "distance": (1 - mu * eta)**2,
+        "cocoercive": eta**2, "monotone": eta * (2 - eta * (mu + L))}, "factor", "factor >= 0",
+        why="the square expanded")

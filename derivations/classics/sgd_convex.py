@@ -14,110 +14,51 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.at_points import Evaluation, lower_model, upper_model
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.rules import Accumulation
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.at_points import Evaluation
+from boundcheck.proof.proof import Proof, eq, functions, symbols
 from boundcheck.proof.sums import total
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, inner, norm2, vector
 from boundcheck.theory.assumptions import convexity, smooth_clients
 
 READINGS = ("sharp", "as_printed")
 
-L, eta, sigma2, sum_p2, dist2_0, k, r, mean = sp.symbols("L eta sigma2 sum_p2 dist2_0 k r mean", real=True)
-gap, low = (sp.Function(name, real=True)(r) for name in ("gap", "low"))
+L, eta, sigma2, sum_p2, dist2_0, k, r, mean = symbols("L eta sigma2 sum_p2 dist2_0 k r mean")
+gap, low = (f(r) for f in functions("gap low"))
 s, g, x, then = vector("s", r), vector("g", r), vector("x", r), vector("x", r + 1)
-first, last = x.at(r, 0), x.at(r, k)
 variance = sigma2 * sum_p2
-at_x, at_minimiser = Evaluation("F", x, s, gap), Evaluation("F", Vector(()), value=sp.Integer(0))
-UNBIASED = "g has the mean s whatever happened before, since the averages have the weights of F"
-
-DRAWN = ((x, r), (s, r), (g, r + 1))
-FACTS = (
-    Fact("index r", sp.And(r >= 0, r <= k - 1), "index", "steps"),
-    Fact("mean", sp.Eq(mean, total(gap, r, k) / k), "metric", "over the points before the steps"),
-    Fact("start", sp.Eq(dist2_0, norm2(first)), "metric", "positions are relative to a nearest minimiser"),
-    Fact("gap", gap >= 0, "metric", "a gap"),
-    Fact("minimum", low >= 0, "metric", "a gap"),
-    Fact("step", VectorEquality(then, x - g * eta), "algorithm", "one step with the averaged gradient"),
-    Fact("unbiased", sp.Ge(inner(g - s, x), 0), "assumption", UNBIASED, "block_variance"),
-    Fact("unbiased, s", sp.Le(inner(g - s, s), 0), "assumption", UNBIASED, "block_variance"),
-    Fact(
-        "noise",
-        sp.Le(norm2(g - s), variance),
-        "assumption",
-        "independent noise of the workers, of variance sigma2 each, with the weights p_i",
-        "block_variance",
-    ),
-    lower_model("convex", convexity, "from x(r) to the minimiser", at_x, at_minimiser),
-    upper_model(
-        "smooth",
-        smooth_clients,
-        "F is L-smooth, from x(r) to x(r) - s(r)/L",
-        at_x,
-        Evaluation("F", x - s / L, value=low),
-    ),
-)
-least = 2 * eta * (1 - eta * L)
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading; as_printed: the decrease is rounded to eta times the gap."""
-    printed = statement.reading == "as_printed"
-    factor = eta if printed else least
-    rounding = Step("factor", factor <= least, ("condition step size",), Decide(), "the step condition")
-    steps = (
-        Step("factor > 0", factor > 0, ("condition step size",), Decide(), "there is a decrease"),
-        *((rounding,) if printed else ()),
-        Step(
-            "gradient",
-            sp.Le(norm2(s), 2 * L * gap),
-            ("smooth", "minimum"),
-            Combine({"smooth": 2 * L, "minimum": 2 * L}),
-            "the gap at x - s/L is not negative",
-        ),
-        Step(
-            "decrease",
-            sp.Le(norm2(then), norm2(x) - factor * gap + eta**2 * variance),
-            (
-                "step",
-                "unbiased",
-                "unbiased, s",
-                "noise",
-                "convex",
-                "gradient",
-                "gap",
-                *(("factor",) if printed else ()),
-            ),
-            Combine(
-                {
-                    "unbiased": 2 * eta,
-                    "unbiased, s": 2 * eta**2,
-                    "noise": eta**2,
-                    "convex": 2 * eta,
-                    "gradient": eta**2,
-                    "gap": least - factor,
-                }
-            ),
-            "the square expanded, in expectation",
-        ),
-        Step(
-            "sum",
-            sp.Le(norm2(last), norm2(first) + total(-factor * gap + eta**2 * variance, r, k)),
-            ("decrease",),
-            Accumulation("decrease", norm2(x), r, k),
-            "all steps",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(mean, (dist2_0 / k + eta**2 * variance) / factor),
-            ("sum", "mean", "start", "factor > 0", "condition step size"),
-            Combine({"sum": 1 / (factor * k)}),
-            "divided by the number of steps",
-        ),
-    )
-    return Derivation(
-        statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean, drawn=DRAWN
-    )
+    p = Proof(statement, mean, drawn=((x, r), (s, r), (g, r + 1)))
+    at_x = Evaluation("F", x, s, gap)
+    unbiased = "g has the mean s whatever happened before, since the averages have the weights of F"
+    p.index(r, k, "steps")
+    p.known("mean", eq(mean, total(gap, r, k) / k), "over the points before the steps")
+    p.known("start", eq(dist2_0, norm2(x.at(r, 0))), "positions are relative to a nearest minimiser")
+    p.known("gap", gap >= 0, "a gap")
+    p.known("minimum", low >= 0, "a gap")
+    p.algorithm("step", eq(then, x - g * eta), "one step with the averaged gradient")
+    p.assume("unbiased", "block_variance", inner(g - s, x) >= 0, unbiased)
+    p.assume("unbiased, s", "block_variance", inner(g - s, s) <= 0, unbiased)
+    p.assume("noise", "block_variance", norm2(g - s) <= variance,
+        "independent noise of the workers, of variance sigma2 each, with the weights p_i")
+    p.lower_model("convex", convexity, "from x(r) to the minimiser", at_x,
+        Evaluation("F", Vector(()), value=sp.Integer(0)))
+    p.upper_model("smooth", smooth_clients, "F is L-smooth, from x(r) to x(r) - s(r)/L", at_x,
+        Evaluation("F", x - s / L, value=low))
+
+    least = 2 * eta * (1 - eta * L)
+    factor = eta if p.reading == "as_printed" else least
+    p.step("factor > 0", factor > 0, why="there is a decrease")
+    if p.reading == "as_printed":
+        p.step("factor", factor <= least, why="the step condition")
+    p.step("gradient", norm2(s) <= 2 * L * gap, {"smooth": 2 * L, "minimum": 2 * L},
+        why="the gap at x - s/L is not negative")
+    p.step("decrease", norm2(then) <= norm2(x) - factor * gap + eta**2 * variance, {"unbiased": 2 * eta,
+        "unbiased, s": 2 * eta**2, "noise": eta**2, "convex": 2 * eta, "gradient": eta**2, "gap": least - factor},
+        "step", "condition step size", why="the square expanded, in expectation")
+    p.add_up("sum", None, "decrease", norm2(x), r, k, why="all steps")
+    p.conclude(mean <= (dist2_0 / k + eta**2 * variance) / factor, {"sum": 1 / (factor * k)}, "mean", "start",
+        "factor > 0", why="divided by the number of steps")
+    return p.done()

@@ -6,8 +6,8 @@ Vectors are random and <u, v> is the expectation of their inner product.
     g(r)  the workers' stochastic gradient there, averaged    dist2(r)  expected squared distance to the minimisers
     gap(r), low(r)  expected gap at x(r), and at x(r) - s(r)/L
 
-The sharp reading shows that the gradient p = s - mu x of h = F - mu/2 |x|^2 is 1/(L - mu)-cocoercive, by the models of
-F at x(r) and at the minimiser, each at a point p/(L - mu + e) away; e goes to 0 and keeps mu = L in.
+The sharp reading shows that h = s - mu x, the gradient of F - mu/2 |x|^2, is 1/(L - mu)-cocoercive, by the models of F
+at x(r) and at the minimiser, each at a point h/(L - mu + e) away; e goes to 0 and keeps mu = L in.
 """
 
 from __future__ import annotations
@@ -16,12 +16,9 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.at_points import Evaluation, lower_model, pointwise, upper_model
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.rules import Induction, Limit, Supposing
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.at_points import Evaluation
+from boundcheck.proof.proof import Proof, eq, functions, le, symbols
+from boundcheck.proof.rules import Limit
 from boundcheck.proof.vectors import Vector, inner, norm2, vector
 from boundcheck.theory.assumptions import (
     smooth_clients,
@@ -32,143 +29,76 @@ from boundcheck.theory.assumptions import (
 
 READINGS = ("sharp", "as_printed")
 
-mu, L, eta, sigma2, sum_p2, dist2_0 = sp.symbols("mu L eta sigma2 sum_p2 dist2_0", real=True)
-k, r, e, factor = sp.symbols("k r e factor", real=True)
-dist2: Any = sp.Function("dist2", real=True)
-gap, low, near, far = (sp.Function(name, real=True)(r) for name in ("gap", "low", "near", "far"))
-s, g, x = vector("s", r), vector("g", r), vector("x", r)
-variance = sigma2 * sum_p2
-UNBIASED = "g has the mean s whatever happened before, since the averages have the weights of F"
-origin = Vector(())
-
-FACTS = (
-    Fact("index r", r >= 0, "index", "steps"),
-    Fact("start", sp.Eq(dist2_0, dist2(0)), "metric", "no step has been made at the start"),
-    Fact("distance", sp.Ge(dist2(r), norm2(x)), "metric", "points are relative to a nearest minimiser"),
-    Fact("step", sp.Le(dist2(r + 1), norm2(x - g * eta)), "algorithm", "one step; the old minimiser serves"),
-    Fact("unbiased", sp.Ge(inner(g - s, x), 0), "assumption", UNBIASED, "block_variance"),
-    Fact("unbiased, s", sp.Le(inner(g - s, s), 0), "assumption", UNBIASED, "block_variance"),
-    Fact(
-        "noise",
-        sp.Le(norm2(g - s), variance),
-        "assumption",
-        "independent noise of the workers, of variance sigma2 each, with the weights p_i",
-        "block_variance",
-    ),
-)
-NOISE = {"step": 1, "unbiased": 2 * eta, "unbiased, s": 2 * eta**2, "noise": eta**2}
-CONDITION = "condition step size"
-
+mu, L, eta, sigma2, sum_p2, dist2_0, k, r, e, factor = symbols("mu L eta sigma2 sum_p2 dist2_0 k r e factor")
+dist2, (gap, low, near, far) = functions("dist2"), (f(r) for f in functions("gap low near far"))
+s, g, x, origin = vector("s", r), vector("g", r), vector("x", r), Vector(())
 at_x, at_minimiser = Evaluation("F", x, s, gap), Evaluation("F", origin, origin, sp.Integer(0))
-QUASI = (
-    Fact("factor", sp.Eq(factor, 1 - mu * eta), "definition", "of one step"),
-    pointwise("convex", strong_quasi_convexity, "towards the minimiser", at_x, at_minimiser),
-    upper_model("smooth", smooth_clients, "F is L-smooth", at_x, Evaluation("F", x - s / L, value=low)),
-    Fact("minimum", low >= 0, "metric", "a gap"),
-    Fact("gap >= 0", gap >= 0, "metric", "a gap"),
-)
-ONE_STEP = (
-    Step("factor >= 0", factor >= 0, ("factor", CONDITION), Decide(), "mu <= L"),
-    Step(
-        "gradient",
-        sp.Le(norm2(s), 2 * L * gap),
-        ("smooth", "minimum"),
-        Combine({"smooth": 2 * L, "minimum": 2 * L}),
-        "the gap at x - s/L is not negative",
-    ),
-    Step(
-        "contraction",
-        sp.Le(dist2(r + 1), factor * dist2(r) + eta**2 * variance),
-        (*NOISE, "distance", "factor", "factor >= 0", "convex", "gradient", "gap >= 0", CONDITION),
-        Combine(
-            NOISE
-            | {"distance": 1 - mu * eta, "convex": 2 * eta, "gradient": eta**2, "gap >= 0": 2 * eta * (1 - eta * L)}
-        ),
-        "the square expanded",
-    ),
-)
-
-SAMPLES = "F, a mean of such functions, is one too"
-p = s - x * mu
-one, other = Evaluation("F", x - p / (L - mu + e), value=near), Evaluation("F", p / (L - mu + e), value=far)
-MODELS = ("smooth, x", "smooth, minimiser", "convex, x", "convex, minimiser")
-SHARP_FACTS = (
-    Fact("range e", sp.And(e > 0, e < 1), "range", "a number that goes to 0"),
-    Fact("factor", sp.Eq(factor, 1 - mu * eta), "definition", "of the distance in one step"),
-    upper_model("smooth, x", smooth_samples, SAMPLES, at_x, one),
-    upper_model("smooth, minimiser", smooth_samples, SAMPLES, at_minimiser, other),
-    lower_model("convex, x", strongly_convex_samples, SAMPLES, at_x, other),
-    lower_model("convex, minimiser", strongly_convex_samples, SAMPLES, at_minimiser, one),
-)
-SHARP = (
-    Step("factor >= 0", factor >= 0, ("factor", CONDITION), Decide(), "mu <= L"),
-    Step(
-        "four models",
-        sp.Ge((L - mu + e) * inner(p, x), norm2(p)),
-        MODELS,
-        Combine(dict.fromkeys(MODELS, L - mu + e)),
-        "the smaller values cancel",
-    ),
-    Step("cocoercive", sp.Ge((L - mu) * inner(p, x), norm2(p)), ("four models",), Limit("four models", e), "e to 0"),
-    Step(
-        "monotone",
-        sp.Ge(inner(p, x), 0),
-        ("four models", "range e"),
-        Combine({"four models": 1 / (L - mu + e)}),
-        "h is convex",
-    ),
-    Step(
-        "contraction",
-        sp.Le(dist2(r + 1), factor**2 * dist2(r) + eta**2 * variance),
-        (*NOISE, "distance", "factor", "factor >= 0", "cocoercive", "monotone", CONDITION),
-        Combine(
-            NOISE | {"distance": (1 - mu * eta) ** 2, "cocoercive": eta**2, "monotone": eta * (2 - eta * (mu + L))}
-        ),
-        "the square expanded",
-    ),
-)
+variance = sigma2 * sum_p2
+of_one_step = {"step": 1, "unbiased": 2 * eta, "unbiased, s": 2 * eta**2, "noise": eta**2}
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    sharp = statement.reading == "sharp"
-    power = 2 if sharp else 1
+    p = Proof(statement, dist2(k))
+    unbiased = "g has the mean s whatever happened before, since the averages have the weights of F"
+    p.index(r, None, "steps")
+    p.known("start", eq(dist2_0, dist2(0)), "no step has been made at the start")
+    p.known("distance", dist2(r) >= norm2(x), "points are relative to a nearest minimiser")
+    p.algorithm("step", dist2(r + 1) <= norm2(x - g * eta), "one step; the old minimiser serves")
+    p.assume("unbiased", "block_variance", inner(g - s, x) >= 0, unbiased)
+    p.assume("unbiased, s", "block_variance", inner(g - s, s) <= 0, unbiased)
+    p.assume("noise", "block_variance", norm2(g - s) <= variance,
+        "independent noise of the workers, of variance sigma2 each, with the weights p_i")
+    if p.reading == "sharp":
+        sharp(p)
+        power, series = 2, lambda left: (1 - left) / (mu * (2 - mu * eta))
+    else:
+        by_the_gap(p)
+        power, series = 1, lambda left: 1 / mu
 
     def after(steps: Any) -> Any:
-        """The bound after so many steps, as a claim."""
-        left = factor ** (power * steps)
-        floor = eta * variance * ((1 - left) / (mu * (2 - mu * eta)) if sharp else 1 / mu)
-        return sp.Le(dist2(steps), left * dist2_0 + floor, evaluate=False)
+        left = factor**(power * steps)
+        return le(dist2(steps), left * dist2_0 + eta * variance * series(left))
 
-    induction = (
-        Step("base case", after(sp.Integer(0)), ("start",), Decide(), "no step"),
-        Step(
-            "step case",
-            sp.Implies(after(r), after(r + 1)),
-            ("contraction", "factor", "factor >= 0", CONDITION),
-            Supposing(Combine({"hypothesis": (1 - mu * eta) ** power, "contraction": 1})),
-            "one more step",
-        ),
-        Step(
-            "induction",
-            after(k),
-            ("base case", "step case", CONDITION),
-            Induction("base case", "step case", r, k),
-            "every number of steps",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(dist2(k), statement.bound, evaluate=False),
-            ("induction", "factor", CONDITION),
-            Combine({"induction": 1}),
-            "the factor written out",
-        ),
-    )
-    facts = (*FACTS, *(SHARP_FACTS if sharp else QUASI))
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *facts),
-        (*(SHARP if sharp else ONE_STEP), *induction),
-        conclusion="conclusion",
-        target=dist2(k),
-    )
+    p.induct("induction", after, r, k, "condition step size", base="start",
+        step=({"hypothesis": (1 - mu * eta)**power, "contraction": 1}, "factor", "factor >= 0", "condition step size"),
+        words=("no step", "one more step"), why="every number of steps")
+    p.conclude(le(dist2(k), p.bound), {"induction": 1}, "factor", "condition step size", why="the factor written out")
+    return p.done()
+
+
+def by_the_gap(p: Proof) -> None:
+    """The squared distance contracts by 1 - mu eta, since the gap bounds the gradient."""
+    p.define(factor, 1 - mu * eta, "of one step")
+    p.pointwise("convex", strong_quasi_convexity, "towards the minimiser", at_x, at_minimiser)
+    p.upper_model("smooth", smooth_clients, "F is L-smooth", at_x, Evaluation("F", x - s / L, value=low))
+    p.known("minimum", low >= 0, "a gap")
+    p.known("gap >= 0", gap >= 0, "a gap")
+    p.signs(factor >= 0, "factor", "condition step size", why="mu <= L")
+    p.step("gradient", norm2(s) <= 2 * L * gap, {"smooth": 2 * L, "minimum": 2 * L},
+        why="the gap at x - s/L is not negative")
+    p.step("contraction", dist2(r + 1) <= factor * dist2(r) + eta**2 * variance, of_one_step, {"distance": 1 - mu * eta,
+        "convex": 2 * eta, "gradient": eta**2, "gap >= 0": 2 * eta * (1 - eta * L)}, "factor", "factor >= 0",
+        why="the square expanded")
+
+
+def sharp(p: Proof) -> None:
+    """The squared distance contracts by (1 - mu eta)^2, since h is cocoercive."""
+    mean, h = "F, a mean of such functions, is one too", s - x * mu
+    one, other = Evaluation("F", x - h / (L - mu + e), value=near), Evaluation("F", h / (L - mu + e), value=far)
+    p.range("range e", sp.And(e > 0, e < 1), "a number that goes to 0")
+    p.define(factor, 1 - mu * eta, "of the distance in one step")
+    p.upper_model("smooth, x", smooth_samples, mean, at_x, one)
+    p.upper_model("smooth, minimiser", smooth_samples, mean, at_minimiser, other)
+    p.lower_model("convex, x", strongly_convex_samples, mean, at_x, other)
+    p.lower_model("convex, minimiser", strongly_convex_samples, mean, at_minimiser, one)
+    p.signs(factor >= 0, "factor", "condition step size", why="mu <= L")
+    models = ("smooth, x", "smooth, minimiser", "convex, x", "convex, minimiser")
+    p.step("four models", (L - mu + e) * inner(h, x) >= norm2(h), dict.fromkeys(models, L - mu + e),
+        why="the smaller values cancel")
+    p.rule("cocoercive", Limit("four models", e), "four models", claim=(L - mu) * inner(h, x) >= norm2(h),
+        why="e to 0")
+    p.step("monotone", inner(h, x) >= 0, {"four models": 1 / (L - mu + e)}, why="F - mu/2 |x|^2 is convex")
+    p.step("contraction", dist2(r + 1) <= factor**2 * dist2(r) + eta**2 * variance, of_one_step, {
+        "distance": (1 - mu * eta)**2, "cocoercive": eta**2, "monotone": eta * (2 - eta * (mu + L))}, "factor",
+        "factor >= 0", why="the square expanded")

@@ -14,103 +14,50 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
+from boundcheck.proof.proof import Proof, eq, symbols
 from boundcheck.proof.rules import Limit
-from boundcheck.proof.step import Fact, Step
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import inner, norm2, vector
 
 READINGS = ("corrected",)
 
-
-def _symbols(names: str) -> Any:
-    return sp.symbols(names, real=True)
-
-
-L_f, inv, gam, lip, grad2, product, square, factor = _symbols("L_f inv gam lip grad2 product square factor")
-e, model = _symbols("e model")
+L_f, inv, gam, lip, grad2, product, square, factor = symbols("L_f inv gam lip grad2 product square factor")
+e, model = symbols("e model")
 slope, g, v, d, h = (vector(name) for name in ("slope", "g", "v", "d", "h"))
 
-DRAWN = ((slope, 0), *((one, 1) for one in (g, v, d, h)))  # S_t, and the local solver
-FACTS = (
-    Fact("e", sp.And(e > 0, e < 1), "range", "what is added to gamma_k and L_k"),
-    Fact("model", sp.Eq(model, inner(slope, d) + L_f / 2 * norm2(d)), "metric", "without the value at w^{t-1}"),
-    Fact("gradient", sp.Eq(grad2, norm2(slope)), "metric", "squared gradient norm"),
-    Fact("product", sp.Eq(product, inner(slope, g)), "metric", "expected inner product"),
-    Fact("square", sp.Eq(square, norm2(g)), "metric", "second moment"),
-    Fact("optimality", VectorEquality(v, -(g + h) * inv), "algorithm", "the exact minimiser of the subproblem"),
-    Fact("smooth", sp.Le(norm2(h), lip**2 * norm2(v)), "assumption", "F_k is L_k-smooth", "smooth_device"),
-    Fact("convex", sp.Ge(inner(h, v), 0), "assumption", "its gradient is monotone", "convex_device"),
-    Fact("inexact", sp.Le(norm2(d - v), gam**2 * norm2(v)), "assumption", "Definition 1", "inexact_device"),
-)
-near, room = gam + e, lip + e
-each = norm2(slope) + norm2(g)
-GAMMA = ("domain gam", "e")
-half = sp.Rational(1, 2)
-spread = (lip * inv**2 + gam * inv) / 2
-moved = L_f * (1 + gam) ** 2 * inv**2 / 2
 
-STEPS = (
-    Step(
-        "length of v",
-        sp.Le(norm2(v), inv**2 * norm2(g)),
-        ("optimality", "convex", "domain inv"),
-        Combine({"convex": 2 * inv}),
-        "the subproblem is mu_k-strongly convex",
-    ),
-    Step(
-        "error",
-        sp.Le(norm2(d - v), near**2 * norm2(v)),
-        ("inexact", *GAMMA),
-        Combine({"inexact": 1}),
-        "Definition 1 with a little more than gamma_k",
-    ),
-    Step(
-        "length.1",
-        sp.Le(norm2(d), (1 + near) ** 2 * norm2(v)),
-        ("error", *GAMMA),
-        Combine({"error": (1 + near) / near}),
-        "the triangle inequality",
-    ),
-    Step("length", sp.Le(norm2(d), (1 + gam) ** 2 * norm2(v)), ("length.1",), Limit("length.1", e), "for gamma_k"),
-    Step(
-        "error.1",
-        sp.Le(2 * inner(slope, d - v), near * inv * each),
-        ("error", "length of v", "domain inv", *GAMMA),
-        Combine({"error": 1 / (near * inv), "length of v": near / inv}),
-        "<slope, d - v> <= gamma_k |slope| |g|/mu_k",
-    ),
-    Step("error.2", sp.Le(2 * inner(slope, d - v), gam * inv * each), ("error.1",), Limit("error.1", e), "for gamma_k"),
-    Step(
-        "change.1",
-        sp.Le(-2 * inner(slope, h), room * inv * each),
-        ("smooth", "length of v", "domain inv", "domain lip", "e"),
-        Combine({"smooth": 1 / (room * inv), "length of v": room / inv}),
-        "<slope, h> >= -L_k |slope| |v|",
-    ),
-    Step("change", sp.Le(-2 * inner(slope, h), lip * inv * each), ("change.1",), Limit("change.1", e), "for L_k"),
-    Step(
-        "upper model",
-        sp.Le(model, -inv * inner(slope, g) + spread * each + moved * norm2(g)),
-        ("model", "optimality", "change", "error.2", "length", "length of v", "domain inv", "domain gam", "domain L_f"),
-        Combine({"change": inv / 2, "error.2": half, "length": L_f / 2, "length of v": L_f * (1 + gam) ** 2 / 2}),
-        "before the expectation",
-    ),
-    Step(
-        "conclusion",
-        sp.Le(model, -(inv - spread * (1 + factor) - moved * factor) * grad2),
-        (
-            *("upper model", "gradient", "product", "square", "condition unbiased", "condition second moment"),
-            *(f"domain {name}" for name in ("inv", "gam", "lip", "L_f")),
-        ),
-        Combine({"upper model": 1, "condition unbiased": inv, "condition second moment": spread + moved}),
-        "the moments of g",
-    ),
-)
-
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation."""
-    return Derivation(
-        statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=model, drawn=DRAWN
-    )
+    p = Proof(statement, model, drawn=((slope, 0), (g, 1), (v, 1), (d, 1), (h, 1)))  # S_t, and the local solver
+    p.range("e", sp.And(e > 0, e < 1), "what is added to gamma_k and L_k")
+    p.known("model", eq(model, inner(slope, d) + L_f / 2 * norm2(d)), "without the value at w^{t-1}")
+    p.known("gradient", eq(grad2, norm2(slope)), "squared gradient norm")
+    p.known("product", eq(product, inner(slope, g)), "expected inner product")
+    p.known("square", eq(square, norm2(g)), "second moment")
+    p.algorithm("optimality", eq(v, -(g + h) * inv), "the exact minimiser of the subproblem")
+    p.assume("smooth", "smooth_device", norm2(h) <= lip**2 * norm2(v), "F_k is L_k-smooth")
+    p.assume("convex", "convex_device", inner(h, v) >= 0, "its gradient is monotone")
+    p.assume("inexact", "inexact_device", norm2(d - v) <= gam**2 * norm2(v), "Definition 1")
+
+    near, room, each = gam + e, lip + e, norm2(slope) + norm2(g)
+    p.step("length of v", norm2(v) <= inv**2 * norm2(g), {"convex": 2 * inv}, "optimality",
+        why="the subproblem is mu_k-strongly convex")
+    p.step("error", norm2(d - v) <= near**2 * norm2(v), {"inexact": 1},
+        why="Definition 1 with a little more than gamma_k")
+    p.step("length.1", norm2(d) <= (1 + near)**2 * norm2(v), {"error": (1 + near) / near},
+        why="the triangle inequality")
+    p.rule("length", Limit("length.1", e), "length.1", claim=norm2(d) <= (1 + gam)**2 * norm2(v), why="for gamma_k")
+    p.step("error.1", 2 * inner(slope, d - v) <= near * inv * each,
+        {"error": 1 / (near * inv), "length of v": near / inv}, why="<slope, d - v> <= gamma_k |slope| |g|/mu_k")
+    p.rule("error.2", Limit("error.1", e), "error.1", claim=2 * inner(slope, d - v) <= gam * inv * each,
+        why="for gamma_k")
+    p.step("change.1", -2 * inner(slope, h) <= room * inv * each,
+        {"smooth": 1 / (room * inv), "length of v": room / inv}, why="<slope, h> >= -L_k |slope| |v|")
+    p.rule("change", Limit("change.1", e), "change.1", claim=-2 * inner(slope, h) <= lip * inv * each, why="for L_k")
+    spread, moved = (lip * inv**2 + gam * inv) / 2, L_f * (1 + gam)**2 * inv**2 / 2
+    p.step("upper model", model <= -inv * inner(slope, g) + spread * each + moved * norm2(g),
+        {"change": inv / 2, "error.2": sp.Rational(1, 2), "length": L_f / 2, "length of v": L_f * (1 + gam)**2 / 2},
+        "model", "optimality", why="before the expectation")
+    p.conclude(model <= -(inv - spread * (1 + factor) - moved * factor) * grad2,
+        {"upper model": 1, "condition unbiased": inv, "condition second moment": spread + moved},
+        "gradient", "product", "square", why="the moments of g")
+    return p.done()

@@ -7,36 +7,23 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
-from boundcheck.proof.at_points import Evaluation, pointwise
-from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.at_points import Evaluation
 from boundcheck.proof.discovery import derivation as derivation_of
+from boundcheck.proof.proof import Proof, symbols
 from boundcheck.proof.vectors import Vector, vector
 from boundcheck.theory.assumptions import bounded_dissimilarity
 
 READINGS = ("as_printed", "sharp")
 
-DISSIMILAR = pointwise(
-    "dissimilar",
-    bounded_dissimilarity,
-    "Definition 2, at every point",
-    Evaluation("F", Vector(()), vector("slope")),
-    client_grad2=sp.Symbol("clients", real=True),
-)
 
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    general = derivation_of(f"feddane/theorem_5/{statement.reading}")
-    facts = [
-        DISSIMILAR if f.name == "dissimilar" else f for f in general.facts if f.kind not in ("domain", "condition")
-    ]
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *facts),
-        general.steps,
-        conclusion=general.conclusion,
-        target=general.target,
-        drawn=general.drawn,
-    )
+    general = f"feddane/theorem_5/{statement.reading}"
+    p = Proof(statement, derivation_of(general).target, drawn=derivation_of(general).drawn)
+    p.take_facts(general, skip=("dissimilar",))
+    p.pointwise("dissimilar", bounded_dissimilarity, "Definition 2, at every point",
+        Evaluation("F", Vector(()), vector("slope")), client_grad2=symbols("clients"))
+    p.take_steps(general)
+    p.take_steps(general, "conclusion")
+    p.ends_with("conclusion")
+    return p.done()

@@ -12,53 +12,24 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.lemma import Lemma
-from boundcheck.proof.step import Fact, Step
-from boundcheck.theory.discovery import statement as find_statement
+from boundcheck.proof.proof import Proof, eq, symbols
 
 READINGS = ("corrected",)
 
-L, P2_gen, eta_l, sigma2_gen, client_grad2_0 = sp.symbols("L P2_gen eta_l sigma2_gen client_grad2_0", real=True)
-own_grad2_0, own_noise_0 = sp.symbols("own_grad2_0 own_noise_0", real=True)
-drift, visits, own, noise = sp.symbols("drift visits own noise", real=True)
-VISIT = "fedshuffle/drift_of_a_visit/corrected"
-SIZES = ("domain L", "domain eta_l", "condition local step")
+L, P2_gen, eta_l, sigma2_gen, client_grad2_0 = symbols("L P2_gen eta_l sigma2_gen client_grad2_0")
+own_grad2_0, own_noise_0, drift, visits, own, noise = symbols("own_grad2_0 own_noise_0 drift visits own noise")
+share = 2 * eta_l**2 / (1 - 2 * eta_l**2 * L**2)
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation."""
-    means = {own_grad2_0: own, own_noise_0: noise}
-    share = 2 * eta_l**2 / (1 - 2 * eta_l**2 * L**2)
-    facts = (
-        Fact("drift", sp.Eq(drift, visits), "metric", "the mean over the clients"),
-        Fact("gradients", sp.And(own >= 0, sp.Le(own, client_grad2_0)), "metric", "what client_grad2_0 is"),
-        Fact("noise", sp.And(noise >= 0, sp.Le(noise, sigma2_gen)), "metric", "what sigma2_gen is"),
-    )
-    steps = (
-        Step(
-            "visits",
-            sp.Le(visits, find_statement(VISIT).bound.xreplace(means)),
-            ("noise", "gradients", "domain P2_gen", *SIZES),
-            Lemma(VISIT, visits, means),
-            "the mean over the clients",
-        ),
-        Step("own", 2 * eta_l**2 * L**2 < 1, SIZES, Decide(), "the step condition"),
-        Step(
-            "conclusion",
-            sp.Le(drift, statement.bound),
-            ("drift", "visits", "noise", "gradients", "own", "domain P2_gen", *SIZES),
-            Combine({"visits": 1, "noise.1": share, "gradients.1": share * (1 + P2_gen)}),
-            "what client_grad2_0 and sigma2_gen are",
-        ),
-    )
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *facts),
-        steps,
-        conclusion="conclusion",
-        target=drift,
-        rounds=((visits, 0), (own, 0), (noise, 0)),
-    )
+    p = Proof(statement, drift, at_start=(visits, own, noise))
+    p.known("drift", eq(drift, visits), "the mean over the clients")
+    p.known("gradients", sp.And(own >= 0, own <= client_grad2_0), "what client_grad2_0 is")
+    p.known("noise", sp.And(noise >= 0, noise <= sigma2_gen), "what sigma2_gen is")
+    p.cite_mean("visits", visits <= share * ((1 + P2_gen) * own + noise), "drift_of_a_visit/corrected", visits,
+        {own_grad2_0: own, own_noise_0: noise}, "noise", "gradients", why="the mean over the clients")
+    p.step("own", 2 * eta_l**2 * L**2 < 1, why="the step condition")
+    p.conclude(drift <= p.bound, {"visits": 1, "noise.1": share, "gradients.1": share * (1 + P2_gen)}, "drift", "noise",
+        "gradients", "own", why="what client_grad2_0 and sigma2_gen are")
+    return p.done()

@@ -17,254 +17,112 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.at_points import Evaluation, pointwise
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.drawing import Expected
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide, Identity
+from boundcheck.proof.at_points import Evaluation
 from boundcheck.proof.laws import Order
-from boundcheck.proof.rules import CauchySchwarz, InEpochs, Jensen, PartialSum, SumOver, Telescoping
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, ge, symbols
+from boundcheck.proof.rules import InEpochs, PartialSum
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import VectorEquality, norm2, vector
+from boundcheck.proof.vectors import norm2, vector
 from boundcheck.theory.assumptions import local_variance, smooth_samples
 
 READINGS = ("corrected",)
 
-
-def _symbols(names: str) -> Any:
-    return sp.symbols(names, real=True)
-
-
-L, P2_gen, eta_l, own_grad2_0, own_noise_0 = _symbols("L P2_gen eta_l own_grad2_0 own_noise_0")
-N, Q, t, e, j, i, step, sig, p, drift = _symbols("N Q t e j i step sig p drift")
-
+L, P2_gen, eta_l, own_grad2_0, own_noise_0 = symbols("L P2_gen eta_l own_grad2_0 own_noise_0")
+N, Q, t, e, j, i, step, sig, p_i, drift = symbols("N Q t e j i step sig p drift")
 T = Q * N  # steps of the visit
 x, gf, own = vector("x"), vector("gf"), vector("a", i)
 y, g, g0 = vector("y", t), vector("g", t), vector("g0", t)
-P = vector_total(g0, t, t)
-half = sp.Rational(1, 2)
+P, changes = vector_total(g0, t, t), vector_total(g - g0, t, t)
+away, Y, W = norm2(y - x), total(norm2(y - x), t, T), total(norm2(own - gf), i, N)
 
-away, Y = norm2(y - x), total(norm2(y - x), t, T)
-W = total(norm2(own - gf), i, N)
 others = sp.Max(1, N - 1)
-
-ORDER = Order("order", "fedshuffle_gen", ((g0, own),), (own, x), N, epochs=True)
-DRAWN = ((y, t), (g, t + 1))
-FACTS = (
-    Fact("samples", N >= 1, "count", "samples of the client"),
-    Fact("epochs", Q >= 1, "count", "epochs of the visit"),
-    Fact("index t", sp.And(t >= 0, t <= T - 1), "index", "steps of the visit"),
-    Fact("index e", sp.And(e >= 0, e <= Q - 1), "index", "epochs"),
-    Fact("index j", sp.And(j >= 0, j <= N - 1), "index", "samples of an epoch"),
-    Fact("index i", sp.And(i >= 0, i <= N - 1), "index", "samples of the client"),
-    Fact("gf", VectorEquality(gf, vector_total(own, i, N) / N), "definition", "f_i is the mean of its samples' losses"),
-    Fact("drift", sp.Eq(drift, Y / T), "metric", "mean over the steps of the visit"),
-    Fact("gradient", sp.Eq(own_grad2_0, norm2(gf)), "metric", "squared gradient norm at the start of the visit"),
-    Fact("local step", VectorEquality(y.at(t, t + 1), y - g * step), "algorithm", "Algorithm 4"),
-    Fact("divisor", sp.And(step >= 0, sp.Le(step * T, eta_l)), "algorithm", "step = eta_l/c_i, and c_i >= E_i |D_i|"),
-    Fact("start", VectorEquality(y.at(t, 0), x), "algorithm", "every client starts from the server's point"),
-    pointwise(
-        "A3.2",
-        smooth_samples,
-        "Assumption 3.2 between y(t) and x",
-        Evaluation("f_ij", y, g, which=t),
-        Evaluation("f_ij", x, g0, which=t),
-    ),
-    pointwise(
-        "A3.4",
-        local_variance,
-        "Assumption 3.4 for the client, with sig for sigma_i^2 and p for P_i^2/|D_i|",
-        Evaluation("f_i", x, gf),
-        Evaluation("f_ij", x, own, which=i),
-        sigma2_i=sig,
-        P2=p,
-        D_i=N,
-    ),
-    Fact("noise", sp.Eq(sig, 3 * N * Q**2 * own_noise_0), "metric", "what own_noise_0 is"),
-    Fact("share", sp.Le(p, 3 * Q**2 * P2_gen), "metric", "what P2_gen is: the largest P_i^2/(3 |D_i| E_i^2)"),
-)
-
-COUNTS = ("samples", "epochs")
-VISIT = (
-    Step("T >= 1", T >= 1, COUNTS, Decide(), "a visit has a step"),
-    Step(
-        "1.1",
-        VectorEquality(y, y.at(t, 0) + vector_total(g * -step, t, t)),
-        ("local step", "index t"),
-        Telescoping("local step", t, t),
-        "the local point is the sum of its steps",
-    ),
-    Step(
-        "1",
-        VectorEquality(y, x + (vector_total(g - g0, t, t) + P) * -step),
-        ("1.1", "start"),
-        Identity(),
-        "the gradients at x subtracted and added",
-    ),
-    Step(
-        "2",
-        sp.Le(away, 2 * step**2 * (norm2(vector_total(g - g0, t, t)) + norm2(P))),
-        ("1",),
-        Jensen((half, half), (vector_total(g - g0, t, t) * (-2 * step), P * (-2 * step))),
-        "Lemma B.6 with a = 1",
-    ),
-    Step(
-        "3.1",
-        sp.Le(norm2(vector_total(g - g0, t, t)), t * total(norm2(g - g0), t, t)),
-        ("index t",),
-        CauchySchwarz(g - g0, t, t),
-        "Lemma B.6",
-    ),
-    Step(
-        "3.2",
-        sp.Le(total(norm2(g - g0), t, t), total(norm2(g - g0), t, T)),
-        ("index t",),
-        PartialSum(norm2(g - g0), t, t, T),
-        "the first t steps of the visit",
-    ),
-    Step(
-        "3.3",
-        sp.Le(total(norm2(g - g0), t, T), L**2 * Y),
-        ("A3.2", "T >= 1"),
-        SumOver("A3.2", t, T),
-        "Assumption 3.2 in every step",
-    ),
-    Step(
-        "3",
-        sp.Le(norm2(vector_total(g - g0, t, t)), t * L**2 * Y),
-        ("3.1", "3.2", "3.3", "index t"),
-        Combine({"3.1": 1, "3.2": t, "3.3": t}),
-        "the first part",
-    ),
-)
-
-C_j = j * (N - j) / (N * others)  # E|P|^2 - |E P|^2 after j samples of an epoch, over W
-SECOND = (
-    Step(
-        "4.1",
-        sp.Le(norm2(P).subs(t, e * N + j), (e * N + j) ** 2 * norm2(gf) + C_j * W),
-        ("gf", "index e", "index j", "samples"),
-        Expected(("order",), Combine()),
-        "mean and variance, (17) and Lemma B.5: whole epochs leave no noise",
-    ),
-    Step(
-        "4.2",
-        sp.Le(total(norm2(P).subs(t, e * N + j), j, N), total((e * N + j) ** 2 * norm2(gf) + C_j * W, j, N)),
-        ("4.1", "samples"),
-        SumOver("4.1", j, N),
-        "summed over an epoch",
-    ),
-    Step(
-        "4.3",
-        sp.Le(
-            total(total(norm2(P).subs(t, e * N + j), j, N), e, Q),
-            T * (T - 1) * (2 * T - 1) / 6 * norm2(gf) + Q * (N**2 - 1) / (6 * others) * W,
-        ),
-        ("4.2", "epochs"),
-        SumOver("4.2", e, Q),
-        "and over the epochs",
-    ),
-    Step(
-        "4.4",
-        sp.Le(total(norm2(P), t, T), total(total(norm2(P).subs(t, e * N + j), j, N), e, Q)),
-        COUNTS,
-        InEpochs(norm2(P), t, e, Q, j, N),
-        "step t is sample j of epoch e",
-    ),
-    Step("4.5", sp.Ge(norm2(own - gf), 0, evaluate=False), (), Combine(), "a squared norm"),
-    Step("4.6", sp.Ge(W, 0, evaluate=False), ("4.5", "samples"), SumOver("4.5", i, N), "and a sum of such"),
-    Step("4.7", sp.Le((N**2 - 1) / others, N + 1), ("samples",), Decide(), "0 for a single sample"),
-    Step(
-        "4.8",
-        sp.Le(W, 3 * N**2 * Q**2 * (own_noise_0 + P2_gen * own_grad2_0)),
-        ("A3.4", "noise", "share", "gradient", *COUNTS, "domain own_grad2_0"),
-        Decide(),
-        "Assumption 3.4 in terms of the lemma",
-    ),
-    Step(
-        "4",
-        sp.Le(total(norm2(P), t, T), T**3 * (own_grad2_0 + own_noise_0 + P2_gen * own_grad2_0)),
-        (
-            *("4.3", "4.4", "4.6", "4.7", "4.8", "gradient", *COUNTS),
-            *("domain P2_gen", "domain own_grad2_0", "domain own_noise_0"),
-        ),
-        Combine(
-            {
-                "4.3": 1,
-                "4.4": 1,
-                "4.6": Q / 6 * (N + 1 - (N**2 - 1) / others),
-                "4.8": Q * (N + 1) / 6,
-            }
-        ),
-        "N + 1 <= 2 N and T (T - 1)(2 T - 1)/6 <= T^3",
-    ),
-)
-
+in_epoch = norm2(P).subs(t, e * N + j)  # the squared norm of P, by epoch and sample
+variance = j * (N - j) / (N * others)  # E|P|^2 - |E P|^2 after j samples of an epoch, over W
 own_share = 2 * eta_l**2 * L**2
 bound = (1 + P2_gen) * own_grad2_0 + own_noise_0
-SIZES = ("divisor", "domain L", "domain eta_l", *COUNTS)
-ENDING = (
-    Step(
-        "6",
-        sp.Le(away, 2 * step**2 * (t * L**2 * Y + norm2(P))),
-        ("2", "3"),
-        Combine({"2": 1, "3": 2 * step**2}),
-        "both parts",
-    ),
-    Step(
-        "7.1",
-        sp.Le(Y, 2 * step**2 * (T * (T - 1) / 2 * L**2 * Y + total(norm2(P), t, T))),
-        ("6", "T >= 1"),
-        SumOver("6", t, T),
-        "summed over the visit",
-    ),
-    Step("7.2", sp.Ge(away, 0, evaluate=False), (), Combine(), "a squared norm"),
-    Step("7.3", sp.Ge(Y, 0, evaluate=False), ("7.2", "T >= 1"), SumOver("7.2", t, T), "and a sum of such"),
-    Step("T step", step**2 * T**2 <= eta_l**2, SIZES, Decide(), "the divisor is at least the number of steps"),
-    Step(
-        "bound >= 0",
-        bound >= 0,
-        ("domain P2_gen", "domain own_grad2_0", "domain own_noise_0"),
-        Decide(),
-        "no negative term",
-    ),
-    Step("drift >= 0", drift >= 0, ("7.3", "drift", *COUNTS), Decide(), "a mean of squares"),
-    Step(
-        "7",
-        sp.Le(drift, 2 * step**2 * T**2 * (L**2 * drift + bound)),
-        ("7.1", "7.3", "4", "drift", *SIZES),
-        Combine({"7.1": 1 / T, "4": 2 * step**2 / T, "7.3": step**2 * L**2 * (T + 1)}),
-        "T (T - 1)/2 <= T^2",
-    ),
-    Step(
-        "8",
-        sp.Le(drift, 2 * eta_l**2 * (L**2 * drift + bound)),
-        ("7", "T step", "bound >= 0", "drift >= 0", "domain L"),
-        Decide(),
-        "in terms of eta_l",
-    ),
-)
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation; the condition on the local step is the statement's."""
-    ending = (
-        Step("own", own_share <= half, ("condition local step", "domain L", "domain eta_l"), Decide(), "the condition"),
-        Step(
-            "conclusion",
-            sp.Le(drift, statement.bound),
-            ("8", "own", "domain L", "domain eta_l"),
-            Combine({"8": 1 / (1 - own_share)}),
-            "solved for the drift",
-        ),
-    )
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *FACTS),
-        (*VISIT, *SECOND, *ENDING, *ending),
-        conclusion="conclusion",
-        target=drift,
-        drawn=DRAWN,
-        laws=(ORDER,),
-    )
+    order = Order("order", "fedshuffle_gen", ((g0, own),), (own, x), N, epochs=True)
+    p = Proof(statement, drift, drawn=((y, t), (g, t + 1)), laws=(order,))
+    known(p)
+    p.step("T >= 1", T >= 1, "samples", "epochs", why="a visit has a step")
+    change_of_gradients(p)
+    gradients_at_the_start(p)
+    whole_visit(p)
+    p.step("own", own_share <= sp.Rational(1, 2), why="the condition")
+    p.conclude(drift <= p.bound, {"8": 1 / (1 - own_share)}, "own", why="solved for the drift")
+    return p.done()
+
+
+def known(p: Proof) -> None:
+    """Notation, the visit, and the assumptions."""
+    p.count("samples", N >= 1, "samples of the client")
+    p.count("epochs", Q >= 1, "epochs of the visit")
+    p.index(t, T, "steps of the visit")
+    p.index(e, Q, "epochs")
+    p.index(j, N, "samples of an epoch")
+    p.index(i, N, "samples of the client")
+    p.define(gf, vector_total(own, i, N) / N, "f_i is the mean of its samples' losses")
+    p.known("drift", eq(drift, Y / T), "mean over the steps of the visit")
+    p.known("gradient", eq(own_grad2_0, norm2(gf)), "squared gradient norm at the start of the visit")
+    p.algorithm("local step", eq(y.at(t, t + 1), y - g * step), "Algorithm 4")
+    p.algorithm("divisor", sp.And(step >= 0, step * T <= eta_l), "step = eta_l/c_i, and c_i >= E_i |D_i|")
+    p.algorithm("start", eq(y.at(t, 0), x), "every client starts from the server's point")
+    p.pointwise("A3.2", smooth_samples, "Assumption 3.2 between y(t) and x", Evaluation("f_ij", y, g, which=t),
+        Evaluation("f_ij", x, g0, which=t))
+    p.pointwise("A3.4", local_variance, "Assumption 3.4 for the client, with sig for sigma_i^2 and p for P_i^2/|D_i|",
+        Evaluation("f_i", x, gf), Evaluation("f_ij", x, own, which=i), sigma2_i=sig, P2=p_i, D_i=N)
+    p.known("noise", eq(sig, 3 * N * Q**2 * own_noise_0), "what own_noise_0 is")
+    p.known("share", p_i <= 3 * Q**2 * P2_gen, "what P2_gen is: the largest P_i^2/(3 |D_i| E_i^2)")
+
+
+def change_of_gradients(p: Proof) -> None:
+    """1 to 3: the local point by gradients at x, and by how much the gradients used differ from them."""
+    p.telescope("1.1", eq(y, y.at(t, 0) + vector_total(g * -step, t, t)), "local step", t, t,
+        why="the local point is the sum of its steps")
+    p.step("1", eq(y, x + (changes + P) * -step), "1.1", "start", why="the gradients at x subtracted and added")
+    p.square_of_sum("2", changes * -step, P * -step, claim=away <= 2 * step**2 * (norm2(changes) + norm2(P)), uses="1",
+        why="Lemma B.6 with a = 1")
+    p.square_of_sum("3.1", g - g0, over=(t, t), why="Lemma B.6")
+    p.rule("3.2", PartialSum(norm2(g - g0), t, t, T), why="the first t steps of the visit")
+    p.sum_over("3.3", total(norm2(g - g0), t, T) <= L**2 * Y, "A3.2", t, T, "T >= 1",
+        why="Assumption 3.2 in every step")
+    p.step("3", norm2(changes) <= t * L**2 * Y, {"3.1": 1, "3.2": t, "3.3": t}, why="the first part")
+
+
+def gradients_at_the_start(p: Proof) -> None:
+    """4: the squared norms of the sums P(t), summed over the visit."""
+    p.expected("4.1", in_epoch <= (e * N + j)**2 * norm2(gf) + variance * W, "order", "gf",
+        why="mean and variance, (17) and Lemma B.5: whole epochs leave no noise")
+    p.sum_over("4.2", None, "4.1", j, N, why="summed over an epoch")
+    p.sum_over("4.3", total(total(in_epoch, j, N), e, Q)
+        <= T * (T - 1) * (2 * T - 1) / 6 * norm2(gf) + Q * (N**2 - 1) / (6 * others) * W, "4.2", e, Q,
+        why="and over the epochs")
+    p.rule("4.4", InEpochs(norm2(P), t, e, Q, j, N), why="step t is sample j of epoch e")
+    p.step("4.5", ge(norm2(own - gf), 0), why="a squared norm")
+    p.sum_over("4.6", ge(W, 0), "4.5", i, N, why="and a sum of such")
+    p.step("4.7", (N**2 - 1) / others <= N + 1, why="0 for a single sample")
+    p.step("4.8", W <= 3 * N**2 * Q**2 * (own_noise_0 + P2_gen * own_grad2_0), "A3.4", "noise", "share", "gradient",
+        why="Assumption 3.4 in terms of the lemma")
+    p.step("4", total(norm2(P), t, T) <= T**3 * (own_grad2_0 + own_noise_0 + P2_gen * own_grad2_0),
+        {"4.3": 1, "4.4": 1, "4.6": Q / 6 * (N + 1 - (N**2 - 1) / others), "4.8": Q * (N + 1) / 6}, "4.7", "gradient",
+        why="N + 1 <= 2 N and T (T - 1)(2 T - 1)/6 <= T^3")
+
+
+def whole_visit(p: Proof) -> None:
+    """6 to 8: the drift of the visit by itself and by the bound on 4."""
+    p.step("6", away <= 2 * step**2 * (t * L**2 * Y + norm2(P)), {"2": 1, "3": 2 * step**2}, why="both parts")
+    p.sum_over("7.1", Y <= 2 * step**2 * (T * (T - 1) / 2 * L**2 * Y + total(norm2(P), t, T)), "6", t, T, "T >= 1",
+        why="summed over the visit")
+    p.step("7.2", ge(away, 0), why="a squared norm")
+    p.sum_over("7.3", ge(Y, 0), "7.2", t, T, "T >= 1", why="and a sum of such")
+    p.step("T step", step**2 * T**2 <= eta_l**2, "divisor", why="the divisor is at least the number of steps")
+    p.step("bound >= 0", bound >= 0, why="no negative term")
+    p.signs(drift >= 0, "7.3", "drift", why="a mean of squares")
+    p.step("7", drift <= 2 * step**2 * T**2 * (L**2 * drift + bound),
+        {"7.1": 1 / T, "4": 2 * step**2 / T, "7.3": step**2 * L**2 * (T + 1)}, "drift", "divisor",
+        why="T (T - 1)/2 <= T^2")
+    p.step("8", drift <= 2 * eta_l**2 * (L**2 * drift + bound), "7", "T step", "bound >= 0", "drift >= 0",
+        why="in terms of eta_l")

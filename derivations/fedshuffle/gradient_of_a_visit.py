@@ -9,73 +9,33 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
-from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.discovery import derivation as derivation_of
 from boundcheck.proof.drawing import EverySample
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.rules import CauchySchwarz, SumOver
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, symbols
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import VectorEquality, norm2, vector
+from boundcheck.proof.vectors import norm2, vector
 
 READINGS = ("corrected",)
 
-L, visit_drift_0, N, Q, t, error2 = sp.symbols("L visit_drift_0 N Q t error2", real=True)
-T = Q * N
+L, visit_drift_0, N, Q, t, error2 = symbols("L visit_drift_0 N Q t error2")
+T, visit = Q * N, "fedshuffle/drift_of_a_visit/corrected"
 x, gf, G = vector("x"), vector("gf"), vector("G")
 y, g, g0 = vector("y", t), vector("g", t), vector("g0", t)
-COUNTS = ("samples", "epochs")
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation."""
-    visit = derivation_of("fedshuffle/drift_of_a_visit/corrected")
-    shared = ("samples", "epochs", "index t", "index i", "gf", "A3.2")
-    facts = (
-        *(f for f in visit.facts if f.name in shared),
-        Fact("drift", sp.Eq(visit_drift_0, total(norm2(y - x), t, T) / T), "metric", "mean over the steps"),
-        Fact("G", VectorEquality(G, vector_total(g, t, T) / T), "definition", "mean gradient of the visit"),
-        Fact("error", sp.Eq(error2, norm2(G - gf)), "metric", "squared distance to the client's gradient"),
-    )
-    steps = (
-        Step("T >= 1", T >= 1, COUNTS, Decide(), "a visit has a step"),
-        Step(
-            "whole epochs",
-            VectorEquality(vector_total(g0, t, T), gf * T),
-            ("gf", *COUNTS),
-            EverySample("order"),
-            "every epoch uses every sample once",
-        ),
-        Step(
-            "1",
-            sp.Le(norm2(vector_total(g - g0, t, T)), T * total(norm2(g - g0), t, T)),
-            ("T >= 1",),
-            CauchySchwarz(g - g0, t, T),
-            "Lemma B.6",
-        ),
-        Step(
-            "2",
-            sp.Le(total(norm2(g - g0), t, T), L**2 * total(norm2(y - x), t, T)),
-            ("A3.2", "T >= 1"),
-            SumOver("A3.2", t, T),
-            "Assumption 3.2 in every step",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(error2, L**2 * visit_drift_0),
-            ("error", "G", "drift", "whole epochs", "1", "2", *COUNTS),
-            Combine({"1": 1 / T**2, "2": 1 / T}),
-            "the mean of the differences",
-        ),
-    )
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *facts),
-        steps,
-        conclusion="conclusion",
-        target=error2,
-        laws=visit.laws,
-    )
+    p = Proof(statement, error2, laws=derivation_of(visit).laws)
+    p.take_facts(visit, "samples", "epochs", "index t", "index i", "gf", "A3.2")
+    p.known("drift", eq(visit_drift_0, total(norm2(y - x), t, T) / T), "mean over the steps")
+    p.define(G, vector_total(g, t, T) / T, "mean gradient of the visit")
+    p.known("error", eq(error2, norm2(G - gf)), "squared distance to the client's gradient")
+    p.step("T >= 1", T >= 1, "samples", "epochs", why="a visit has a step")
+    p.rule("whole epochs", EverySample("order"), "gf", why="every epoch uses every sample once",
+        claim=eq(vector_total(g0, t, T), gf * T))
+    p.square_of_sum("1", g - g0, over=(t, T), uses="T >= 1", why="Lemma B.6")
+    p.sum_over("2", total(norm2(g - g0), t, T) <= L**2 * total(norm2(y - x), t, T), "A3.2", t, T, "T >= 1",
+        why="Assumption 3.2 in every step")
+    p.conclude(error2 <= L**2 * visit_drift_0, {"1": 1 / T**2, "2": 1 / T}, "error", "G", "drift", "whole epochs",
+        why="the mean of the differences")
+    return p.done()

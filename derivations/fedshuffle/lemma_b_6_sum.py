@@ -4,70 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Identity
-from boundcheck.proof.rules import CauchySchwarz
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, symbols
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import inner, norm2, vector
 
 READINGS = ("as_printed", "sharp")
 
-tau, squares, spread, norm2_of_sum, i = sp.symbols("tau squares spread norm2_of_sum i", real=True)
+tau, squares, spread, norm2_of_sum, i = symbols("tau squares spread norm2_of_sum i")
 v, mean = vector("v", i), vector("mean")
 
-FACTS = (
-    Fact("index i", sp.And(i >= 0, i <= tau - 1), "index", "the vectors"),
-    Fact("squares", sp.Eq(squares, total(norm2(v), i, tau)), "metric", "sum of the squared norms"),
-    Fact("sum", sp.Eq(norm2_of_sum, norm2(vector_total(v, i, tau))), "metric", "squared norm of the sum"),
-)
 
-STEPS = (
-    Step(
-        "1",
-        sp.Le(norm2(vector_total(v, i, tau)), tau * total(norm2(v), i, tau)),
-        ("domain tau",),
-        CauchySchwarz(v, i, tau),
-        "Jensen's inequality for the mean",
-    ),
-    Step("conclusion", sp.Le(norm2_of_sum, tau * squares), ("1", "squares", "sum"), Combine(), "in the lemma's words"),
-)
-
-
-MORE = (
-    Fact("mean", VectorEquality(mean, vector_total(v, i, tau) / tau), "definition", "of the vectors"),
-    Fact(
-        "deviations",
-        sp.Eq(total(inner(v - mean, mean), i, tau), 0),
-        "metric",
-        "the differences of the vectors to their mean add up to 0",
-    ),
-    Fact("spread", sp.Eq(spread, total(norm2(v - mean), i, tau)), "metric", "squared distances to the mean"),
-)
-SHARP = (
-    Step(
-        "1",
-        sp.Eq(norm2_of_sum, tau**2 * norm2(mean)),
-        ("sum", "mean", "domain tau"),
-        Identity(),
-        "the sum is tau times the mean",
-    ),
-    Step(
-        "conclusion",
-        sp.Eq(norm2_of_sum, tau * (squares - spread)),
-        ("1", "deviations", "squares", "spread", "domain tau"),
-        Identity(),
-        "the squared distances expanded",
-    ),
-)
-
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    sharp = statement.reading == "sharp"
-    facts = (*scope_facts(statement), *FACTS, *(MORE if sharp else ()))
-    steps = SHARP if sharp else STEPS
-    return Derivation(statement, facts, steps, conclusion="conclusion", target=norm2_of_sum)
+    p = Proof(statement, norm2_of_sum)
+    p.index(i, tau, "the vectors")
+    p.known("squares", eq(squares, total(norm2(v), i, tau)), "sum of the squared norms")
+    p.known("sum", eq(norm2_of_sum, norm2(vector_total(v, i, tau))), "squared norm of the sum")
+    if p.reading == "sharp":
+        p.define(mean, vector_total(v, i, tau) / tau, "of the vectors")
+        p.known("deviations", eq(total(inner(v - mean, mean), i, tau), 0),
+            "the differences of the vectors to their mean add up to 0")
+        p.known("spread", eq(spread, total(norm2(v - mean), i, tau)), "squared distances to the mean")
+        p.step("1", eq(norm2_of_sum, tau**2 * norm2(mean)), "sum", "mean", why="the sum is tau times the mean")
+        p.conclude(eq(norm2_of_sum, tau * (squares - spread)), "1", "deviations", "squares", "spread",
+            why="the squared distances expanded")
+    else:
+        p.square_of_sum("1", v, over=(i, tau), why="Jensen's inequality for the mean")
+        p.conclude(norm2_of_sum <= tau * squares, "1", "squares", "sum", why="in the lemma's words")
+    return p.done()

@@ -10,44 +10,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.rules import SumOver
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, functions, symbols
 from boundcheck.proof.sums import total
 
 READINGS = ("corrected",)
 
-weighted_squares, variance, d, j = sp.symbols("weighted_squares variance d j", real=True)
-V: Any = sp.Function("V", real=True)
-q: Any = sp.Function("q", real=True)
-
-FACTS = (
-    Fact("coordinates", d >= 1, "count", "dimension of the vectors"),
-    Fact("index j", sp.And(j >= 0, j <= d - 1), "index", "coordinates"),
-    Fact("variance", sp.Eq(variance, total(V(j), j, d)), "metric", "the squared norm is the sum over the coordinates"),
-    Fact("squares", sp.Eq(weighted_squares, total(q(j), j, d)), "metric", "likewise"),
-    Fact(
-        "cohort",
-        sp.Le(V(j), q(j)),
-        "assumption",
-        "(33) for the numbers a_ij: V(j) is their form with the matrix H - e e^T",
-        "cohort_normaliser_variance",
-    ),
-)
-
-STEPS = (
-    Step(
-        "1", sp.Le(total(V(j), j, d), total(q(j), j, d)), ("cohort", "coordinates"), SumOver("cohort", j, d), "summed"
-    ),
-    Step(
-        "conclusion", sp.Le(variance, weighted_squares), ("1", "variance", "squares"), Combine(), "in the lemma's words"
-    ),
-)
+weighted_squares, variance, d, j = symbols("weighted_squares variance d j")
+V, q = functions("V q")
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=variance)
+    p = Proof(statement, variance)
+    p.count("coordinates", d >= 1, "dimension of the vectors")
+    p.index(j, d, "coordinates")
+    p.known("variance", eq(variance, total(V(j), j, d)), "the squared norm is the sum over the coordinates")
+    p.known("squares", eq(weighted_squares, total(q(j), j, d)), "likewise")
+    p.assume("cohort", "cohort_normaliser_variance", V(j) <= q(j),
+        "(33) for the numbers a_ij: V(j) is their form with the matrix H - e e^T")
+    p.sum_over("1", total(V(j), j, d) <= total(q(j), j, d), "cohort", j, d, why="summed")
+    p.conclude(variance <= weighted_squares, "1", "variance", "squares", why="in the lemma's words")
+    return p.done()

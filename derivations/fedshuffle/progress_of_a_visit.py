@@ -12,94 +12,48 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
-from boundcheck.proof.at_points import Evaluation, lower_model, upper_model
-from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.at_points import Evaluation
 from boundcheck.proof.drawing import EverySample
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
 from boundcheck.proof.laws import Order
-from boundcheck.proof.rules import SumOver
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, functions, symbols
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, inner, norm2, vector
 from boundcheck.theory.assumptions import smooth_samples, strongly_convex_samples
 
 READINGS = ("corrected",)
 
-L, mu, visit_drift_0, N, Q, t, i, short = sp.symbols("L mu visit_drift_0 N Q t i short", real=True)
+L, mu, visit_drift_0, N, Q, t, i, short = symbols("L mu visit_drift_0 N Q t i short")
 T = Q * N
 u, G, one, gap, b = vector("u"), vector("G"), vector("one"), vector("gap"), vector("b", i)
 y, g, v = vector("y", t), vector("g", t), vector("v", t)
-fx, fy, fs = (sp.Function(name, real=True)(t) for name in ("fx", "fy", "fs"))
-start = Vector(())
+fx, fy, fs = (loss(t) for loss in functions("fx fy fs"))
 at_y = Evaluation("f_ij", y, g, fy, which=t)
-at_start, at_minimiser = (Evaluation("f_ij", point, value=value, which=t) for point, value in ((start, fx), (-u, fs)))
-
-COUNTS = ("samples", "epochs")
-ORDER = Order("order", "fedshuffle_gen", ((v, b),), (b, one, u), N, epochs=True)
-FACTS = (
-    Fact("samples", N >= 1, "count", "samples of the client"),
-    Fact("epochs", Q >= 1, "count", "epochs of the visit"),
-    Fact("index t", sp.And(t >= 0, t <= T - 1), "index", "steps of the visit"),
-    Fact("index i", sp.And(i >= 0, i <= N - 1), "index", "samples of the client"),
-    Fact("drift", sp.Eq(visit_drift_0, total(norm2(y), t, T) / T), "metric", "mean over the steps"),
-    Fact("G", VectorEquality(G, vector_total(g, t, T) / T), "definition", "mean gradient of the visit"),
-    Fact("gap", VectorEquality(gap, vector_total(b, i, N) / N), "definition", "f_i is the mean of its samples' losses"),
-    Fact("value", sp.Ge(fx - fs, inner(v, one)), "metric", "v is the difference of the sample's losses, along one"),
-    Fact("shortfall", sp.Eq(short, inner(gap, one) + mu / 4 * norm2(u) - inner(G, u)), "metric", "what the metric is"),
-    upper_model(
-        "smooth", smooth_samples, "Assumption 3.2 as in (15), from the local point to the start", at_y, at_start
-    ),
-    lower_model(
-        "convex",
-        strongly_convex_samples,
-        "Assumption 3.1, from the local point to the minimiser",
-        at_y,
-        at_minimiser,
-    ),
-)
-STEPS = (
-    Step("T >= 1", T >= 1, COUNTS, Decide(), "a visit has a step"),
-    Step(
-        "every sample",
-        VectorEquality(vector_total(v, t, T), gap * T),
-        ("gap", *COUNTS),
-        EverySample("order"),
-        "every epoch uses every sample once",
-    ),
-    Step(
-        "1",
-        sp.Ge(inner(g, u), inner(v, one) + mu / 4 * norm2(u) - L * norm2(y)),
-        ("smooth", "convex", "value", "domain mu", "domain L", "domain 1"),
-        Combine({"smooth": 1, "convex": 1, "value": 1}),
-        "Lemma B.1 at the local point",
-    ),
-    Step(
-        "2",
-        sp.Ge(total(inner(g, u), t, T), total(inner(v, one), t, T) + T * mu / 4 * norm2(u) - L * total(norm2(y), t, T)),
-        ("1", "T >= 1"),
-        SumOver("1", t, T),
-        "summed over the steps",
-    ),
-    Step(
-        "conclusion",
-        sp.Le(short, L * visit_drift_0),
-        ("shortfall", "G", "drift", "every sample", "2", *COUNTS),
-        Combine({"2": 1 / T}),
-        "divided by the number of steps",
-    ),
-)
+at_start, at_minimiser = (Evaluation("f_ij", z, value=loss, which=t) for z, loss in ((Vector(()), fx), (-u, fs)))
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation."""
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *FACTS),
-        STEPS,
-        conclusion="conclusion",
-        target=short,
-        laws=(ORDER,),
-    )
+    p = Proof(statement, short, laws=(Order("order", "fedshuffle_gen", ((v, b),), (b, one, u), N, epochs=True),))
+    p.count("samples", N >= 1, "samples of the client")
+    p.count("epochs", Q >= 1, "epochs of the visit")
+    p.index(t, T, "steps of the visit")
+    p.index(i, N, "samples of the client")
+    p.known("drift", eq(visit_drift_0, total(norm2(y), t, T) / T), "mean over the steps")
+    p.define(G, vector_total(g, t, T) / T, "mean gradient of the visit")
+    p.define(gap, vector_total(b, i, N) / N, "f_i is the mean of its samples' losses")
+    p.known("value", fx - fs >= inner(v, one), "v is the difference of the sample's losses, along one")
+    p.known("shortfall", eq(short, inner(gap, one) + mu / 4 * norm2(u) - inner(G, u)), "what the metric is")
+    p.upper_model("smooth", smooth_samples, "Assumption 3.2 as in (15), from the local point to the start", at_y,
+        at_start)
+    p.lower_model("convex", strongly_convex_samples, "Assumption 3.1, from the local point to the minimiser", at_y,
+        at_minimiser)
+
+    p.step("T >= 1", T >= 1, "samples", "epochs", why="a visit has a step")
+    p.rule("every sample", EverySample("order"), "gap", why="every epoch uses every sample once",
+        claim=eq(vector_total(v, t, T), gap * T))
+    p.step("1", inner(g, u) >= inner(v, one) + mu / 4 * norm2(u) - L * norm2(y), {"smooth": 1, "convex": 1, "value": 1},
+        why="Lemma B.1 at the local point")
+    p.sum_over("2", None, "1", t, T, "T >= 1", why="summed over the steps")
+    p.conclude(short <= L * visit_drift_0, {"2": 1 / T}, "shortfall", "G", "drift", "every sample",
+        why="divided by the number of steps")
+    return p.done()

@@ -10,47 +10,23 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, symbols
 
 READINGS = ("corrected",)
-
-work, largest, W, eta_g = sp.symbols("work largest W eta_g", real=True)
-top, own, other, ratio = sp.symbols("top own other ratio", real=True)
-
-FACTS = (
-    Fact("top", top > 0, "metric", "1/(4 beta L)"),
-    Fact("own", sp.Eq(own, sp.Min(top, top / eta_g) / work), "metric", "eta_l and eta_g eta_l are at most top"),
-    Fact(
-        "other",
-        sp.Eq(other, sp.Min(top, top / (W * eta_g)) / largest),
-        "metric",
-        "eta_l and W eta_g eta_l are at most top",
-    ),
-    Fact("ratio", sp.Eq(ratio * other, own), "metric", "FedShuffle's over the other's"),
-)
-SIZES = ("domain work", "domain largest", "domain W", "domain eta_g", "top")
-STEPS = (
-    Step("step own", sp.Eq(own * eta_g * work, top), ("own", *SIZES), Decide(), "eta_g >= 1"),
-    Step(
-        "step other",
-        sp.Eq(other * eta_g * largest, top * sp.Min(eta_g, 1 / W)),
-        ("other", *SIZES),
-        Decide(),
-        "eta_g times the minimum",
-    ),
-    Step("other > 0", other > 0, ("other", *SIZES), Decide(), "a minimum of positive numbers"),
-    Step(
-        "conclusion",
-        sp.Eq(ratio, largest / (work * sp.Min(eta_g, 1 / W))),
-        ("ratio", "step own", "step other", "other > 0", *SIZES),
-        Decide(),
-        "divided",
-    ),
-)
+work, largest, W, eta_g, top, own, other, ratio = symbols("work largest W eta_g top own other ratio")
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of the corrected reading."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=ratio)
+    p = Proof(statement, ratio)
+    p.known("top", top > 0, "1/(4 beta L)")
+    p.known("own", eq(own, sp.Min(top, top / eta_g) / work), "eta_l and eta_g eta_l are at most top")
+    p.known("other", eq(other, sp.Min(top, top / (W * eta_g)) / largest), "eta_l and W eta_g eta_l are at most top")
+    p.known("ratio", eq(ratio * other, own), "FedShuffle's over the other's")
+    p.step("step own", eq(own * eta_g * work, top), "own", "top", why="eta_g >= 1")
+    p.step("step other", eq(other * eta_g * largest, top * sp.Min(eta_g, 1 / W)), "other", "top",
+        why="eta_g times the minimum")
+    p.signs(other > 0, "other", "top", why="a minimum of positive numbers")
+    p.conclude(eq(ratio, largest / (work * sp.Min(eta_g, 1 / W))), "ratio", "step own", "step other", "other > 0",
+        "top", why="divided")
+    return p.done()

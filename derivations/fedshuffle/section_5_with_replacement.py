@@ -9,44 +9,29 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, symbols
 
 READINGS = ("corrected",)
-
-R, d, c, et, first, noise, start, order, root = sp.symbols("R d c et first noise start order root", real=True)
-
-FACTS = (
-    Fact("d", d > 0, "metric", "the distance of the start"),
-    Fact("c", c > 0, "metric", "the coefficient of the noise"),
-    Fact("et", sp.And(et > 0, sp.Eq(c * R * et**2, d)), "metric", "where d/(et R) and c et agree"),
-    Fact("first", sp.And(first > 0, sp.Eq(c * first**2, d)), "metric", "the same for R = 1"),
-    Fact("root", sp.Eq(root, sp.sqrt(R)), "definition", "the root of the rounds"),
-    Fact("noise", sp.Eq(noise, c * et), "metric", "the term of R rounds"),
-    Fact("start", sp.Eq(start, c * first), "metric", "the term of one round"),
-    Fact("order", sp.Eq(order * start, noise), "metric", "how it falls with R"),
-)
-SIZES = ("d", "c", "domain R")
-STEPS = (
-    Step("ratio", sp.Eq(R * et**2, first**2), ("et", "first", *SIZES), Decide(), "both are d/c"),
-    Step("root >= 0", root >= 0, ("root", "domain R"), Decide(), "a root"),
-    Step("squares", sp.Eq(first**2, root**2 * et**2), ("ratio", "root", "domain R"), Decide(), "R is the root squared"),
-    Step("first > 0", first > 0, ("first",), Decide(), "a step size"),
-    Step("et > 0", et > 0, ("et",), Decide(), "a step size"),
-    Step(
-        "equal", sp.Eq(first, root * et), ("squares", "root >= 0", "first > 0", "et > 0"), Decide(), "both are positive"
-    ),
-    Step(
-        "conclusion",
-        sp.Eq(order, 1 / sp.sqrt(R)),
-        ("order", "noise", "start", "root", "equal", "et", "first", *SIZES),
-        Decide(),
-        "divided",
-    ),
-)
+R, d, c, et, first, noise, start, order, root = symbols("R d c et first noise start order root")
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of the corrected reading."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=order)
+    p = Proof(statement, order)
+    p.known("d", d > 0, "the distance of the start")
+    p.known("c", c > 0, "the coefficient of the noise")
+    p.known("et", sp.And(et > 0, eq(c * R * et**2, d)), "where d/(et R) and c et agree")
+    p.known("first", sp.And(first > 0, eq(c * first**2, d)), "the same for R = 1")
+    p.define(root, sp.sqrt(R), "the root of the rounds")
+    p.known("noise", eq(noise, c * et), "the term of R rounds")
+    p.known("start", eq(start, c * first), "the term of one round")
+    p.known("order", eq(order * start, noise), "how it falls with R")
+    p.step("ratio", eq(R * et**2, first**2), "et", "first", "d", "c", why="both are d/c")
+    p.signs(root >= 0, "root", why="a root")
+    p.step("squares", eq(first**2, root**2 * et**2), "ratio", "root", why="R is the root squared")
+    p.signs(first > 0, "first", why="a step size")
+    p.signs(et > 0, "et", why="a step size")
+    p.step("equal", eq(first, root * et), "squares", "root >= 0", "first > 0", "et > 0", why="both are positive")
+    p.conclude(eq(order, 1 / sp.sqrt(R)), "order", "noise", "start", "root", "equal", "et", "first", "d", "c",
+        why="divided")
+    return p.done()

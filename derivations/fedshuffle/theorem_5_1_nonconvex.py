@@ -13,36 +13,38 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.rounds import R, added_up, mean, t
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, functions, symbols
+from boundcheck.proof.sums import total
 
 READINGS = ("corrected", "as_printed", "sharp")
 
-B2, gap_0, grad2_0 = sp.symbols("B2 gap_0 grad2_0", real=True)
-gap: Any = sp.Function("gap", real=True)
-G: Any = sp.Function("G", real=True)(t)
-
-FACTS = (
-    Fact("start", sp.Eq(gap_0, gap(0)), "metric", "the gap of the start"),
-    Fact("gap >= 0", gap(t) >= 0, "metric", "F* is the infimum of F"),
-    Fact("G >= 0", G >= 0, "metric", "a mean of squared norms"),
-    Fact("last", gap(R) >= 0, "assumption", "F* is finite", "bounded_below"),
-)
+L, G2, B2, P2, sigma2, M, E, eta_l, eta_g = symbols("L G2 B2 P2 sigma2 M E eta_l eta_g")
+R, t, mean, gap_0, grad2_0 = symbols("R t mean gap_0 grad2_0")
+gap, G = functions("gap G")
+et, H = E * eta_g * eta_l, (E**2 + P2 / 3) * G2 + sigma2 / 3
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    lemma = f"fedshuffle/recursion_nonconvex/{statement.reading}"
-    left_out = (Step("B at least 1", B2 >= 1, (), Decide(), "the recursion needs it"),)
-    before = left_out if statement.reading == "as_printed" else ()
-    facts, steps = added_up(statement, lemma, (gap_0, gap), (grad2_0, G), FACTS, before=before)
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *facts),
-        steps,
-        conclusion="conclusion",
-        target=mean,
-        rounds=((gap(t), t), (G, t)),
-    )
+    p = Proof(statement, mean, rounds=((gap(t), t), (G(t), t)))
+    p.index(t, R, "rounds")
+    p.known("mean", eq(mean, total(G(t), t, R) / R), "over the rounds 0 to R - 1, all alike")
+    p.known("start", eq(gap_0, gap(0)), "the gap of the start")
+    p.known("gap >= 0", gap(t) >= 0, "F* is the infimum of F")
+    p.known("G >= 0", G(t) >= 0, "a mean of squared norms")
+    p.assume("last", "bounded_below", gap(R) >= 0, "F* is finite")
+
+    needs = ["gap >= 0", "G >= 0"]
+    if p.reading == "as_printed":
+        p.step("B at least 1", B2 >= 1, why="the recursion needs it")
+        needs.append("B at least 1")
+    share = et / (4 if p.reading == "sharp" else 8)
+    factor = {"sharp": 3 * L / 2, "corrected": 9 * L / 4, "as_printed": sp.Rational(9, 4)}[p.reading]
+    noise = et**2 * M * L * G2 + factor * L * et * eta_l**2 * H
+    p.cite_mean("decrease", gap(t + 1) <= gap(t) - share * G(t) + noise, f"recursion_nonconvex/{p.reading}",
+        gap(t + 1), {gap_0: gap(t), grad2_0: G(t)}, *needs, why="the recursion in every round")
+    p.add_up("sum", gap(R) <= gap(0) + total(-share * G(t) + noise, t, R), "decrease", gap(t), t, R, why="all rounds")
+    p.step("share > 0", share > 0, why="a product of positive numbers")
+    p.conclude(mean <= p.bound, {"sum": 1 / (share * R), "last": 1 / (share * R)}, "start", "mean", "share > 0",
+        why="divided by R and by what a round gains")
+    return p.done()

@@ -13,119 +13,48 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.at_points import Evaluation, pointwise
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.lemma import Lemma
-from boundcheck.proof.rules import Induction, Supposing
-from boundcheck.proof.step import Fact, Step
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.proof.at_points import Evaluation
+from boundcheck.proof.proof import Proof, eq, le, symbols
+from boundcheck.proof.vectors import Vector, inner, norm2, vector
 from boundcheck.theory.assumptions import gradient_dissimilarity
 
 READINGS = ("corrected", "as_printed")
 
-
-def _symbols(names: str) -> Any:
-    return sp.symbols(names, real=True)
-
-
-L, G2, B2, sigma2, E, R, eta_l, delta, a, warm_up = _symbols("L G2 B2 sigma2 E R eta_l delta a warm_up")
-gap_0, h2_0, first, mean, j = _symbols("gap_0 h2_0 first mean j")
-n, fi, p, f = vector("n", j), vector("fi", j), vector("p", j), vector("f")
-origin = Vector(())
-
-DRAWN = ((f, 0), (p, j), (fi, j + 1))
-FACTS = (
-    Fact("index j", j >= 0, "index", "rounds of the warm-up"),
-    Fact("n", VectorEquality(n, fi - f), "definition", "deviation of the sampled gradient"),
-    Fact("nothing", VectorEquality(p.at(j, 0), origin), "algorithm", "no round of the warm-up"),
-    Fact("next", VectorEquality(p.at(j, j + 1), p + n), "algorithm", "one more"),
-    Fact("by weight", sp.Ge(inner(fi, f), norm2(f)), "algorithm", "a client drawn by weight: the mean of fi is f"),
-    Fact("independent", sp.Le(inner(p, n), 0), "algorithm", "drawn independently of the rounds before, of mean 0"),
-    Fact(
-        "momentum", sp.Le(warm_up**2 * first, norm2(p.at(j, warm_up))), "algorithm", "m^0 is the mean of the gradients"
-    ),
-    Fact("first >= 0", first >= 0, "metric", "a squared norm"),
-    pointwise(
-        "A3.3",
-        gradient_dissimilarity,
-        "(4), for a client drawn by weight",
-        Evaluation("F", origin, f),
-        client_grad2=norm2(fi),
-    ),
-)
-SIZES = tuple(
-    f"domain {name}" for name in ("L", "G2", "B2", "P2", "sigma2", "E", "eta_l", "delta", "a", "warm_up", "R")
-)
+L, G2, sigma2, E, R, eta_l, a, warm_up = symbols("L G2 sigma2 E R eta_l a warm_up")
+gap_0, h2_0, first, mean, j = symbols("gap_0 h2_0 first mean j")
+n, fi, f, origin = vector("n", j), vector("fi", j), vector("f"), Vector(())
 
 
-def after(rounds: Any) -> Any:
-    """The squared error after so many rounds of the warm-up, as a claim."""
-    return sp.Le(norm2(p.at(j, rounds)), rounds * G2, evaluate=False)
+def past(rounds: Any) -> Vector:
+    """The deviations of so many rounds of the warm-up, added up."""
+    return vector("p", rounds)
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    printed = statement.reading == "as_printed"
-    names = tuple(f"condition {c.name}" for c in statement.conditions if c.name != "warm-up")
-    warm = ("condition warm-up",) if printed else ()
-    steps = (
-        Step(
-            "deviation",
-            sp.Le(norm2(n), G2),
-            ("A3.3", "by weight", "n", "condition B is 1"),
-            Combine({"A3.3": 1, "by weight": 2}),
-            "Assumption 3.3 with B = 1",
-        ),
-        Step("base case", after(sp.Integer(0)), ("nothing",), Combine(), "no round"),
-        Step(
-            "step case",
-            sp.Implies(after(j), after(j + 1)),
-            ("next", "independent", "deviation"),
-            Supposing(Combine({"hypothesis": 1, "independent": 2, "deviation": 1})),
-            "variances add up",
-        ),
-        Step(
-            "warm-up",
-            after(warm_up),
-            ("base case", "step case", "domain warm_up"),
-            Induction("base case", "step case", j, warm_up),
-            "all rounds of the warm-up",
-        ),
-        Step(
-            "first momentum",
-            sp.Le(first, G2 / warm_up),
-            ("warm-up", "momentum", "domain warm_up"),
-            Combine({"momentum": 1 / warm_up**2, "warm-up": 1 / warm_up**2}),
-            "a mean of so many has this variance",
-        ),
-        Step(
-            "D.5",
-            sp.Le(
-                mean,
-                5 * (gap_0 + sp.Rational(288, 23) * eta_l * E / a * first) / (eta_l * R * E)
-                + 25 * eta_l**2 * L**2 * sigma2
-                + 255 * a * G2,
-            ),
-            ("first >= 0", "domain gap_0", *names, *SIZES),
-            Lemma("fedshuffle/lemma_d_5/corrected", mean, {gap_0: gap_0, h2_0: first}),
-            "Lemma D.5 for this first momentum",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(mean, statement.bound),
-            ("D.5", "first momentum", *warm, *names, *SIZES),
-            Combine({"D.5": 1, "first momentum": sp.Rational(1440, 23) / (a * R)}),
-            "1440/23 <= 63" + (", and a <= 1" if printed else ""),
-        ),
-    )
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *FACTS),
-        steps,
-        conclusion="conclusion",
-        target=mean,
-        quantities=frozenset({"gap_0", "G2", "sigma2"}),
-        rounds=((first, 0),),
-        drawn=DRAWN,
-    )
+    p = Proof(statement, mean, at_start=(first,), squares=(gap_0, G2, sigma2),
+        drawn=((f, 0), (past(j), j), (fi, j + 1)))
+    p.index(j, None, "rounds of the warm-up")
+    p.define(n, fi - f, "deviation of the sampled gradient")
+    p.algorithm("nothing", eq(past(0), origin), "no round of the warm-up")
+    p.algorithm("next", eq(past(j + 1), past(j) + n), "one more")
+    p.algorithm("by weight", inner(fi, f) >= norm2(f), "a client drawn by weight: the mean of fi is f")
+    p.algorithm("independent", inner(past(j), n) <= 0, "drawn independently of the rounds before, of mean 0")
+    p.algorithm("momentum", warm_up**2 * first <= norm2(past(warm_up)), "m^0 is the mean of the gradients")
+    p.known("first >= 0", first >= 0, "a squared norm")
+    p.pointwise("A3.3", gradient_dissimilarity, "(4), for a client drawn by weight", Evaluation("F", origin, f),
+        client_grad2=norm2(fi))
+
+    p.step("deviation", norm2(n) <= G2, {"A3.3": 1, "by weight": 2}, "n", "condition B is 1",
+        why="Assumption 3.3 with B = 1")
+    p.induct("warm-up", lambda k: le(norm2(past(k)), k * G2), j, warm_up, base="nothing",
+        step=({"hypothesis": 1, "independent": 2, "deviation": 1}, "next"), why="all rounds of the warm-up",
+        words=("no round", "variances add up"))
+    p.step("first momentum", first <= G2 / warm_up, {"momentum": 1 / warm_up**2, "warm-up": 1 / warm_up**2},
+        why="a mean of so many has this variance")
+    p.cite_mean("D.5", mean <= 5 * (gap_0 + sp.Rational(288, 23) * eta_l * E / a * first) / (eta_l * R * E)
+        + 25 * eta_l**2 * L**2 * sigma2 + 255 * a * G2, "lemma_d_5/corrected", mean, {gap_0: gap_0, h2_0: first},
+        "first >= 0", why="Lemma D.5 for this first momentum")
+    p.conclude(mean <= p.bound, {"D.5": 1, "first momentum": sp.Rational(1440, 23) / (a * R)},
+        why="1440/23 <= 63" + (", and a <= 1" if p.reading == "as_printed" else ""))
+    return p.done()

@@ -11,42 +11,37 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.rounds import R, added_up, mean, t
-from boundcheck.proof.step import Fact
-from boundcheck.proof.weaker import from_sharper
+from boundcheck.proof.proof import Proof, eq, functions, symbols
+from boundcheck.proof.sums import total
 
 READINGS = ("corrected", "as_printed", "sharp")
 
-dist2_0, gap_0 = sp.symbols("dist2_0 gap_0", real=True)
-dist2: Any = sp.Function("dist2", real=True)
-gap: Any = sp.Function("gap", real=True)(t)
-RECURSION, SHARP = "fedshuffle/recursion_convex_gen/sharp", "fedshuffle/theorem_e_1_convex/sharp"
-START = (("dist2_0", dist2_0), ("gap_0", gap_0))
-SLIP = "the middle term lacks L and W^2"
-
-FACTS = (
-    Fact("start", sp.Eq(dist2_0, dist2(0)), "metric", "the distance of the start"),
-    Fact("dist2 >= 0", dist2(t) >= 0, "metric", "a mean of squared norms"),
-    Fact("last", dist2(R) >= 0, "metric", "a mean of squared norms"),
-    Fact("gap >= 0", gap >= 0, "metric", "F* is the infimum of F"),
-)
+L, G2, P2_gen, sigma2_gen, M1, W, eta_l, eta_g = symbols("L G2 P2_gen sigma2_gen M1 W eta_l eta_g")
+R, t, mean, dist2_0, gap_0 = symbols("R t mean dist2_0 gap_0")
+dist2, gap = functions("dist2 gap")
+et, H = W * eta_g * eta_l, (1 + P2_gen) * G2 + sigma2_gen
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    facts, steps = (
-        added_up(statement, RECURSION, (dist2_0, dist2), (gap_0, gap), FACTS, {"mu": 0})
-        if statement.reading == "sharp"
-        else ((), from_sharper(statement, SHARP, mean, START, SLIP))
-    )
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *facts),
-        steps,
-        conclusion="conclusion",
-        target=mean,
-        rounds=((dist2(t), t), (gap, t)),
-    )
+    p = Proof(statement, mean, rounds=((dist2(t), t), (gap(t), t)))
+    if p.reading != "sharp":
+        p.from_sharper("theorem_e_1_convex/sharp", mean, slip="the middle term lacks L and W^2", dist2_0=dist2_0,
+            gap_0=gap_0)
+        return p.done()
+    p.index(t, R, "rounds")
+    p.known("mean", eq(mean, total(gap(t), t, R) / R), "over the rounds 0 to R - 1, all alike")
+    p.known("start", eq(dist2_0, dist2(0)), "the distance of the start")
+    p.known("dist2 >= 0", dist2(t) >= 0, "a mean of squared norms")
+    p.known("last", dist2(R) >= 0, "a mean of squared norms")
+    p.known("gap >= 0", gap(t) >= 0, "F* is the infimum of F")
+
+    noise = 2 * et**2 * M1 * G2 + 5 * L * et * eta_l**2 * H
+    p.cite_mean("decrease", dist2(t + 1) <= dist2(t) - et * gap(t) + noise, "recursion_convex_gen/sharp", dist2(t + 1),
+        {dist2_0: dist2(t), gap_0: gap(t)}, "dist2 >= 0", "gap >= 0", why="the recursion in every round", mu=0)
+    p.add_up("sum", dist2(R) <= dist2(0) + total(-et * gap(t) + noise, t, R), "decrease", dist2(t), t, R,
+        why="all rounds")
+    p.step("share > 0", et > 0, why="a product of positive numbers")
+    p.conclude(mean <= p.bound, {"sum": 1 / (et * R), "last": 1 / (et * R)}, "start", "mean", "share > 0",
+        why="divided by R and by what a round gains")
+    return p.done()

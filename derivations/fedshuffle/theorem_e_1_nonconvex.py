@@ -13,39 +13,35 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.rounds import R, added_up, mean, t
-from boundcheck.proof.step import Fact
-from boundcheck.proof.weaker import from_sharper
+from boundcheck.proof.proof import Proof, eq, functions, symbols
+from boundcheck.proof.sums import total
 
 READINGS = ("corrected", "as_printed", "sharp")
 
-gap_0, grad2_0 = sp.symbols("gap_0 grad2_0", real=True)
-gap: Any = sp.Function("gap", real=True)
-G: Any = sp.Function("G", real=True)(t)
-RECURSION, SHARP = "fedshuffle/recursion_nonconvex_gen/sharp", "fedshuffle/theorem_e_1_nonconvex/sharp"
-SLIP = "the middle term lacks L and W^2"
-
-FACTS = (
-    Fact("start", sp.Eq(gap_0, gap(0)), "metric", "the gap of the start"),
-    Fact("gap >= 0", gap(t) >= 0, "metric", "F* is the infimum of F"),
-    Fact("G >= 0", G >= 0, "metric", "a mean of squared norms"),
-    Fact("last", gap(R) >= 0, "assumption", "F* is finite", "bounded_below"),
-)
+L, G2, P2_gen, sigma2_gen, M1, W, eta_l, eta_g = symbols("L G2 P2_gen sigma2_gen M1 W eta_l eta_g")
+R, t, mean, gap_0, grad2_0 = symbols("R t mean gap_0 grad2_0")
+gap, G = functions("gap G")
+et, H = W * eta_g * eta_l, (1 + P2_gen) * G2 + sigma2_gen
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    facts, steps = (
-        added_up(statement, RECURSION, (gap_0, gap), (grad2_0, G), FACTS)
-        if statement.reading == "sharp"
-        else ((), from_sharper(statement, SHARP, mean, (("gap_0", gap_0),), SLIP))
-    )
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *facts),
-        steps,
-        conclusion="conclusion",
-        target=mean,
-        rounds=((gap(t), t), (G, t)),
-    )
+    p = Proof(statement, mean, rounds=((gap(t), t), (G(t), t)))
+    if p.reading != "sharp":
+        p.from_sharper("theorem_e_1_nonconvex/sharp", mean, slip="the middle term lacks L and W^2", gap_0=gap_0)
+        return p.done()
+    p.index(t, R, "rounds")
+    p.known("mean", eq(mean, total(G(t), t, R) / R), "over the rounds 0 to R - 1, all alike")
+    p.known("start", eq(gap_0, gap(0)), "the gap of the start")
+    p.known("gap >= 0", gap(t) >= 0, "F* is the infimum of F")
+    p.known("G >= 0", G(t) >= 0, "a mean of squared norms")
+    p.assume("last", "bounded_below", gap(R) >= 0, "F* is finite")
+
+    noise = et**2 * M1 * L * G2 + sp.Rational(3, 2) * L**2 * et * eta_l**2 * H
+    p.cite_mean("decrease", gap(t + 1) <= gap(t) - et / 4 * G(t) + noise, "recursion_nonconvex_gen/sharp", gap(t + 1),
+        {gap_0: gap(t), grad2_0: G(t)}, "gap >= 0", "G >= 0", why="the recursion in every round")
+    p.add_up("sum", gap(R) <= gap(0) + total(-et / 4 * G(t) + noise, t, R), "decrease", gap(t), t, R, why="all rounds")
+    p.step("share > 0", et / 4 > 0, why="a product of positive numbers")
+    p.conclude(mean <= p.bound, {"sum": 4 / (et * R), "last": 4 / (et * R)}, "start", "mean", "share > 0",
+        why="divided by R and by what a round gains")
+    return p.done()

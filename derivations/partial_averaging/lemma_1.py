@@ -18,192 +18,93 @@ whose gradient is Lmax-Lipschitz in each block, and which is convex.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
 from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.drawing import Expected
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
 from boundcheck.proof.laws import Draws
-from boundcheck.proof.rules import Accumulation, SumOver
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, functions, ge, le, symbols
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, inner, norm2, vector
 from boundcheck.theory.assumptions import block_variance, bounded_below, smooth_weighted
 
 READINGS = ("corrected", "as_printed")
 
-
-def _symbols(names: str) -> Any:
-    return sp.symbols(names, real=True)
-
-
-eta, K, m, Lmax, sum_p2, noise, gap_0, apart_mean = _symbols("eta K m Lmax sum_p2 sum_L_sigma2 gap_0 L2_discrepancy")
-r, i, k, mean = _symbols("r i k mean")
-gap: Any = sp.Function("gap", real=True)
-p2: Any = sp.Function("p2", real=True)(i)  # p_i^2
-apart: Any = sp.Function("apart", real=True)(r)
-s, g, gl, b, bl = (vector("s", r), *(vector(name, r, i) for name in ("g", "gl", "b", "bl")))
-c, cx, move, AVERAGED = vector("c", r, k), vector("cx", r, k), vector("move", r), vector("B", r)
+eta, K, m, Lmax, sum_p2, noise, gap_0, apart_mean = symbols("eta K m Lmax sum_p2 sum_L_sigma2 gap_0 L2_discrepancy")
+r, i, k, mean, one, other, across = symbols("r i k mean one other across")
+gap, p2, apart = functions("gap"), functions("p2")(i), functions("apart")(r)  # p2: p_i^2
+s, c, cx, move, averaged = vector("s", r), vector("c", r, k), vector("cx", r, k), vector("move", r), vector("B", r)
+g, gl, b, bl = (vector(name, r, i) for name in ("g", "gl", "b", "bl"))
 u, x = Vector(()), vector("x", r, k)  # the averaged model, to which points are relative, and that of the drawn client
-G, GL, B, BL = (vector_total(one, i, m) for one in (g, gl, b, bl))
-CLIENTS = Draws("client", "averages_as_objective", ((c, s), (cx, AVERAGED), (x, u)), (s, AVERAGED, b), time=r)
+G, GL, B, BL = (vector_total(v, i, m) for v in (g, gl, b, bl))
+
+CLIENTS = Draws("client", "averages_as_objective", ((c, s), (cx, averaged), (x, u)), (s, averaged, b), time=r)
 NOISE = Draws("noise", "block_variance", ((g, b), (gl, bl)), (b, bl, s), time=r)
-
-FACTS = (
-    Fact("index r", sp.And(r >= 0, r <= K - 1), "index", "iterations"),
-    Fact("clients", m >= 1, "count", "the clients"),
-    Fact("index i", sp.And(i >= 0, i <= m - 1), "index", "clients"),
-    Fact("B", VectorEquality(AVERAGED, B), "definition", "the averaged gradient"),
-    Fact("move", VectorEquality(move, GL * eta), "definition", "the step of the averaged model, scaled"),
-    Fact("mean", sp.Eq(mean, total(norm2(s), r, K) / K), "metric", "over u_1, ..., u_K"),
-    Fact("discrepancy", sp.Eq(apart_mean, total(apart, r, K) / K), "metric", "as measured"),
-    Fact("start", sp.Eq(gap_0, gap(0)), "metric", "the gap of the common start"),
-    Fact("weights", sp.Eq(sum_p2, total(p2, i, m)), "metric", "what sum_p2 is"),
-    Fact("largest", sp.Le(norm2(BL), Lmax * norm2(B)), "metric", "every L_j is at most Lmax"),
-    pointwise("bounded", bounded_below, "inf F is finite", gap=gap(K)),
-    upper_model(
-        "descent",
-        smooth_weighted,
-        "(19) for u' = u - eta g: a Hessian whose square is at most diag(L_j^2) is at most diag(L_j)",
-        Evaluation("F", u, s, gap(r)),
-        Evaluation("F", G * -eta, value=gap(r + 1)),
-        scaled_move2=norm2(move),
-    ),
-    pointwise(
-        "noise",
-        block_variance,
-        "(23) to (26), the blocks added up with the weights L_j",
-        draw_deviation2=gl - bl,
-        weight2=p2,
-        deviation2=noise,
-    ),
-    pointwise(
-        "smooth",
-        smooth_weighted,
-        "one inequality over all blocks, for the client's objective without its linear part at its own model",
-        Evaluation("f_i", u, c.at(k, 0), which=r),
-        Evaluation("f_i", x.at(k, 0), cx.at(k, 0), which=r),
-        scaled_difference2=apart,
-    ),
-)
-SIZES = ("domain eta", "domain Lmax", "condition step size")
-HALF = sp.Rational(1, 2)
+DESCENT = upper_model("descent", smooth_weighted,
+    "(19) for u' = u - eta g: a Hessian whose square is at most diag(L_j^2) is at most diag(L_j)",
+    Evaluation("F", u, s, gap(r)), Evaluation("F", G * -eta, value=gap(r + 1)), scaled_move2=norm2(move))
+SMOOTH = pointwise("smooth", smooth_weighted,
+    "one inequality over all blocks, for the client's objective without its linear part at its own model",
+    Evaluation("f_i", u, c.at(k, 0), which=r), Evaluation("f_i", x.at(k, 0), cx.at(k, 0), which=r),
+    scaled_difference2=apart)
 
 
-STEPS = (
-    Step("square", sp.Ge(norm2((c - cx).at(k, 0) - s + AVERAGED), 0, evaluate=False), (), Combine(), "a squared norm"),
-    Step(
-        "(30)",
-        sp.Le(norm2(s - AVERAGED), apart),
-        ("square", "smooth"),
-        Expected(("client",), Combine({"smooth": 1, "square": 1})),
-        "Jensen's inequality over the clients",
-    ),
-    Step(
-        "(22)",
-        sp.Ge(2 * inner(s, B), norm2(s) + norm2(B) - apart),
-        ("(30)", "B"),
-        Combine({"(30)": 1}),
-        "2 <a, b> = |a|^2 + |b|^2 - |a - b|^2",
-    ),
-    Step(
-        "one client",
-        sp.Le(norm2(gl) - norm2(bl), p2 * noise),
-        ("noise",),
-        Expected(("noise",), Combine({"noise": 1})),
-        "the noise has mean 0",
-    ),
-    Step(
-        "all clients",
-        sp.Le(total(norm2(gl) - norm2(bl), i, m), total(p2, i, m) * noise),
-        ("one client", "clients"),
-        SumOver("one client", i, m),
-        "independent noise of the clients",
-    ),
-    Step(
-        "step",
-        sp.Le(norm2(GL), norm2(BL) + sum_p2 * noise),
-        ("all clients", "weights", "clients"),
-        Expected(("noise",), Combine({"all clients": 1})),
-        "(23) to (26)",
-    ),
-    Step("unbiased", sp.Ge(inner(s, G), inner(s, B)), ("clients",), Expected(("noise",), Combine()), "E g is the mean"),
-    Step(
-        "decrease",
-        sp.Le(gap(r + 1), gap(r) - eta / 2 * norm2(s) + eta / 2 * apart + eta**2 / 2 * sum_p2 * noise),
-        ("descent", "move", "unbiased", "step", "largest", "(22)", *SIZES),
-        Combine({"descent": 1, "unbiased": eta, "step": eta**2 / 2, "largest": eta**2 / 2, "(22)": eta / 2}),
-        "eta Lmax <= 1 leaves nothing of |gb|^2",
-    ),
-    Step(
-        "(28)",
-        sp.Le(
-            gap(K),
-            gap(0) + total(-eta / 2 * norm2(s) + eta / 2 * apart + eta**2 / 2 * sum_p2 * noise, r, K),
-        ),
-        ("decrease", "domain K"),
-        Accumulation("decrease", gap(r), r, K),
-        "all iterations",
-    ),
-    Step(
-        "conclusion",
-        sp.Le(mean, 2 * gap_0 / (eta * K) + eta * sum_p2 * noise + apart_mean),
-        ("(28)", "mean", "discrepancy", "start", "bounded", "domain K", "domain eta"),
-        Combine({"(28)": 2 / (eta * K), "bounded": 2 / (eta * K)}),
-        "(18)",
-    ),
-)
-
-
-one, other, across = _symbols("one other across")
-COUPLED = (
-    Step(
-        "(19) for coupled blocks",
-        sp.Le(Lmax * (one**2 + other**2) / 2 + across * one * other, Lmax * (one**2 + other**2) / 2, evaluate=False),
-        ("across", "domain Lmax"),
-        Decide(),
-        "F at the move (one, other) from its minimum, by the sum of L_j/2 times the squares of the blocks",
-    ),
-    Step(
-        "(30) for coupled blocks",
-        sp.Le(
-            (Lmax * one + across * other) ** 2 + (Lmax * other + across * one) ** 2,
-            Lmax**2 * (one**2 + other**2),
-            evaluate=False,
-        ),
-        ("across", "domain Lmax"),
-        Decide(),
-        "the difference of its gradients there, by the sum of L_j^2 times the squares of the blocks",
-    ),
-)
-
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    printed = statement.reading == "as_printed"
-    facts, steps = FACTS, STEPS
-    if printed:
-        slips = {"descent": COUPLED[0], "smooth": COUPLED[1]}
-        facts = (
-            Fact("across", sp.And(across >= 0, across <= Lmax), "range", "how two blocks may be coupled"),
-            Fact("equal weights", sp.Eq(sum_p2, 1 / m), "definition", "all clients have the same weight"),
-            *(f for f in FACTS if f.name not in (*slips, "clients")),
-        )
-        steps = (
-            *COUPLED,
-            *(
-                Step(f.name, f.claim, (slips[f.name].name,), Combine(), "as if Assumption 1 gave it")
-                for f in FACTS
-                if f.name in slips
-            ),
-            Step("clients", m >= 1, ("domain m",), Decide(), "the clients"),
-            *(replace(s, uses=(*s.uses, "equal weights", "domain m")) for s in STEPS),
-        )
-    return Derivation(
-        statement, (*scope_facts(statement), *facts), steps, conclusion="conclusion", target=mean, laws=(CLIENTS, NOISE)
-    )
+    p = Proof(statement, mean, laws=(CLIENTS, NOISE))
+    if p.reading == "as_printed":
+        coupled(p)
+    else:
+        p.index(r, K, "iterations")
+        p.count("clients", m >= 1, "the clients")
+    p.index(i, m, "clients")
+    p.define(averaged, B, "the averaged gradient", name="B")
+    p.define(move, GL * eta, "the step of the averaged model, scaled", name="move")
+    p.known("mean", eq(mean, total(norm2(s), r, K) / K), "over u_1, ..., u_K")
+    p.known("discrepancy", eq(apart_mean, total(apart, r, K) / K), "as measured")
+    p.known("start", eq(gap_0, gap(0)), "the gap of the common start")
+    p.known("weights", eq(sum_p2, total(p2, i, m)), "what sum_p2 is")
+    p.known("largest", norm2(BL) <= Lmax * norm2(B), "every L_j is at most Lmax")
+    p.pointwise("bounded", bounded_below, "inf F is finite", gap=gap(K))
+    if p.reading == "corrected":
+        p.add(DESCENT)
+    p.pointwise("noise", block_variance, "(23) to (26), the blocks added up with the weights L_j",
+        draw_deviation2=gl - bl, weight2=p2, deviation2=noise)
+    if p.reading == "corrected":
+        p.add(SMOOTH)
+
+    p.step("square", ge(norm2((c - cx).at(k, 0) - s + averaged), 0), why="a squared norm")
+    p.expected("(30)", norm2(s - averaged) <= apart, "client", {"smooth": 1, "square": 1},
+        why="Jensen's inequality over the clients")
+    p.step("(22)", 2 * inner(s, B) >= norm2(s) + norm2(B) - apart, {"(30)": 1}, "B",
+        why="2 <a, b> = |a|^2 + |b|^2 - |a - b|^2")
+    p.expected("one client", norm2(gl) - norm2(bl) <= p2 * noise, "noise", {"noise": 1}, why="the noise has mean 0")
+    p.sum_over("all clients", total(norm2(gl) - norm2(bl), i, m) <= total(p2, i, m) * noise, "one client", i, m,
+        why="independent noise of the clients")
+    p.expected("step", norm2(GL) <= norm2(BL) + sum_p2 * noise, "noise", {"all clients": 1}, "weights",
+        why="(23) to (26)")
+    p.expected("unbiased", inner(s, G) >= inner(s, B), "noise", why="E g is the mean")
+    p.step("decrease", gap(r + 1) <= gap(r) - eta / 2 * norm2(s) + eta / 2 * apart + eta**2 / 2 * sum_p2 * noise,
+        {"descent": 1, "unbiased": eta, "step": eta**2 / 2, "largest": eta**2 / 2, "(22)": eta / 2}, "move",
+        "condition step size", why="eta Lmax <= 1 leaves nothing of |gb|^2")
+    p.add_up("(28)", None, "decrease", gap(r), r, K, why="all iterations")
+    p.conclude(mean <= 2 * gap_0 / (eta * K) + eta * sum_p2 * noise + apart_mean,
+        {"(28)": 2 / (eta * K), "bounded": 2 / (eta * K)}, "mean", "discrepancy", "start", why="(18)")
+    return p.done()
+
+
+def coupled(p: Proof) -> None:
+    """The printed reading: equal weights, and (19) and (30) as if Assumption 1, block by block, gave them."""
+    p.range("across", sp.And(across >= 0, across <= Lmax), "how two blocks may be coupled")
+    p.define(sum_p2, 1 / m, "all clients have the same weight", name="equal weights")
+    p.index(r, K, "iterations")
+    p.step("(19) for coupled blocks",
+        le(Lmax * (one**2 + other**2) / 2 + across * one * other, Lmax * (one**2 + other**2) / 2),
+        why="F at the move (one, other) from its minimum, by the sum of L_j/2 times the squares of the blocks")
+    p.step("(30) for coupled blocks",
+        le((Lmax * one + across * other)**2 + (Lmax * other + across * one)**2, Lmax**2 * (one**2 + other**2)),
+        why="the difference of its gradients there, by the sum of L_j^2 times the squares of the blocks")
+    p.step("descent", DESCENT.claim, "(19) for coupled blocks", why="as if Assumption 1 gave it")
+    p.step("smooth", SMOOTH.claim, "(30) for coupled blocks", why="as if Assumption 1 gave it")
+    p.step("clients", m >= 1, why="the clients")

@@ -9,41 +9,24 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, symbols
 
 READINGS = ("corrected", "sharp", "as_printed")
 
-A, beta2, inverse = sp.symbols("A beta2 inverse", real=True)
-
-FACTS = (Fact("inverse", sp.Eq(inverse * (1 - A), 1), "metric", "inverse is 1/(1 - A)"),)
-SCOPE = ("condition A not negative", "condition A small", "domain beta2")
-
-STEPS = (
-    Step("A < 1", A < 1, SCOPE, Decide(), "the proof divides by 1 - A"),
-    Step("half", A * beta2 / (1 - A) <= sp.Rational(1, 2), (*SCOPE, "A < 1"), Decide(), "moved to the left side"),
-    Step(
-        "before rounding",
-        sp.Le(inverse, 1 + 1 / (2 * beta2)),
-        ("inverse", "half", "A < 1", "domain beta2"),
-        Decide(),
-        "1/(1 - A) = 1 + A/(1 - A)",
-    ),
-    Step("1/2", 1 / (2 * beta2) <= sp.Rational(1, 2), ("domain beta2",), Decide(), "beta^2 >= 1; 2/3 is printed"),
-)
+A, beta2, inverse = symbols("A beta2 inverse")
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    steps = STEPS[:3]
-    if statement.reading != "sharp":
-        rounding = Step(
-            "conclusion",
-            sp.Le(inverse, statement.bound),
-            ("before rounding", "1/2", "inverse", *SCOPE),
-            Decide(),
-            "rounded",
-        )
-        steps = (*STEPS, rounding)
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, conclusion=steps[-1].name, target=inverse)
+    p = Proof(statement, inverse)
+    p.known("inverse", eq(inverse * (1 - A), 1), "inverse is 1/(1 - A)")
+    p.signs(A < 1, why="the proof divides by 1 - A")
+    p.step("half", A * beta2 / (1 - A) <= sp.Rational(1, 2), "A < 1", why="moved to the left side")
+    p.step("before rounding", inverse <= 1 + 1 / (2 * beta2), "inverse", "half", "A < 1",
+        why="1/(1 - A) = 1 + A/(1 - A)")
+    if p.reading == "sharp":
+        p.ends_with("before rounding")
+    else:
+        p.step("1/2", 1 / (2 * beta2) <= sp.Rational(1, 2), why="beta^2 >= 1; 2/3 is printed")
+        p.conclude(inverse <= p.bound, "before rounding", "1/2", "inverse", why="rounded")
+    return p.done()

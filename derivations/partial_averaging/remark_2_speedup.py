@@ -9,50 +9,21 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.rules import Supposing
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, symbols
 
 READINGS = ("as_printed",)
 
-m, t, threshold = sp.symbols("m t threshold", real=True)
-equal: Any = sp.Eq((threshold / m) ** 2, m * threshold)
-
-FACTS = (
-    Fact("t", t > 0, "range", "any number of iterations"),
-    Fact(
-        "threshold",
-        sp.And(threshold > 0, equal),
-        "metric",
-        "where 1/sqrt(m K) = m/K, both sides inverted and squared",
-    ),
-)
-SCOPE = ("t", "domain m")
-
-STEPS = (
-    Step(
-        "enough",
-        sp.Implies(t > m**3, 1 / sp.sqrt(m * t) > m / t),
-        SCOPE,
-        Supposing(Decide()),
-        "beyond m^3 the first term is larger",
-    ),
-    Step(
-        "needed",
-        sp.Implies(1 / sp.sqrt(m * t) > m / t, t > m**3),
-        SCOPE,
-        Supposing(Decide()),
-        "and not before",
-    ),
-)
+m, t, threshold = symbols("m t threshold")
 
 
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    last = Step(
-        "conclusion", sp.Eq(threshold, statement.bound), ("threshold", "domain m"), Decide(), "divided by the threshold"
-    )
-    return Derivation(
-        statement, (*scope_facts(statement), *FACTS), (*STEPS, last), conclusion="conclusion", target=threshold
-    )
+    p = Proof(statement, threshold)
+    p.range("t", t > 0, "any number of iterations")
+    p.known("threshold", sp.And(threshold > 0, eq((threshold / m)**2, m * threshold)),
+        "where 1/sqrt(m K) = m/K, both sides inverted and squared")
+    larger = 1 / sp.sqrt(m * t) > m / t
+    p.step("enough", sp.Implies(t > m**3, larger), "t", why="beyond m^3 the first term is larger")
+    p.step("needed", sp.Implies(larger, t > m**3), "t", why="and not before")
+    p.conclude(eq(threshold, p.bound), "threshold", why="divided by the threshold")
+    return p.done()

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import sympy as sp
-
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.discovery import derivation as derivation_of
+from boundcheck.proof.proof import Proof, eq, symbols
 
 READINGS = ("corrected", "as_printed")
 
+threshold, REMARK_2 = symbols("threshold"), "partial_averaging/remark_2_speedup/as_printed"
 
-def derivation(statement: Any) -> Derivation:
+
+def derivation(statement: Any) -> Any:
     """The derivation of one reading: Remark 2's, with this reading's threshold as its conclusion."""
-    other = derivation_of("partial_averaging/remark_2_speedup/as_printed")
-    last = replace(other.steps[-1], claim=sp.Eq(other.target, statement.bound))
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *(f for f in other.facts if f.kind not in ("domain", "condition"))),
-        (*other.steps[:-1], last),
-        conclusion=other.conclusion,
-        target=other.target,
-    )
+    p = Proof(statement, threshold)
+    p.take_facts(REMARK_2)
+    p.take_steps(REMARK_2)
+    p.conclude(eq(threshold, p.bound), "threshold", why="divided by the threshold")
+    return p.done()

@@ -11,14 +11,11 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.rules import Supposing
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, symbols
 
 READINGS = ("factored", "as_printed")
 
-Lmax, tau, t, u, largest = sp.symbols("Lmax tau t u largest", real=True)
+Lmax, tau, t, u, largest = symbols("Lmax tau t u largest")
 
 
 def left(step: Any) -> Any:
@@ -26,62 +23,23 @@ def left(step: Any) -> Any:
     return Lmax**2 * step**2 * tau * (tau - 1) + step * Lmax
 
 
-at_the_limit: Any = sp.Eq(left(largest), 1)
-FACTS = (
-    Fact("t", t >= 0, "range", "any step size"),
-    Fact("u", u > t, "range", "any larger one"),
-    Fact("largest", sp.And(at_the_limit, largest >= 0), "metric", "the step at which the left side is 1"),
-)
-SIZES = ("domain Lmax", "domain tau")
-
-STEPS = (
-    Step(
-        "factors",
-        sp.Eq(left(t) - 1, (t * Lmax * tau - 1) * (t * Lmax * tau - t * Lmax + 1)),
-        (),
-        Decide(),
-        "with e = eta Lmax: (e tau - 1) (e tau - e + 1)",
-    ),
-    Step("second factor", t * Lmax * tau - t * Lmax + 1 > 0, ("t", *SIZES), Decide(), "tau >= 1"),
-    Step(
-        "necessary",
-        sp.Implies(left(t) <= 1, t * Lmax * tau <= 1),
-        ("factors", "second factor"),
-        Supposing(Decide()),
-        "the condition implies eta Lmax <= 1/tau",
-    ),
-    Step(
-        "sufficient",
-        sp.Implies(t * Lmax * tau <= 1, left(t) <= 1),
-        ("factors", "second factor"),
-        Supposing(Decide()),
-        "eta Lmax <= 1/tau implies the condition",
-    ),
-    Step("rises", left(u) > left(t), ("t", "u", *SIZES), Decide(), "a larger step has a larger left side"),
-    Step(
-        "conclusion",
-        sp.Eq(largest, 1 / (tau * Lmax)),
-        ("largest", *SIZES),
-        Decide(),
-        "the root of the first factor",
-    ),
-)
-ROOT = Step(
-    "conclusion",
-    sp.Eq(largest, 2 / (1 + sp.sqrt(1 + 4 * tau * (tau - 1))) / Lmax),
-    ("largest", *SIZES),
-    Decide(),
-    "the positive root of the quadratic",
-)
-
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    last = ROOT if statement.reading == "as_printed" else STEPS[-1]
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *FACTS),
-        (*STEPS[:-1], last),
-        conclusion="conclusion",
-        target=largest,
-    )
+    p = Proof(statement, largest)
+    p.range("t", t >= 0, "any step size")
+    p.range("u", u > t, "any larger one")
+    p.known("largest", sp.And(eq(left(largest), 1), largest >= 0), "the step at which the left side is 1")
+    p.step("factors", eq(left(t) - 1, (t * Lmax * tau - 1) * (t * Lmax * tau - t * Lmax + 1)),
+        why="with e = eta Lmax: (e tau - 1) (e tau - e + 1)")
+    p.step("second factor", t * Lmax * tau - t * Lmax + 1 > 0, why="tau >= 1")
+    p.step("necessary", sp.Implies(left(t) <= 1, t * Lmax * tau <= 1), "factors", "second factor",
+        why="the condition implies eta Lmax <= 1/tau")
+    p.step("sufficient", sp.Implies(t * Lmax * tau <= 1, left(t) <= 1), "factors", "second factor",
+        why="eta Lmax <= 1/tau implies the condition")
+    p.step("rises", left(u) > left(t), why="a larger step has a larger left side")
+    if p.reading == "factored":
+        p.conclude(eq(largest, 1 / (tau * Lmax)), "largest", why="the root of the first factor")
+    else:
+        p.conclude(eq(largest, 2 / (1 + sp.sqrt(1 + 4 * tau * (tau - 1))) / Lmax), "largest",
+            why="the positive root of the quadratic")
+    return p.done()

@@ -15,215 +15,83 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
-from boundcheck.proof.cited import Cited
-from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide, Identity
-from boundcheck.proof.rules import Induction, Supposing
-from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.proof import Proof, eq, functions, le, symbols
 
 READINGS = ("corrected", "as_printed_main", "as_printed_appendix", "conservative", "sharp")
 
-
-def _symbols(names: str) -> Any:
-    return sp.symbols(names, real=True)
-
-
-mu, L, n, E, eta, sigma2, dist2_0, K = _symbols("mu L n E eta sigma2 dist2_0 K")
-s, c, b, floor, k, t, A, B, D = _symbols("s c b floor k t A B D")
-dist2: Any = sp.Function("dist2", real=True)
-run: Any = sp.Function("run", real=True)
-
-POSITIVE = ("domain mu", "domain L", "domain 1", "s > 0")
-SCOPE = ("domain mu", "domain L", "domain n", "domain E", "domain eta", "domain sigma2", "domain 1")
-
-TOTAL = Fact("s", sp.Eq(s, n * E * eta), "definition", "total step of a cycle")
-RUN = (
-    Fact("index k", k >= 0, "index", "cycles"),
-    Fact("start", sp.Eq(dist2_0, dist2(0)), "metric", "no cycle has been run at the start"),
-    Fact("run starts", sp.Le(run(k, 0), dist2(k)), "metric", "the run starts at the point after k cycles"),
-    Fact("run is a distance", sp.Ge(run(k, 0), 0), "metric", "a squared distance"),
-    Fact(
-        "next cycle",
-        sp.Le(dist2(k + 1), run(k, n)),
-        "algorithm",
-        "step size and order of the devices never change: cycle k + 1 is the first cycle of a run started there",
-    ),
-)
-FACTS = (
-    TOTAL,
-    Fact("c", sp.Eq(c, 1 - mu * s / 3), "definition", "factor of one cycle"),
-    Fact("b", sp.Eq(b, 4 * L**2 * s**3 / mu * sigma2), "definition", "noise of one cycle"),
-    Fact("floor", sp.Eq(floor, b / (1 - c)), "definition", "the geometric series b + c b + c^2 b + ..."),
-    *RUN,
-)
-SHARP_FACTS = (
-    TOTAL,
-    Fact("D", sp.Eq(D, mu * (1 - mu * s / 2) * (1 - 2 * L**2 * s**2)), "definition", "the denominators of the display"),
-    Fact(
-        "A",
-        sp.Eq(A, mu * (1 - mu * s + L**2 * s**2) * (1 - 2 * L**2 * s**2) + 4 * L**4 * s**3 * (1 - mu * s / 2)),
-        "definition",
-        "D times the factor of one cycle",
-    ),
-    Fact("B", sp.Eq(B, 2 * L**2 * s**3 * (1 - mu * s / 2) * sigma2), "definition", "D times the noise of one cycle"),
-    *RUN,
-)
-SIZES = ("domain mu", "domain L", "domain 1", "domain n", "domain E", "domain eta")
-POSITIVE_S = Step("s > 0", s > 0, ("s", "domain n", "domain E", "domain eta"), Decide(), "the total step is positive")
+mu, L, n, E, eta, sigma2, dist2_0, K = symbols("mu L n E eta sigma2 dist2_0 K")
+s, c, b, floor, k, t, A, B, D = symbols("s c b floor k t A B D")
+dist2, run = functions("dist2 run")
 
 
-def after(cycles: Any) -> Any:
-    """The bound after so many cycles, as a claim."""
-    return sp.Le(dist2(cycles), c**cycles * dist2_0 + floor, evaluate=False)
-
-
-def _steps(statement: Any) -> tuple[Step, ...]:
-    condition = statement.conditions[0]
-    limit = f"condition {condition.name}"
-    return (
-        POSITIVE_S,
-        Step(
-            "s <= C",
-            sp.Le(s, condition.relation.rhs, evaluate=False),
-            ("s", limit, *SIZES),
-            Decide(),
-            "the step condition in terms of s",
-        ),
-        Step("c >= 0", c >= 0, ("c", "s <= C", *POSITIVE), Decide(), "the factor is not negative"),
-        Step("c < 1", c < 1, ("c", "s > 0", "domain mu"), Decide(), "the factor contracts"),
-        Step(
-            "lemma",
-            sp.Le(run(k, n), (1 - mu * s / 3) * run(k, 0) + 4 * L**2 * s**3 / mu * sigma2),
-            ("s", "run is a distance", limit, *SCOPE),
-            Cited(f"scgd/lemma_3_1/{statement.reading}", run(k, t), t),
-            "Lemma 3.1 for the run that starts after k cycles",
-        ),
-        Step(
-            "recursion",
-            sp.Le(dist2(k + 1), c * dist2(k) + b),
-            ("lemma", "next cycle", "run starts", "c", "b", "c >= 0", "domain mu", "domain L"),
-            Combine(),
-            "the lemma for every cycle",
-        ),
-        Step(
-            "floor >= 0",
-            floor >= 0,
-            ("floor", "b", "c", "domain mu", "domain L", "domain sigma2", "s > 0"),
-            Decide(),
-            "the series has no negative term",
-        ),
-        Step("base case", after(sp.Integer(0)), ("start", "floor >= 0"), Decide(), "no cycle, no decrease"),
-        Step(
-            "step case",
-            sp.Implies(after(k), after(k + 1)),
-            ("recursion", "floor", "c >= 0", "c < 1"),
-            Supposing(Combine()),
-            "one more cycle: c (c^k D0 + floor) + b = c^(k+1) D0 + floor",
-        ),
-        Step(
-            "induction",
-            after(K),
-            ("base case", "step case", "domain K"),
-            Induction("base case", "step case", k, K),
-            "for every number of cycles",
-        ),
-        Step(
-            "noise",
-            sp.Eq(floor, 12 * L**2 * s**2 * sigma2 / mu**2),
-            ("floor", "b", "c", "domain mu", "s > 0"),
-            Identity(),
-            "the series summed: the noise of one cycle over mu s/3",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(dist2(K), (1 - mu * s / 3) ** K * dist2_0 + 12 * L**2 * s**2 / mu**2 * sigma2, evaluate=False),
-            ("induction", "noise", "c", "domain mu"),
-            Combine(),
-            "factor and floor written out",
-        ),
-    )
-
-
-def after_sharp(cycles: Any) -> Any:
-    """The sharp bound after so many cycles, as a claim."""
-    power = (A / D) ** cycles
-    return sp.Le(dist2(cycles), power * dist2_0 + (1 - power) / (1 - A / D) * B / D, evaluate=False)
-
-
-factor = (1 - mu * s + L**2 * s**2) / (1 - mu * s / 2) + 4 * L**4 * s**3 / (mu * (1 - 2 * L**2 * s**2))
-noise = 2 * L**2 * s**3 / (mu * (1 - 2 * L**2 * s**2))
-VALUES = ("mu s < 1", "solvable", "domain mu")
-SHARP = (
-    POSITIVE_S,
-    Step("small step", 4 * L**2 * s < mu, ("s", "condition contraction", *SIZES), Decide(), "in terms of s"),
-    Step("mu s < 1", mu * s < 1, ("small step", *POSITIVE), Decide(), "mu <= L"),
-    Step("solvable", 2 * L**2 * s**2 < 1, ("small step", *POSITIVE), Decide(), "mu <= L"),
-    Step("D > 0", D > 0, ("D", *VALUES), Decide(), "positive factors"),
-    Step("A >= 0", A >= 0, ("A", "s > 0", "domain L", "domain 1", *VALUES), Decide(), "no negative term"),
-    Step(
-        "D - A",
-        sp.Eq(D - A, s * (mu - 4 * L**2 * s) * (mu * (1 - 2 * L**2 * s**2) + 2 * L**2 * s) / 2),
-        ("A", "D"),
-        Decide(),
-        "a cycle contracts exactly for s < mu/(4 L^2)",
-    ),
-    Step("A < D", A < D, ("D - A", "small step", "s > 0", "solvable", "domain mu"), Decide(), "the factor contracts"),
-    Step(
-        "lemma",
-        sp.Le(run(k, n), factor * run(k, 0) + noise * sigma2),
-        ("s", "run is a distance", "condition contraction", *VALUES, *SCOPE),
-        Cited("scgd/lemma_3_1/sharp", run(k, t), t),
-        "Lemma 3.1 for the run that starts after k cycles",
-    ),
-    Step(
-        "one cycle",
-        sp.Le(run(k, n), A / D * run(k, 0) + B / D),
-        ("lemma", "A", "B", "D", "D > 0", *VALUES),
-        Combine(),
-        "over one denominator",
-    ),
-    Step(
-        "recursion",
-        sp.Le(dist2(k + 1), A / D * dist2(k) + B / D),
-        ("one cycle", "next cycle", "run starts", "A >= 0", "D > 0"),
-        Combine(),
-        "the lemma for every cycle",
-    ),
-    Step("base case", after_sharp(sp.Integer(0)), ("start", "A < D", "D > 0"), Decide(), "no cycle, no decrease"),
-    Step(
-        "step case",
-        sp.Implies(after_sharp(k), after_sharp(k + 1)),
-        ("recursion", "A >= 0", "A < D", "D > 0"),
-        Supposing(Combine()),
-        "one more cycle",
-    ),
-    Step(
-        "induction",
-        after_sharp(K),
-        ("base case", "step case", "A < D", "D > 0", "domain K"),
-        Induction("base case", "step case", k, K),
-        "for every number of cycles",
-    ),
-    Step(
-        "conclusion",
-        sp.Le(dist2(K), factor**K * dist2_0 + (1 - factor**K) / (1 - factor) * noise * sigma2, evaluate=False),
-        ("induction", "A", "B", "D", "A < D", "D > 0", *VALUES),
-        Combine(),
-        "factor and noise written out",
-    ),
-)
-
-
-def derivation(statement: Any) -> Derivation:
+def derivation(statement: Any) -> Any:
     """The derivation of one reading of Theorem 3.3."""
-    sharp = statement.reading == "sharp"
-    return Derivation(
-        statement,
-        (*scope_facts(statement), *(SHARP_FACTS if sharp else FACTS)),
-        SHARP if sharp else _steps(statement),
-        conclusion="conclusion",
-        target=dist2(K),
-    )
+    p = Proof(statement, dist2(K))
+    p.define(s, n * E * eta, "total step of a cycle")
+    if p.reading == "sharp":
+        p.define(D, mu * (1 - mu * s / 2) * (1 - 2 * L**2 * s**2), "the denominators of the display")
+        p.define(A, mu * (1 - mu * s + L**2 * s**2) * (1 - 2 * L**2 * s**2) + 4 * L**4 * s**3 * (1 - mu * s / 2),
+            "D times the factor of one cycle")
+        p.define(B, 2 * L**2 * s**3 * (1 - mu * s / 2) * sigma2, "D times the noise of one cycle")
+    else:
+        p.define(c, 1 - mu * s / 3, "factor of one cycle")
+        p.define(b, 4 * L**2 * s**3 / mu * sigma2, "noise of one cycle")
+        p.define(floor, b / (1 - c), "the geometric series b + c b + c^2 b + ...")
+    p.index(k, None, "cycles")
+    p.known("start", eq(dist2_0, dist2(0)), "no cycle has been run at the start")
+    p.known("run starts", run(k, 0) <= dist2(k), "the run starts at the point after k cycles")
+    p.known("run is a distance", run(k, 0) >= 0, "a squared distance")
+    p.algorithm("next cycle", dist2(k + 1) <= run(k, n),
+        "step size and order of the devices never change: cycle k + 1 is the first cycle of a run started there")
+    p.signs(s > 0, "s", why="the total step is positive")
+    sharp(p) if p.reading == "sharp" else rounded(p)
+    return p.done()
+
+
+def rounded(p: Proof) -> None:
+    """All readings but the sharp one, which differ in the step condition s <= C."""
+    p.step("s <= C", le(s, p.condition().rhs), "s", why="the step condition in terms of s")
+    p.signs(c >= 0, "c", "s <= C", "s > 0", why="the factor is not negative")
+    p.signs(c < 1, "c", "s > 0", why="the factor contracts")
+    p.cite_run("lemma", run(k, n) <= (1 - mu * s / 3) * run(k, 0) + 4 * L**2 * s**3 / mu * sigma2,
+        f"lemma_3_1/{p.reading}", run(k, t), t, "run is a distance", why="Lemma 3.1 for the run that starts there")
+    p.step("recursion", dist2(k + 1) <= c * dist2(k) + b, "lemma", "next cycle", "run starts", "c", "b", "c >= 0",
+        why="the lemma for every cycle")
+    p.signs(floor >= 0, "floor", "b", "c", "s > 0", why="the series has no negative term")
+    p.induct("induction", lambda k: le(dist2(k), c**k * dist2_0 + floor), k, K, base=("start", "floor >= 0"),
+        step=("recursion", "floor", "c >= 0", "c < 1"), why="for every number of cycles",
+        words=("no cycle, no decrease", "one more cycle: c (c^k D0 + floor) + b = c^(k+1) D0 + floor"))
+    p.step("noise", eq(floor, 12 * L**2 * s**2 * sigma2 / mu**2), "floor", "b", "c", "s > 0",
+        why="the series summed: the noise of one cycle over mu s/3")
+    p.conclude(le(dist2(K), (1 - mu * s / 3)**K * dist2_0 + 12 * L**2 * s**2 / mu**2 * sigma2),
+        "induction", "noise", "c", why="factor and floor written out")
+
+
+def sharp(p: Proof) -> None:
+    """The display of Lemma 3.1 in every cycle."""
+    factor = (1 - mu * s + L**2 * s**2) / (1 - mu * s / 2) + 4 * L**4 * s**3 / (mu * (1 - 2 * L**2 * s**2))
+    noise = 2 * L**2 * s**3 / (mu * (1 - 2 * L**2 * s**2))
+
+    def after(cycles: Any) -> Any:
+        power = (A / D)**cycles
+        return le(dist2(cycles), power * dist2_0 + (1 - power) / (1 - A / D) * B / D)
+
+    p.step("small step", 4 * L**2 * s < mu, "s", why="the step condition in terms of s")
+    p.step("mu s < 1", mu * s < 1, "small step", "s > 0", why="mu <= L")
+    p.step("solvable", 2 * L**2 * s**2 < 1, "small step", "s > 0", why="mu <= L")
+    p.signs(D > 0, "D", "mu s < 1", "solvable", why="positive factors")
+    p.signs(A >= 0, "A", "s > 0", "mu s < 1", "solvable", why="no negative term")
+    p.step("D - A", eq(D - A, s * (mu - 4 * L**2 * s) * (mu * (1 - 2 * L**2 * s**2) + 2 * L**2 * s) / 2), "A", "D",
+        why="a cycle contracts exactly for s < mu/(4 L^2)")
+    p.signs(A < D, "D - A", "small step", "s > 0", "solvable", why="the factor contracts")
+    p.cite_run("lemma", run(k, n) <= factor * run(k, 0) + noise * sigma2, "lemma_3_1/sharp", run(k, t), t,
+        "run is a distance", "mu s < 1", "solvable", why="Lemma 3.1 for the run that starts after k cycles")
+    p.step("one cycle", run(k, n) <= A / D * run(k, 0) + B / D, "lemma", "A", "B", "D", "D > 0", "mu s < 1", "solvable",
+        why="over one denominator")
+    p.step("recursion", dist2(k + 1) <= A / D * dist2(k) + B / D, "one cycle", "next cycle", "run starts", "A >= 0",
+        "D > 0", why="the lemma for every cycle")
+    p.induct("induction", after, k, K, "A < D", "D > 0", base=("start", "A < D", "D > 0"),
+        step=("recursion", "A >= 0", "A < D", "D > 0"), why="for every number of cycles",
+        words=("no cycle, no decrease", "one more cycle"))
+    p.conclude(le(dist2(K), factor**K * dist2_0 + (1 - factor**K) / (1 - factor) * noise * sigma2),
+        "induction", "A", "B", "D", "A < D", "D > 0", "mu s < 1", "solvable", why="factor and noise written out")

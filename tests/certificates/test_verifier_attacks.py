@@ -62,10 +62,6 @@ def test_exchanged_sums_are_equal_number_by_number() -> None:
         assert v.plus(left, total, -1)[0] == v.plus(right, total, -1)[0] == {}
 
 
-def test_the_verifier_and_the_checker_know_the_same_laws() -> None:
-    assert {name: tuple(kind.lower() for kind in kinds) for name, kinds in DECLARED.items()} == v.DECLARES
-
-
 def test_a_law_of_a_kind_that_the_assumption_does_not_declare_is_refused() -> None:
     data = json.loads(LEMMA_6.read_bytes())
     weights = next(law for law in data["laws"] if law["kind"] == "weights")

@@ -36,3 +36,10 @@ def test_a_record_is_compared_with_the_statement(
     assert f"{LEMMA}: invalid not about this statement as it is today" in capsys.readouterr().out
     assert main(["verify", CITING]) == 1
     assert f"invalid it cites {LEMMA}, whose record is not about this statement" in capsys.readouterr().out
+
+
+def test_a_refutation_says_where_and_at_which_values(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "partial_averaging/remark_4_speedup/as_printed"]) == 0
+    *_, verdict = capsys.readouterr().out.splitlines()
+    assert ": refuted at step 'conclusion' (m = 8, threshold = 512)" in verdict
+    assert "valid" not in verdict

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from boundcheck.core.numbers import (
     as_fraction,
     format_exact,
-    format_readable,
     format_short,
     parse_grid,
     parse_number,
@@ -315,12 +314,3 @@ def test_short_text_reads_back_close(value: Fraction) -> None:
     text = format_short(value)
     assert len(text) <= 14
     assert abs(parse_number(text) - value) <= abs(value) * Fraction(51, 10**7)
-
-
-def test_readable_numbers_are_exact_as_long_as_they_are_short() -> None:
-    assert format_readable(Fraction(-1, 3)) == "-1/3"
-    assert format_readable(Fraction(10**59)) == str(10**59)
-    long = Fraction(10**60 + 1, 3 * 10**60)
-    text = format_readable(long)
-    assert text == f"about 0.33333333333333331 (exactly: a ratio of {len(str(long))} characters)"
-    assert format_readable(long, most=200) == str(long)

@@ -11,7 +11,6 @@ import sympy as sp
 
 from boundcheck.proof.derivation import DerivationReport
 from boundcheck.proof.discovery import citations, derivation
-from boundcheck.proof.gram import Combine
 from boundcheck.proof.step import Finding, Status
 
 PAPER = "async_fl/"
@@ -126,41 +125,6 @@ def test_one_percent_less_is_not_proved(name: str, which: str) -> None:
     claim = step(name, which).claim
     smaller = sp.Le(claim.lhs, claim.rhs * sp.Rational(99, 100), evaluate=False)
     assert changed(name, which, claim=smaller).status is not Status.PROVED
-
-
-@pytest.mark.parametrize(
-    ("name", "which", "unused"),
-    [
-        ("lemma_5/corrected", "gaps", "stationary"),
-        ("lemma_5/corrected", "noise, parts", "p <= q"),
-        ("lemma_5/corrected", "A, all", "q"),
-        ("lemma_5/corrected", "N", "V(0)"),
-        ("lemma_6/corrected", "window, step", "before"),
-        ("lemma_6/corrected", "(84)", "q <= rho"),
-        ("lemma_6/corrected", "(73)", "q > 0"),
-        ("lemma_6/corrected", "half", "condition delays"),
-        ("theorem_1/sharp", "(72)", "condition drift"),
-        ("lemma_7/as_printed", "present, eps", "chi2"),
-        ("lemma_7/as_printed", "others", "shares"),
-        ("equation_105/corrected", "round", "minimum"),
-        ("theorem_2/corrected", "round", "spread"),
-        ("theorem_2/corrected", "q > 0", "q"),
-        ("corollary_1/corrected", "round", "q"),
-        ("theorem_3/corrected", "up, t", "period"),
-        ("theorem_3/corrected", "client, up", "own, weighted"),
-        ("theorem_3/corrected", "(25)", "window"),
-        ("theorem_3/corrected", "client", "products in windows"),
-        ("theorem_1/sharp", "twice", "condition movement"),
-    ],
-)
-def test_a_step_needs_what_it_uses(name: str, which: str, unused: str) -> None:
-    found = step(name, which)
-    assert unused in found.uses
-    by = found.by
-    if isinstance(by, Combine) and unused in by.multipliers:
-        by = replace(by, multipliers={k: v for k, v in by.multipliers.items() if k != unused})
-    uses = tuple(u for u in found.uses if u != unused)
-    assert changed(name, which, uses=uses, by=by).status is not Status.PROVED
 
 
 n = sp.Symbol("n", real=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -37,16 +36,6 @@ def changed(original: Derivation, name: str, **changes: object) -> Finding:
     """What is found of a step that is changed."""
     steps = tuple(replace(x, **changes) if x.name == name else x for x in original.steps)  # type: ignore[arg-type]
     return replace(original, steps=steps).check_step(name, 1)
-
-
-@pytest.mark.parametrize("name", PROVED)
-def test_every_reading_is_proved_step_by_step(name: str) -> None:
-    found = report(name)
-    assert found.status is Status.PROVED
-    assert found.bound_matches
-    assert all(r.status is Status.PROVED and r.depends_on == () for r in found.results)
-    assert found.conditions == ("condition step size",)
-    json.dumps(found.to_dict())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -107,14 +96,6 @@ GD = "classics/gradient_descent_convex/sharp"
 r = sp.Symbol("r", real=True)
 # step size times L, L and the number of steps
 NUMBERS = [(sp.Rational(1), 1, 5), (sp.Rational(1, 2), 3, 4), (sp.Rational(3, 4), 2, 7)]
-
-
-def test_the_exact_rate_of_gradient_descent_is_proved_for_every_number_of_steps() -> None:
-    found = fresh(GD)
-    assert found.status is Status.PROVED
-    assert found.bound_matches
-    assert all(x.status is Status.PROVED for x in found.results)
-    assert found.conditions == ("condition step size",)
 
 
 @pytest.mark.parametrize(("step_size", "smooth", "last"), NUMBERS)

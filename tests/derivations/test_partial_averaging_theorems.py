@@ -44,50 +44,8 @@ def cases(names):
     return [x if x in QUICK else pytest.param(x, marks=pytest.mark.slow) for x in names]  # seconds each
 
 
-@pytest.mark.parametrize("name", cases(PROVED))
-def test_true_readings_are_proved_step_by_step(name):
-    found = fresh(PAPER + name)
-    assert found.status is Status.PROVED
-    assert found.bound_matches
-    assert all(r.status is Status.PROVED and r.depends_on == () for r in found.results)
-    assert set(found.conditions) == {f"condition {c.name}" for c in derivation(PAPER + name).statement.conditions}
-
-
-@pytest.mark.parametrize("name", cases(SLIPS))
-def test_printed_readings_fail_at_their_slips(name):
-    """What rests on a slip is undecided, everything else is proved."""
-    found = fresh(PAPER + name)
-    assert found.status is Status.REFUTED
-    assert found.bound_matches
-    assert tuple(r.step.name for r in found.results if r.status is Status.REFUTED) == SLIPS[name]
-    open_steps = [r for r in found.results if r.status not in (Status.PROVED, Status.REFUTED)]
-    assert all(r.status is Status.UNDECIDED and set(r.depends_on) & set(SLIPS[name]) for r in open_steps)
-    assert set(SLIPS[name]) <= set(found.result("conclusion").depends_on)
-
-
 def witness(name: str, step: str) -> dict[str, Fraction]:
     return {symbol: F(text) for symbol, text in fresh(PAPER + name).result(step).finding.witness.items()}
-
-
-def test_a_coupled_quadratic_breaks_19_30_and_111():
-    """H = [[L, c], [c, L]] with 0 <= c <= L: computed from its entries, not from the claims."""
-    for name, step in (("lemma_1/as_printed", BLOCKS[0]), ("lemma_1/as_printed", BLOCKS[1])):
-        w = witness(name, step)
-        L, c, one, other = (w[x] for x in ("Lmax", "across", "one", "other"))
-        assert 0 <= c <= L
-        slope = (L * one + c * other, c * one + L * other)
-        value = (slope[0] * one + slope[1] * other) / 2
-        squares = one**2 + other**2
-        assert (value > L * squares / 2) if step == BLOCKS[0] else (slope[0] ** 2 + slope[1] ** 2 > L**2 * squares)
-    w = witness("lemma_3/as_printed", "(111) for coupled blocks")
-    assert (w["Lmax"] * w["one"] + w["across"] * w["other"]) ** 2 > (w["Lmax"] * w["one"]) ** 2
-
-
-def test_other_weights_have_another_mean():
-    w = witness("theorem_2/as_printed_main", "(30) for other weights")
-    share, one, other = (w[x] for x in ("share_of_one", "one_client", "other_client"))
-    assert 0 < share < 1
-    assert share * one + (1 - share) * other != (one + other) / 2
 
 
 def step(original: Derivation, name: str) -> Step:

@@ -35,15 +35,6 @@ def swapped(original, name, **changes):
     return replace(original, steps=tuple(replace(found, **changes) if st is found else st for st in original.steps))
 
 
-def test_it_is_proved_step_by_step():
-    found = report()
-    assert found.status is Status.PROVED
-    assert found.bound_matches
-    assert all(f.status is Status.PROVED and f.depends_on == () for f in found.results)
-    assert found.conditions == ("condition step size",)
-    assert all(f.finding.certificate is not None or f.finding.parts for f in found.results)
-
-
 def test_it_assumes_nothing_but_the_statements_assumptions():
     """No fact says that a loss is convex: the only lower bounds are on inner products with the gradient of F."""
     assumed = [f for f in report().facts if f.kind == "assumption"]

@@ -41,36 +41,6 @@ def swapped(original, name, **changes):
 
 
 # the chain of the sharp reading takes twenty seconds
-@pytest.mark.parametrize("reading", ["corrected", "conservative", pytest.param("sharp", marks=pytest.mark.slow)])
-def test_true_readings_are_proved(reading):
-    found = report(reading)
-    assert found.status is Status.PROVED
-    assert found.bound_matches
-    assert all(r.status is Status.PROVED and r.depends_on == () for r in found.results)
-    assert found.conditions == ("condition contraction" if reading == "sharp" else "condition step size",)
-    cited = found.result("lemma").finding
-    assert cited.certificate["statement"] == LEMMA + reading
-    assert cited.certificate["PROVED"] > 30
-    assert cited.certificate["REFUTED"] == cited.certificate["ASSUMED"] == cited.certificate["UNDECIDED"] == 0
-
-
-@pytest.mark.parametrize(("reading", "where"), [("as_printed_main", "requirement 3"), ("as_printed_appendix", "E12.1")])
-def test_printed_readings_inherit_what_is_wrong_with_the_lemma(reading, where):
-    found = report(reading)
-    assert found.status is Status.REFUTED
-    assert [r.step.name for r in found.results if r.status is not Status.PROVED] == ["lemma"]
-    lemma = found.result("lemma")
-    assert lemma.status is Status.REFUTED
-    assert where in lemma.finding.note
-    w = {name: F(text) for name, text in lemma.finding.witness.items()}
-    m, el, total = w["mu"], w["L"], w["s"]
-    kappa = 4 if reading == "as_printed_main" else 8
-    assert 0 < m <= el
-    assert -m * total / 6 + 2 * (el**2 - m**2 / 4) * total**2 + kappa * el**4 * total**3 / m > 0
-    assert found.result("conclusion").status is Status.PROVED
-    assert found.result("conclusion").depends_on == ("lemma",)
-    assert any(remark == "Step conclusion is conditional on lemma." for remark in found.remarks)
-    assert found.bound_matches
 
 
 def test_every_reading_of_the_statement_is_derived_and_reported_as_json():

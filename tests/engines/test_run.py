@@ -69,7 +69,7 @@ def test_what_a_curve_carries() -> None:
         "clients/n": 3,
     }
     assert curve.constants["method/eta"].known is Known.EXACT
-    assert curve.algorithms == ("scgd",)
+    assert curve.algorithms == ("fedavg_weighted", "scgd")  # the clients have one weight
     assert curve.assumptions["strong_quasi_convexity"] == "decided"
     assert "convex_clients" in curve.violations
     assert curve.diverged is None

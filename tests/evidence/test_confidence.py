@@ -9,14 +9,8 @@ import pytest
 from compare_tools import benchmark
 
 from boundcheck.errors import BadInput
-from boundcheck.evidence.confidence import (
-    ASSUMPTIONS,
-    RARE,
-    Decision,
-    SequentialTest,
-    simulate,
-    useful_envelope,
-)
+from boundcheck.evidence.confidence import ASSUMPTIONS, Decision, SequentialTest, simulate, useful_envelope
+from boundcheck.evidence.eprocess import RARE
 
 bench = benchmark("confidence_level")
 LAWS = [bench.normal(), bench.lognormal(), bench.rare(), bench.rare(1.0, moment_ratio=10.0)]

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from boundcheck.certificates.records import record
 from boundcheck.evidence.grounds import grounds, lacks_grounds
 from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
-from boundcheck.proof.records import record
 from boundcheck.theory.discovery import all_statements, papers, statement
 from boundcheck.theory.statement import Belief
 from boundcheck.verdict import Outcome
 from tests.oracle import evidence
+from tests.oracle.frozen import load
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHIPPED = {name for name, module in papers().items() if module.startswith("boundcheck.")}
@@ -70,9 +71,8 @@ def test_every_witness_that_is_shown_is_a_violation_of_its_statement() -> None:
 
 
 def test_every_derivation_that_is_shown_is_on_record() -> None:
-    """That the records are those of a fresh check is held in `tests/derivations/test_recorded.py`."""
     shown = {id for id, kinds in FOUND.items() if {"proved derivation", "refuted derivation"} & set(kinds)}
-    assert shown <= set(evidence.records())
+    assert shown <= set(load("steps"))
 
 
 def test_every_reading_with_a_belief_has_evidence() -> None:

@@ -291,7 +291,7 @@ def test_mistakes_in_a_call(curve: Any, more: Mapping[str, Any], sentence: str) 
 
 
 def test_only_curves_are_compared_and_only_those_from_outside_take_a_problem() -> None:
-    with pytest.raises(BadInput, match="is no Curve"):
+    with pytest.raises(BadInput, match="it must be a Curve"):
         bc.compare(GD_CONVEX, None)  # pyright: ignore[reportArgumentType]
     ran = bc.run(GD, PARABOLA, rounds=3, metrics=["gap"])
     with pytest.raises(BadInput, match="a run carries its own constants"):

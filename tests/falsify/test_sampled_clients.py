@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,16 +24,23 @@ QUICK = ("theorem_1/as_printed", "theorem_1/as_printed_used", "corollary_1/as_pr
 LONG = ("theorem_1/as_printed_sigma", "theorem_2/as_printed", "equation_107/as_printed")
 
 
+def mirrored(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """The quadratics x -> f(-x): every b and the start with the other sign."""
+    clients = [
+        {"components": [{**c, "b": str(-Fraction(c["b"]))} for c in client["components"]]}
+        for client in problem["clients"]
+    ]
+    return {**problem, "clients": clients, "start": [str(-Fraction(x)) for x in problem["start"]]}
+
+
 def searched(name: str) -> None:
     shipped = load_witness(WITNESSES / f"async_fl_{name.replace('/', '_')}.json")
     budget = int(str(shipped.provenance["budget"]).split()[0])
     again = falsify(statement(f"async_fl/{name}"), seed=int(shipped.provenance["seed"]), max_instances=budget + 1)
     assert again.witness is not None
-    assert (again.witness.problem, again.witness.method, again.witness.at) == (
-        shipped.problem,
-        shipped.method,
-        shipped.at,
-    )
+    assert (again.witness.method, again.witness.at) == (shipped.method, shipped.at)
+    # processors round differently, so that of two equally bad mirror images either may be found
+    assert again.witness.problem in (shipped.problem, mirrored(shipped.problem))
     assert stands(replay(again.witness))
 
 

@@ -102,7 +102,7 @@ def test_a_run_that_diverges() -> None:
 def test_bad_input() -> None:
     with pytest.raises(BadInput, match="tolerance = 0"):
         bc.compare_implementation(METHOD, fedavg, tolerance=0)
-    with pytest.raises(BadInput, match="run is list"):
+    with pytest.raises(BadInput, match=r"run = \[\[1.0\]\] is not allowed; it must be a function"):
         bc.compare_implementation(METHOD, [[1.0]])  # pyright: ignore[reportArgumentType]
     with pytest.raises(BadInput, match="rounds = 0"):
         bc.compare_implementation(METHOD, fedavg, rounds=0)

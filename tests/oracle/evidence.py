@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from boundcheck.certificates.records import record
+from boundcheck.cli._verified import shipped_readings
 from boundcheck.evidence.claim import ClaimResult
 from boundcheck.evidence.witness import load_witness
-from boundcheck.proof.derivation import DerivationReport
-from boundcheck.proof.discovery import folder
-from boundcheck.proof.records import DIGEST, VERIFIED, recorded
+from boundcheck.proof.discovery import derivation
 from boundcheck.report.data import claim_data
 from tests.oracle.frozen import check, digest, load
 
+PROVED = "PROVED"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Files of claims that a test carries out whole by command, in a few seconds to half a minute.
 CHECKED = (
@@ -35,18 +36,18 @@ NOT_FROZEN = {
 DIGITS, DIGITS_OF_SAMPLED = 12, 8
 
 
-def records() -> dict[str, dict[str, Any]]:
-    """Full id of a reading -> its derivation record, as the file has it, without digest and verdict of the verifier."""
-    return {
-        f"{path.parent.name}/{path.stem}/{reading}": {k: v for k, v in entry.items() if k not in (DIGEST, VERIFIED)}
-        for path in sorted(folder().glob("*/*.json"))
-        for reading, entry in recorded(path.parent.name, path.stem).items()
-    }
-
-
-def steps_of(report: DerivationReport) -> dict[str, Any]:
-    """Name of a step of a derivation -> its status when checked afresh."""
-    return {r.step.name: r.status.value for r in report.results}
+def steps() -> dict[str, dict[str, Any]]:
+    """Full id of a reading with a derivation -> step -> its status on record; of a step in parts the weakest."""
+    found: dict[str, dict[str, Any]] = {}
+    for id in shipped_readings():
+        known = record(id)
+        assert known is not None, id
+        found[id] = {s.name: PROVED for s in derivation(id).steps}
+        for name, status in known.failing.items():
+            whole = name if name in found[id] else name.rpartition(".")[0]
+            if whole in found[id]:  # the last line is the statement, and no step
+                found[id][whole] = status
+    return found
 
 
 def witnesses() -> dict[str, dict[str, Any]]:

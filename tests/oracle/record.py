@@ -1,6 +1,6 @@
 """Write the frozen results anew: `.venv/bin/python tests/oracle/record.py [PART ...]`, from the root of the repository.
 
-Parts: statements, records, steps, witnesses, verdicts, curves, constants, hypotheses, seeds; all of them without an
+Parts: statements, steps, witnesses, verdicts, curves, constants, hypotheses, seeds; all of them without an
 argument. What is frozen may change only on
 purpose: the commit that changes it writes the part anew and gives the reason for each difference of the data.
 """
@@ -19,7 +19,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from boundcheck.cli import main
-from boundcheck.proof.discovery import derivation
 from tests.oracle import evidence, runs, statements
 from tests.oracle.frozen import write
 
@@ -36,15 +35,9 @@ def verdicts() -> dict[str, dict[str, Any]]:
     return found
 
 
-def steps() -> dict[str, dict[str, Any]]:
-    """The status of each step of every derivation, checked afresh; takes a minute or two."""
-    return {id: evidence.steps_of(derivation(id).check()) for id in evidence.records()}
-
-
 PARTS: Mapping[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "statements": statements.described,
-    "records": evidence.records,
-    "steps": steps,
+    "steps": evidence.steps,
     "witnesses": evidence.witnesses,
     "verdicts": verdicts,
     "curves": runs.curves,

@@ -8,7 +8,7 @@ import pytest
 
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
 from boundcheck.problems import diabetes
-from boundcheck.problems._split import equal_parts, permutation, split_random, split_sorted
+from boundcheck.problems._split import equal_parts, permutation
 from boundcheck.problems.build import build
 from boundcheck.problems.least_squares import LeastSquares
 from boundcheck.problems.scgd_section_4 import normals
@@ -127,8 +127,6 @@ def test_splitting():
     assert equal_parts(range(7), 3) == [[0, 1, 2], [3, 4], [5, 6]]
     assert sorted(permutation(50, 3)) == list(range(50))
     assert permutation(50, 3) == permutation(50, 3) != permutation(50, 4)
-    assert sorted(j for part in split_random(10, 3, 0) for j in part) == list(range(10))
-    assert split_sorted([Fraction(3), Fraction(1), Fraction(3), Fraction(2)], 2) == [[1, 3], [0, 2]]
 
 
 def test_section_4_generator():

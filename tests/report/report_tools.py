@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.evidence.claim import Claim, ClaimResult, Reading
+from boundcheck.evidence.claim import Claim, ClaimResult
+from boundcheck.evidence.readings import Reading
 from boundcheck.verdict import Grade, Outcome, Tightness, Verdict
 
 CONSTANTS: Mapping[str, Any] = {

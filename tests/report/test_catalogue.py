@@ -10,17 +10,13 @@ from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from report_tools import hand_made
 
+from boundcheck.certificates.records import NOT_CHECKED, Record, record
 from boundcheck.core import providers
-from boundcheck.core.extras import missing
-from boundcheck.errors import MissingExtra
 from boundcheck.evidence.standing import Known, Word
-from boundcheck.proof.derivation import Derivation
-from boundcheck.proof.records import NOT_CHECKED, Record
 from boundcheck.report import write_report
 from boundcheck.report.catalogue import Catalogue, catalogue
 from boundcheck.report.data import report_data
@@ -95,19 +91,15 @@ def test_every_page_that_depends_on_a_planted_unproved_lemma_says_so() -> None:
     assert not any("not derived" in text for name, text in fine.items() if "theorem" in name)
 
 
-def test_without_a_solver_a_refuted_step_has_no_witness_and_the_page_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refuted_step_is_shown_with_the_values_of_its_record() -> None:
     id = "scgd/lemma_3_1/as_printed_appendix"
-    refuted = Record("REFUTED", counts={"REFUTED": 1}, failing={"E12.1": "REFUTED"})
-
-    def refused(*_: Any, **__: Any) -> None:  # whatever was decided and kept before in this process
-        raise MissingExtra(missing("z3", "checking a derivation"))
-
-    monkeypatch.setattr(Derivation, "check_step", refused)
-    listed = Catalogue(("scgd/lemma_3_1",), Sources(Known({id: refuted}, {}, {})))
+    found = record(id)
+    assert found is not None
+    listed = Catalogue(("scgd/lemma_3_1",), Sources(Known({id: found}, {}, {})))
     pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
     text = unescape(pages["statement.scgd.lemma_3_1.html"])
-    assert "Its witness is not shown: checking a derivation needs z3-solver" in text
-    assert 'pip install "boundcheck[proof]"' in text
+    (values,) = found.witnesses.values()
+    assert values["eta"] in text
 
 
 def test_another_kind_of_evidence_is_a_row_and_no_edit_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,8 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.decide import sign
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.evaluation import Enclosure, Evaluation, enclose_many
+from boundcheck.theory.evaluation import Enclosure, Evaluation, enclose_along
+from boundcheck.theory.scope import read_values
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
 
@@ -280,7 +281,8 @@ def test_an_empty_array_gives_empty_answers() -> None:
 def test_enclosing_a_whole_curve() -> None:
     s = statement("scgd/theorem_3_3")
     cycles = [0, 1, 2, 1000, 10**6, 10**9]
-    low, high = enclose_many(s, POINT, cycles)
+    values = read_values(s, POINT)
+    low, high = enclose_along(s.bound, values, "K", [Fraction(K) for K in cycles])
     assert np.all(low <= high)
     assert np.all(high - low <= 4e-16 * high)
     for K, below, above in zip(cycles[:4], low, high, strict=False):
@@ -288,9 +290,7 @@ def test_enclosing_a_whole_curve() -> None:
         assert isinstance(exact, Fraction)
         assert Fraction(below) <= exact <= Fraction(above)
     assert Fraction(low[-1]) <= Fraction(432, 10000) <= Fraction(high[-1])
-    with pytest.raises(BadInput, match="-1"):
-        enclose_many(s, POINT, [-1])
-    tiny_low, tiny_high = enclose_many(s, {**POINT, "sigma2": 0}, [10**9])
+    tiny_low, tiny_high = enclose_along(s.bound, {**values, "sigma2": Fraction(0)}, "K", [Fraction(10**9)])
     assert tiny_low[0] == 0.0
     assert 0.0 < tiny_high[0] < 1e-300
 

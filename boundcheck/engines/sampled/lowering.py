@@ -20,23 +20,9 @@ from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.sampled.cohorts import Cohorts, counted
 from boundcheck.engines.sampled.refusals import check_parts
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods import parts
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import (
-    AggregationContext,
-    Average,
-    Blocks,
-    Control,
-    Correction,
-    Drawing,
-    Epochs,
-    GradientSteps,
-    Momentum,
-    ReferencePoint,
-    ServerMomentum,
-    Stale,
-    SumOne,
-)
 from boundcheck.methods.parts.aggregation import client_weights
 from boundcheck.methods.parts.proximal import plain_work
 from boundcheck.setting.step_sizes import run_steps
@@ -96,12 +82,12 @@ class Lowered:
         return self.known.count
 
     @property
-    def momentum(self) -> Momentum | None:
+    def momentum(self) -> parts.Momentum | None:
         """The method's momentum."""
         return self.method.momentum
 
     @property
-    def server_momentum(self) -> ServerMomentum | None:
+    def server_momentum(self) -> parts.ServerMomentum | None:
         """The momentum of the server's step."""
         return self.method.server_momentum
 
@@ -123,12 +109,12 @@ class Lowered:
         return inf if own is None or own.clip is None else _double(own.clip, "clip_l", self.method)
 
     @property
-    def correction(self) -> Correction | None:
+    def correction(self) -> parts.Correction | None:
         """The method's gradient correction."""
         return self.method.correction
 
     @property
-    def control(self) -> Control | None:
+    def control(self) -> parts.Control | None:
         """The method's control variates."""
         return self.method.control
 
@@ -136,7 +122,7 @@ class Lowered:
     def controls(self) -> int:
         """How many vectors a state holds for them (`sampled.control`)."""
         own = self.control
-        return 0 if own is None else 3 if isinstance(own, ReferencePoint) else 1 + self.clients
+        return 0 if own is None else 3 if isinstance(own, parts.ReferencePoint) else 1 + self.clients
 
     @cached_property
     def shares(self) -> tuple[float, ...]:
@@ -151,12 +137,12 @@ class Lowered:
     @property
     def stale(self) -> bool:
         """Whether clients work on the server's point that they received last."""
-        return isinstance(self.method.exchange, Stale)
+        return isinstance(self.method.exchange, parts.Stale)
 
     @property
-    def blocks(self) -> Blocks | None:
+    def blocks(self) -> parts.Blocks | None:
         """How models that clients keep are averaged."""
-        return self.method.exchange if isinstance(self.method.exchange, Blocks) else None
+        return self.method.exchange if isinstance(self.method.exchange, parts.Blocks) else None
 
     @property
     def models(self) -> int:
@@ -181,7 +167,7 @@ class Lowered:
         return self.sampling in ("full", "exact")
 
     @property
-    def law(self) -> Drawing | None:
+    def law(self) -> parts.Drawing | None:
         """The law of the cohorts, where they are drawn."""
         return self.cohorts.law
 
@@ -204,7 +190,7 @@ class Lowered:
         return 0.0 if self.server_momentum is None else float(self.server_momentum.at(round_index))
 
     @cached_property
-    def _setting(self) -> AggregationContext:
+    def _setting(self) -> parts.AggregationContext:
         return self.method.context(self.known)
 
     @cached_property
@@ -216,10 +202,10 @@ class Lowered:
         return 0.0 if self.correction is None else float(self.correction.at(round_index))
 
     @property
-    def together(self) -> Epochs | None:
+    def together(self) -> parts.Epochs | None:
         """The local work where the clients of a cohort draw their number of steps together."""
         local = self.method.local
-        return local if isinstance(local, Epochs) and local.together else None
+        return local if isinstance(local, parts.Epochs) and local.together else None
 
     def members(self, cohort: Sequence[int], common: int | None = None) -> tuple[Member, ...]:
         """What each client of a cohort does, in the order in which they first appear.
@@ -288,9 +274,9 @@ class Lowered:
         rule = self.method.aggregation
         if not self.by_cohort or self.method.local.by_cohort:
             return None
-        if isinstance(rule, SumOne):
+        if isinstance(rule, parts.SumOne):
             return client_weights(rule.weights, self._setting)
-        return (lambda i: Fraction(1)) if isinstance(rule, Average) else None
+        return (lambda i: Fraction(1)) if isinstance(rule, parts.Average) else None
 
     @property
     def separable(self) -> bool:
@@ -304,7 +290,7 @@ class Lowered:
         c(S) is 1 over the sum over S of w_i (second entry true) or of 1, times n/|S| if the third entry is true.
         """
         rule = self.method.aggregation
-        summed = isinstance(rule, SumOne)
+        summed = isinstance(rule, parts.SumOne)
         return self._up_to_common is not None, summed, summed and rule.per_share
 
     def alone(self, clients: Sequence[int]) -> tuple[Member, ...]:
@@ -335,9 +321,9 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
     check_parts(method, known)
     method = replace(method, local=plain_work(method.local))
     cohorts = Cohorts.of(method.participation, known, rounds)
-    moved = method.exchange.hand_over if isinstance(method.exchange, Blocks) else None
+    moved = method.exchange.hand_over if isinstance(method.exchange, parts.Blocks) else None
     if moved is not None:
-        cohorts = Cohorts((), 0, Drawing("uniform", clients, moved.active), streams.HAND_OVER, moved.every)
+        cohorts = Cohorts((), 0, parts.Drawing("uniform", clients, moved.active), streams.HAND_OVER, moved.every)
     own = None if method.correction is None else method.correction.participation
     sizes = run_steps(method, known)
     per_cycle = NEVER if sizes.is_constant else sizes.rounds_per_cycle
@@ -345,7 +331,7 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
     steps = [[_double(v, "a step size", method) for v in (s if isinstance(s, tuple) else (s,))] for s in found]
     some = next((c for c in cohorts.fixed if c), (0,))
     drawn = method.local.visits(some[0], some, known)
-    if isinstance(method.local, Epochs) and method.local.together:  # the number of steps is the cohort's
+    if isinstance(method.local, parts.Epochs) and method.local.together:  # the number of steps is the cohort's
         drawn = ((Fraction(1), drawn[-1][1]),)
     by_cohort = method.local.by_cohort or method.aggregation.by_client(method.context(known)) is None
     return Lowered(
@@ -393,9 +379,9 @@ def plain(lowered: Lowered) -> Plain | None:
     method, local, known = lowered.method, lowered.method.local, lowered.known
     if lowered.sizes_of_steps.shape[1] > 1:
         return None
-    if not method.is_plain or not isinstance(local, Epochs | GradientSteps) or not isinstance(local.E, int):
+    if not method.is_plain or not isinstance(local, parts.Epochs | parts.GradientSteps) or not isinstance(local.E, int):
         return None
-    if isinstance(local, Epochs) and local != Epochs(local.E, local.batch):
+    if isinstance(local, parts.Epochs) and local != parts.Epochs(local.E, local.batch):
         return None
     law, fixed = lowered.law, lowered.cohorts.fixed
     if law is None:
@@ -420,7 +406,7 @@ def plain(lowered: Lowered) -> Plain | None:
         ),
         steps=lowered.sizes_of_steps[:, 0],
         rounds_per_cycle=lowered.rounds_per_cycle,
-        reshuffled=isinstance(local, Epochs),
+        reshuffled=isinstance(local, parts.Epochs),
         repeats=local.E,
         batch=lowered.batch,
     )

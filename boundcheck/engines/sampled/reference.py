@@ -16,18 +16,10 @@ import numpy as np
 
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.sampled import control
+from boundcheck.engines.sampled import control, planning
 from boundcheck.engines.sampled.cohorts import Cohorts, counted
 from boundcheck.engines.sampled.lowering import Lowered, Member
 from boundcheck.engines.sampled.oracles import Oracle, Whole
-from boundcheck.engines.sampled.planning import (
-    batches,
-    draw_choices,
-    draw_cohorts,
-    draw_common,
-    draw_samples,
-    draw_warm_up,
-)
 from boundcheck.methods.parts import Blocks
 
 
@@ -52,7 +44,7 @@ def begin(lowered: Lowered, oracle: Whole, weights: Sequence[Fraction], seeds: W
         for i, w in enumerate(weights):
             state[:, 1] += float(w) * oracle.full(i, one)
     elif momentum.start == "sampled":
-        drawn = draw_warm_up(lowered, seeds)
+        drawn = planning.draw_warm_up(lowered, seeds)
         gradients = {i: oracle.full(i, one)[0] for i in np.unique(drawn).tolist()}
         for s, row in enumerate(drawn.tolist()):
             for i in row:
@@ -113,10 +105,10 @@ def _visit(
         return oracle.solve(client, x, np.zeros_like(x) if shift is None else shift, prox)
     full = lowered.whole
     size = oracle.size(client)
-    samples = None if full else draw_samples(lowered, seeds, round_index, client, size, steps)
+    samples = None if full else planning.draw_samples(lowered, seeds, round_index, client, size, steps)
     at = 0
     y = x
-    for k, width in enumerate([0] * steps if full else batches(size, lowered.batch, steps)):
+    for k, width in enumerate([0] * steps if full else planning.batches(size, lowered.batch, steps)):
         if starts is not None and (full or at % size == 0):
             starts.append(y)
         own = None if samples is None else samples[:, at : at + width]
@@ -162,7 +154,7 @@ def _groups(
     groups: list[tuple[Member, int, Ints]] = []
     for member, own in found.items():
         rows = np.array(own)
-        choices = draw_choices(lowered, seeds[rows], round_index, member.client)
+        choices = planning.draw_choices(lowered, seeds[rows], round_index, member.client)
         groups += [(member, int(k), rows[choices == k]) for k in np.unique(choices)]
     return groups
 
@@ -189,8 +181,8 @@ def _round(
     starts: Floats | None = None, returned: Floats | None = None,
 ) -> None:  # fmt: skip
     momentum = lowered.momentum
-    cohorts = draw_cohorts(lowered, seeds, r)
-    common = draw_common(lowered, seeds, r, cohorts)
+    cohorts = planning.draw_cohorts(lowered, seeds, r)
+    common = planning.draw_common(lowered, seeds, r, cohorts)
     visits = [_groups(lowered, seeds, r, cohorts, common, p) for p in range(max(len(c) for c in cohorts))]
     x = state[:, 0].copy()
     if momentum is not None and momentum.variance_reduced and r > 0:

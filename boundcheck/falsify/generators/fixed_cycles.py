@@ -16,18 +16,8 @@ import numpy as np
 from boundcheck.engines.batched_cycles import cycle_map, doublings, not_carried
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput
+from boundcheck.falsify import generator
 from boundcheck.falsify.float_statement import EDGE, Known
-from boundcheck.falsify.generator import (
-    Generator,
-    Genes,
-    Numbers,
-    balanced,
-    on_one_axis,
-    rotated,
-    shares,
-    symmetric,
-    texts,
-)
 from boundcheck.falsify.reach import not_covered, refuse
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
@@ -59,7 +49,7 @@ class Shape:
     ratio: float
 
 
-class FixedCycles(Generator):
+class FixedCycles(generator.Generator):
     """Statements about the distance to the minimiser, with one constant step size."""
 
     kinds = ()  # the methods that no other generator has
@@ -118,9 +108,9 @@ class FixedCycles(Generator):
         others = shape.clients - 1
         return {"angle": (), "spread": (), "A": (others, 3), "noise": (), "b": (others, 2), "turn": (), "share": ()}
 
-    def decode(self, shape: Shape, genes: Genes) -> Numbers:
+    def decode(self, shape: Shape, genes: generator.Genes) -> generator.Numbers:
         count = len(genes["angle"])
-        mean = rotated(np.tile([shape.ratio, 1.0], (count, 1)), genes["angle"])
+        mean = generator.rotated(np.tile([shape.ratio, 1.0], (count, 1)), genes["angle"])
         apart = np.concatenate([genes["A"], -genes["A"].sum(1, keepdims=True)], 1)
         spread = np.exp(2 * genes["spread"] - 1)
         if self.assumed.intersection(CONVEX):
@@ -129,10 +119,10 @@ class FixedCycles(Generator):
         noise = np.exp(2 * genes["noise"])
         b = np.where(noise < 1e-3, 0.0, noise)[:, None, None] * genes["b"]
         start = np.stack([np.cos(genes["turn"]), np.sin(genes["turn"])], 1)
-        return {"A": shape.scale * A, "b": shape.scale * b, "start": start, "share": shares(genes["share"])}
+        return {"A": shape.scale * A, "b": shape.scale * b, "start": start, "share": generator.shares(genes["share"])}
 
-    def constants(self, shape: Shape, numbers: Numbers) -> Known:
-        A = symmetric(numbers["A"])
+    def constants(self, shape: Shape, numbers: generator.Numbers) -> Known:
+        A = generator.symmetric(numbers["A"])
         mu, each = np.linalg.eigvalsh(A.mean(1))[:, 0], np.linalg.eigvalsh(A)
         return {
             "mu": np.where(mu > 0, mu, np.nan),
@@ -144,9 +134,9 @@ class FixedCycles(Generator):
             **{self.keys[name]: count for name, count in shape.counts.items()},
         }
 
-    def meets(self, shape: Shape, numbers: Numbers, known: Known) -> Mapping[str, Any]:
+    def meets(self, shape: Shape, numbers: generator.Numbers, known: Known) -> Mapping[str, Any]:
         found = np.isfinite(known["mu"])  # F is strongly convex
-        least = np.linalg.eigvalsh(symmetric(numbers["A"])).min((1, 2))
+        least = np.linalg.eigvalsh(generator.symmetric(numbers["A"])).min((1, 2))
         claimed = known[self.claimed.keys.get("mu") or "mu_ij"]
         return {
             **dict.fromkeys(self.decides, found),
@@ -154,30 +144,32 @@ class FixedCycles(Generator):
             "strongly_convex_samples": found & (least >= claimed * EDGE),
         }
 
-    def curve(self, shape: Shape, numbers: Numbers, known: Known, step: Floats) -> Iterable[tuple[int, Floats]]:
+    def curve(
+        self, shape: Shape, numbers: generator.Numbers, known: Known, step: Floats
+    ) -> Iterable[tuple[int, Floats]]:
         b = _pushes(shape, numbers)
-        cycle, rounds = cycle_map(self._built(shape.counts), symmetric(numbers["A"]), b, step)
+        cycle, rounds = cycle_map(self._built(shape.counts), generator.symmetric(numbers["A"]), b, step)
         rounding = ROUNDING * (known["dist2_0"] + (b**2).sum((1, 2)) / known["mu"] ** 2)
         for cycles, x in doublings(cycle, numbers["start"], CYCLES):
             index, dist2 = self.claimed.index_at(known, cycles * rounds), (x**2).sum(1)
             if index is not None:
                 yield int(index), np.where(dist2 < rounding, 0.0, dist2)
 
-    def problem(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
-        pairs = zip(symmetric(numbers["A"]), _pushes(shape, numbers), strict=True)
-        clients = [{"A": texts(A), "b": texts(b)} for A, b in pairs]
-        return {"kind": "quadratics", "clients": clients, "start": texts(numbers["start"])}
+    def problem(self, shape: Shape, numbers: generator.Numbers) -> dict[str, Any]:
+        pairs = zip(generator.symmetric(numbers["A"]), _pushes(shape, numbers), strict=True)
+        clients = [{"A": generator.texts(A), "b": generator.texts(b)} for A, b in pairs]
+        return {"kind": "quadratics", "clients": clients, "start": generator.texts(numbers["start"])}
 
-    def method(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
+    def method(self, shape: Shape, numbers: generator.Numbers) -> dict[str, Any]:
         return {"kind": self.kind, **{self.keys[name]: count for name, count in shape.counts.items()}}
 
-    def simpler(self, shape: Shape, numbers: Numbers) -> Iterator[tuple[Shape, Numbers]]:
+    def simpler(self, shape: Shape, numbers: generator.Numbers) -> Iterator[tuple[Shape, generator.Numbers]]:
         A, b, start = numbers["A"], _pushes(shape, numbers), numbers["start"]
         for k in range(shape.clients if shape.clients > 1 else 0):
             fewer = replace(shape, clients=shape.clients - 1)
             yield fewer, {**numbers, "A": np.delete(A, k, 0), "b": np.delete(b, k, 0)[:-1]}
         for axis in range(2 if len(start) > 1 else 0):
-            yield shape, {"A": on_one_axis(A, axis), "b": b[:-1, [axis]], "start": start[[axis]]}
+            yield shape, {"A": generator.on_one_axis(A, axis), "b": b[:-1, [axis]], "start": start[[axis]]}
         for name, count in shape.counts.items():
             for smaller in [*(k for k in LADDER if k < count - 1), count - 1]:
                 if smaller > 0:
@@ -186,11 +178,11 @@ class FixedCycles(Generator):
 
 def _convex_up_to(mean: Floats, apart: Floats) -> Floats:
     """Nearly the largest factors (B,) with which all matrices mean + factor apart are positive semidefinite."""
-    root = np.linalg.inv(np.linalg.cholesky(symmetric(mean)))[:, None]
-    lowest = np.linalg.eigvalsh(root @ symmetric(apart) @ np.swapaxes(root, -1, -2)).min((1, 2))
+    root = np.linalg.inv(np.linalg.cholesky(generator.symmetric(mean)))[:, None]
+    lowest = np.linalg.eigvalsh(root @ generator.symmetric(apart) @ np.swapaxes(root, -1, -2)).min((1, 2))
     return 0.99 / np.maximum(-lowest, 1e-9)
 
 
-def _pushes(shape: Shape, numbers: Numbers) -> Any:
+def _pushes(shape: Shape, numbers: generator.Numbers) -> Any:
     """The b_i of all clients, (..., n, d)."""
-    return balanced(numbers["b"], (Fraction(1),) * shape.clients)
+    return generator.balanced(numbers["b"], (Fraction(1),) * shape.clients)

@@ -20,56 +20,13 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods import parameters, parts, schedules
 from boundcheck.methods.kind import AnyOf, Form, Kind, Part, anything
 from boundcheck.methods.method import Method
-from boundcheck.methods.parameters import (
-    NOT_CLIPPED,
-    client_optimizer_from,
-    cohorts_from,
-    count,
-    is_list,
-    numbers,
-    step_from,
-)
-from boundcheck.methods.parts import (
-    Aggregation,
-    Average,
-    Constant,
-    Full,
-    GradientSteps,
-    LocalWork,
-    Pattern,
-    PerClient,
-    Same,
-    ServerStep,
-    Sole,
-    Stale,
-    StochasticSteps,
-    Timed,
-    Unbiased,
-    Uniform,
-    WithReplacement,
-)
-from boundcheck.methods.schedules import (
-    F0,
-    F80,
-    F80_LITERAL,
-    TIES,
-    Buffer,
-    Exponential,
-    FirstToArrive,
-    Fixed,
-    Policy,
-    Spread,
-    Ties,
-    Times,
-    WaitForAll,
-    Window,
-)
 
 # "time_based" makes every client count by its importance p_i over a period; "identical" is 1 for every contribution.
 WEIGHTS = ("time_based", "identical")
-_NAMED: Mapping[str, Times] = {"f0": F0, "f80": F80, "f80_literal": F80_LITERAL}
+_NAMED: Mapping[str, schedules.Times] = {"f0": schedules.F0, "f80": schedules.F80, "f80_literal": schedules.F80_LITERAL}
 _TIMES = ("list", "spread", "exponential", *_NAMED)
 
 
@@ -83,15 +40,15 @@ def fedavg_sync(
     times: Any = None,
     momentum_l: Any = 0,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """Synchronous FedAvg (Section 4.2): every round waits for all clients, x <- x + eta_g sum of p_i (y_i - x).
 
     times: say how long a round takes.
     """
     work = _work(K, eta_l, eta_g, batch, sampling)
-    whole = {"participation": Full()} if times is None else _timed(times, WaitForAll())
-    return {**work, **whole, "client_optimizer": client_optimizer_from(momentum_l, weight_decay_l, clip_l)}
+    whole = {"participation": parts.Full()} if times is None else _timed(times, schedules.WaitForAll())
+    return {**work, **whole, "client_optimizer": parameters.client_optimizer_from(momentum_l, weight_decay_l, clip_l)}
 
 
 def fedavg_async(
@@ -106,7 +63,7 @@ def fedavg_async(
     sampling: Any = None,
     momentum_l: Any = 0,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """Asynchronous FedAvg (Section 4.3): the server aggregates whenever a client delivers, and sends it the new model.
 
@@ -115,9 +72,9 @@ def fedavg_async(
     """
     return {
         **_work(K, eta_l, eta_g, batch, sampling),
-        **_timed(times, FirstToArrive(ties_from(ties))),
+        **_timed(times, schedules.FirstToArrive(ties_from(ties))),
         "aggregation": weights_from(weights),
-        "client_optimizer": client_optimizer_from(momentum_l, weight_decay_l, clip_l),
+        "client_optimizer": parameters.client_optimizer_from(momentum_l, weight_decay_l, clip_l),
     }
 
 
@@ -133,7 +90,7 @@ def fedfix(
     sampling: Any = None,
     momentum_l: Any = 0,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """FedFix-dt (Section 4.4): the server aggregates after every window of length dt what has arrived within it.
 
@@ -142,9 +99,9 @@ def fedfix(
     """
     return {
         **_work(K, eta_l, eta_g, batch, sampling),
-        **_timed(times, Window(as_fraction(dt, "dt"))),
+        **_timed(times, schedules.Window(as_fraction(dt, "dt"))),
         "aggregation": weights_from(weights),
-        "client_optimizer": client_optimizer_from(momentum_l, weight_decay_l, clip_l),
+        "client_optimizer": parameters.client_optimizer_from(momentum_l, weight_decay_l, clip_l),
     }
 
 
@@ -161,7 +118,7 @@ def fedbuff(
     sampling: Any = None,
     momentum_l: Any = 0,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """FedBuff: the server aggregates as soon as it has the work of m different clients.
 
@@ -171,9 +128,9 @@ def fedbuff(
     """
     return {
         **_work(K, eta_l, eta_g, batch, sampling),
-        **_timed(times, Buffer(count(m, "m"), ties_from(ties))),
+        **_timed(times, schedules.Buffer(parameters.count(m, "m"), ties_from(ties))),
         "aggregation": weights_from(weights),
-        "client_optimizer": client_optimizer_from(momentum_l, weight_decay_l, clip_l),
+        "client_optimizer": parameters.client_optimizer_from(momentum_l, weight_decay_l, clip_l),
     }
 
 
@@ -182,7 +139,7 @@ def centralised(*, K: Any = 1, eta_l: Any, eta_g: Any = 1, batch: Any = None, sa
 
     It is refused where there are several clients.
     """
-    return {**_work(K, eta_l, eta_g, batch, sampling), "participation": Sole()}
+    return {**_work(K, eta_l, eta_g, batch, sampling), "participation": parts.Sole()}
 
 
 def uniform_sampling(
@@ -199,7 +156,7 @@ def uniform_sampling(
 
     "time_based" weights are M p_i/m, which gives client i the mean weight p_i.
     """
-    cohort = Uniform(count(m, "m"))
+    cohort = parts.Uniform(parameters.count(m, "m"))
     work = _work(K, eta_l, eta_g, batch, sampling)
     return {**work, "participation": cohort, "aggregation": weights_from(weights)}
 
@@ -211,9 +168,9 @@ def md_sampling(
 
     One may be drawn several times; the weights are (how often client i is drawn)/m.
     """
-    cohort = WithReplacement(count(m, "m"))
+    cohort = parts.WithReplacement(parameters.count(m, "m"))
     work = _work(K, eta_l, eta_g, batch, sampling)
-    return {**work, "participation": cohort, "aggregation": Same(Fraction(1, cohort.size))}
+    return {**work, "participation": cohort, "aggregation": parts.Same(Fraction(1, cohort.size))}
 
 
 def biased_sampling(
@@ -231,47 +188,47 @@ def biased_sampling(
     weights: "average" (1 over the size of the cohort) too. "time_based" weights are p_i over the share of the rounds in
     which client i takes part, which makes up for the criterion over a period.
     """
-    aggregation = Average() if weights == "average" else weights_from(weights, ("average", *WEIGHTS))
-    pattern = tuple(tuple(sorted(cohort)) for cohort in cohorts_from(cohorts or None, "cohorts"))
+    aggregation = parts.Average() if weights == "average" else weights_from(weights, ("average", *WEIGHTS))
+    pattern = tuple(tuple(sorted(cohort)) for cohort in parameters.cohorts_from(cohorts or None, "cohorts"))
     work = _work(K, eta_l, eta_g, batch, sampling)
-    return {**work, "participation": Pattern(pattern), "aggregation": aggregation}
+    return {**work, "participation": parts.Pattern(pattern), "aggregation": aggregation}
 
 
 def _work(K: Any, eta_l: Any, eta_g: Any, batch: Any, sampling: Any) -> dict[str, Any]:
     """Local steps and step sizes. Raises BadInput and UnknownName."""
     return {
         "local": _local_work(K, batch, sampling),
-        "schedule": step_from(eta_l, "eta_l"),
+        "schedule": parameters.step_from(eta_l, "eta_l"),
         "server": {"eta_g": as_fraction(eta_g, "eta_g")},
     }
 
 
-def _local_work(K: Any, batch: Any, sampling: Any) -> LocalWork:
+def _local_work(K: Any, batch: Any, sampling: Any) -> parts.LocalWork:
     chosen = ("full" if batch is None else "replacement") if sampling is None else sampling
     if chosen not in ("full", "replacement"):
         raise UnknownName("the sampling of local steps", chosen, ("full", "replacement"))
-    steps = count(K, "K")
+    steps = parameters.count(K, "K")
     if chosen == "replacement":
-        return StochasticSteps(steps, count(1 if batch is None else batch, "batch"))
+        return parts.StochasticSteps(steps, parameters.count(1 if batch is None else batch, "batch"))
     if batch is not None:
         raise BadInput("a batch goes with sampling = 'replacement'; full gradients have none.")
-    return GradientSteps(steps)
+    return parts.GradientSteps(steps)
 
 
-def _timed(times: Any, policy: Policy) -> dict[str, Any]:
+def _timed(times: Any, policy: schedules.Policy) -> dict[str, Any]:
     """Participation that follows from the clients' clocks; work is stale unless all always take part."""
-    participation = Timed(times_from(times), policy)
-    return {"participation": participation, "exchange": None if participation.always_full else Stale()}
+    participation = parts.Timed(times_from(times), policy)
+    return {"participation": participation, "exchange": None if participation.always_full else parts.Stale()}
 
 
-def times_from(given: Any) -> Times:
+def times_from(given: Any) -> schedules.Times:
     """[1, 2, "7/2"] (one time a client), "f0", "f80" (ratio 5), "f80_literal" (ratio 1.8), {kind = "spread", ratio =
     3}, {kind = "exponential", rates = [1, 2]}.
 
     Raises UnknownName and BadInput.
     """
-    if is_list(given):
-        return Fixed(numbers(given, "times"))
+    if parameters.is_list(given):
+        return schedules.Fixed(parameters.numbers(given, "times"))
     table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
     kind = str(table.get("kind", ""))
     if kind in _NAMED:
@@ -279,13 +236,13 @@ def times_from(given: Any) -> Times:
         return _NAMED[kind]
     if kind == "list":
         _only(table, kind, ("values",))
-        return Fixed(numbers(table["values"], "times"))
+        return schedules.Fixed(parameters.numbers(table["values"], "times"))
     if kind == "spread":
         _only(table, kind, ("ratio",))
-        return Spread(as_fraction(table["ratio"], "ratio"))
+        return schedules.Spread(as_fraction(table["ratio"], "ratio"))
     if kind == "exponential":
         _only(table, kind, ("rates",))
-        return Exponential(numbers(table["rates"], "rates"))
+        return schedules.Exponential(parameters.numbers(table["rates"], "rates"))
     raise UnknownName("the kind of update times", kind, _TIMES)
 
 
@@ -298,61 +255,72 @@ def _only(table: Mapping[str, Any], kind: str, needed: Sequence[str]) -> None:
             raise BadInput(f"the update times '{kind}' need '{key}'.")
 
 
-def ties_from(given: Any) -> Ties:
+def ties_from(given: Any) -> schedules.Ties:
     """ "one_by_one" or "joint"; UnknownName otherwise."""
-    for known in TIES:
+    for known in schedules.TIES:
         if given == known:
             return known
-    raise UnknownName("the treatment of ties", given, TIES)
+    raise UnknownName("the treatment of ties", given, schedules.TIES)
 
 
-def weights_from(given: Any, names: Sequence[str] = WEIGHTS) -> Aggregation:
+def weights_from(given: Any, names: Sequence[str] = WEIGHTS) -> parts.Aggregation:
     """The weight d_i with which a contribution of client i counts.
 
     "time_based" (p_i over the share of rounds in which client i takes part), "identical" (1), a positive number for all
     clients, or a list of numbers, one for each client. names: what a message lists. Raises BadInput and UnknownName.
     """
-    if is_list(given):
-        return PerClient(numbers(given, "weights"))
+    if parameters.is_list(given):
+        return parts.PerClient(parameters.numbers(given, "weights"))
     if given in WEIGHTS:
-        return Unbiased("data") if given == "time_based" else Same(Fraction(1))
+        return parts.Unbiased("data") if given == "time_based" else parts.Same(Fraction(1))
     try:
         value = as_fraction(given, "weights")
     except BadInput:
         raise UnknownName("the weights of the contributions", given, names) from None
-    return Same(value)
+    return parts.Same(value)
 
 
 def _weights_are_shares(method: Method) -> bool:
     """Whether a client counts with (how often it is drawn)/m, m the size of the cohort."""
     size: Any = getattr(method.participation, "size", None)
-    return method.aggregation == Same(Fraction(1, size))
+    return method.aggregation == parts.Same(Fraction(1, size))
 
 
-_BY_IMPORTANCE = Unbiased("data")
-_OWN_WEIGHTS = AnyOf(Same, PerClient, _BY_IMPORTANCE)
+_BY_IMPORTANCE = parts.Unbiased("data")
+_OWN_WEIGHTS = AnyOf(parts.Same, parts.PerClient, _BY_IMPORTANCE)
 _FORM = Form(
-    local=AnyOf(GradientSteps, StochasticSteps),
-    schedule=Constant,
+    local=AnyOf(parts.GradientSteps, parts.StochasticSteps),
+    schedule=parts.Constant,
     aggregation=_OWN_WEIGHTS,
-    server=Part(ServerStep, eta_g=anything),
+    server=Part(parts.ServerStep, eta_g=anything),
 )
 
 KINDS = {
     # FedFix with a window for all clients is synchronous
     "fedavg_sync": Kind(
         fedavg_sync,
-        replace(_FORM, participation=AnyOf(Full, Part(Timed, always_full=True)), aggregation=_BY_IMPORTANCE),
+        replace(
+            _FORM, participation=AnyOf(parts.Full, Part(parts.Timed, always_full=True)), aggregation=_BY_IMPORTANCE
+        ),
     ),
-    "fedavg_async": Kind(fedavg_async, replace(_FORM, participation=Part(Timed, policy=FirstToArrive), exchange=Stale)),
-    "fedfix": Kind(fedfix, replace(_FORM, participation=Part(Timed, policy=Window), exchange=AnyOf(Stale, None))),
-    "fedbuff": Kind(fedbuff, replace(_FORM, participation=Part(Timed, policy=Buffer), exchange=Stale)),
-    "centralised": Kind(centralised, replace(_FORM, participation=Sole, aggregation=_BY_IMPORTANCE)),
-    "uniform_sampling": Kind(uniform_sampling, replace(_FORM, participation=Uniform)),
+    "fedavg_async": Kind(
+        fedavg_async,
+        replace(_FORM, participation=Part(parts.Timed, policy=schedules.FirstToArrive), exchange=parts.Stale),
+    ),
+    "fedfix": Kind(
+        fedfix,
+        replace(_FORM, participation=Part(parts.Timed, policy=schedules.Window), exchange=AnyOf(parts.Stale, None)),
+    ),
+    "fedbuff": Kind(
+        fedbuff, replace(_FORM, participation=Part(parts.Timed, policy=schedules.Buffer), exchange=parts.Stale)
+    ),
+    "centralised": Kind(centralised, replace(_FORM, participation=parts.Sole, aggregation=_BY_IMPORTANCE)),
+    "uniform_sampling": Kind(uniform_sampling, replace(_FORM, participation=parts.Uniform)),
     "md_sampling": Kind(
-        md_sampling, replace(_FORM, participation=WithReplacement, aggregation=Same, relation=_weights_are_shares)
+        md_sampling,
+        replace(_FORM, participation=parts.WithReplacement, aggregation=parts.Same, relation=_weights_are_shares),
     ),
     "biased_sampling": Kind(
-        biased_sampling, replace(_FORM, participation=Pattern, aggregation=AnyOf(Average(), _OWN_WEIGHTS))
+        biased_sampling, replace(_FORM, participation=parts.Pattern, aggregation=AnyOf(parts.Average(), _OWN_WEIGHTS))
     ),
 }

@@ -15,21 +15,9 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods import parts
 from boundcheck.methods.kind import AnyOf, Form, Kind, Part, anything
 from boundcheck.methods.parameters import count, epochs_from, participation_from, step_from
-from boundcheck.methods.parts import (
-    Average,
-    ControlVariates,
-    Epochs,
-    Full,
-    GradientSteps,
-    LocalWork,
-    ReferencePoint,
-    ServerStep,
-    StochasticSteps,
-    Unbiased,
-    Uniform,
-)
 from boundcheck.methods.parts.control import WEIGHTS
 
 
@@ -59,19 +47,19 @@ def scaffold(
         "participation": participation_from(participation),
         "local": _local(K, batch, E, sampling),
         "schedule": step_from(eta_l, "eta_l"),
-        "aggregation": Average() if weights == "uniform" else Unbiased(),
+        "aggregation": parts.Average() if weights == "uniform" else parts.Unbiased(),
         "server": {"eta_g": as_fraction(eta_g, "eta_g")},
         "control": {"weights": weights, "start": start},
     }
 
 
-def _local(K: Any, batch: Any, E: Any, sampling: Any) -> LocalWork:
+def _local(K: Any, batch: Any, E: Any, sampling: Any) -> parts.LocalWork:
     if (K is None) == (E is None):
         raise BadInput("SCAFFOLD takes either K, the number of local steps, or E, that of local epochs.")
     if E is not None:
-        return Epochs(epochs_from(E), 1 if batch is None else count(batch, "batch"), sampling)
+        return parts.Epochs(epochs_from(E), 1 if batch is None else count(batch, "batch"), sampling)
     own = count(K, "K")
-    return GradientSteps(own) if batch is None else StochasticSteps(own, count(batch, "batch"))
+    return parts.GradientSteps(own) if batch is None else parts.StochasticSteps(own, count(batch, "batch"))
 
 
 def saga(*, eta: Any) -> dict[str, Any]:
@@ -93,16 +81,19 @@ def svrg(*, eta: Any, inner: Any) -> dict[str, Any]:
 
 def _scaffold(update: str) -> Kind:
     form = Form(
-        AnyOf(Full, Part(Uniform)),
-        AnyOf(GradientSteps, StochasticSteps),
-        server=Part(ServerStep, eta_g=anything),
-        control=Part(ControlVariates, update=update, start=anything),
+        AnyOf(parts.Full, Part(parts.Uniform)),
+        AnyOf(parts.GradientSteps, parts.StochasticSteps),
+        server=Part(parts.ServerStep, eta_g=anything),
+        control=Part(parts.ControlVariates, update=update, start=anything),
     )
     return Kind(scaffold, form)
 
 
 def _svrg(point: str) -> Kind:
-    return Kind(svrg, Form(Uniform(1), GradientSteps(1), control=Part(ReferencePoint, inner=anything, point=point)))
+    return Kind(
+        svrg,
+        Form(parts.Uniform(1), parts.GradientSteps(1), control=Part(parts.ReferencePoint, inner=anything, point=point)),
+    )
 
 
 KINDS = {
@@ -111,7 +102,11 @@ KINDS = {
     "saga": Kind(
         saga,
         # with one whole gradient step both updates put grad f_i(x) in the table
-        Form(Uniform(1), GradientSteps(1), control=Part(ControlVariates, update=anything, start="gradient")),
+        Form(
+            parts.Uniform(1),
+            parts.GradientSteps(1),
+            control=Part(parts.ControlVariates, update=anything, start="gradient"),
+        ),
     ),
     "svrg": _svrg("last"),
     "svrg_random": _svrg("random"),

@@ -18,18 +18,10 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods import parameters
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.kind import AnyOf, ForClients, Form, Kind, Part, anything
 from boundcheck.methods.method import Method
-from boundcheck.methods.parameters import (
-    NOT_CLIPPED,
-    client_optimizer_from,
-    count,
-    epochs_from,
-    numbers,
-    participation_from,
-    step_from,
-)
 from boundcheck.methods.parts import Epochs, Momentum, OneByWeight, ServerStep, SumOne, Unbiased
 
 _MOMENTUM = ("a", "form", "start", "warm_up")
@@ -50,16 +42,16 @@ def epochs(
     participation: Any = "full",
     momentum: Any = None,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """Local epochs whose sampling, step sizes and aggregation the kind fixes."""
     return {
-        "participation": participation_from(participation),
-        "local": {"E": epochs_from(E), "batch": count(batch, "batch")},
-        "schedule": step_from(eta_l, "eta_l"),
+        "participation": parameters.participation_from(participation),
+        "local": {"E": parameters.epochs_from(E), "batch": parameters.count(batch, "batch")},
+        "schedule": parameters.step_from(eta_l, "eta_l"),
         "server": {"eta_g": as_fraction(eta_g, "eta_g")},
         "momentum": momentum_from(momentum),
-        "client_optimizer": client_optimizer_from(0, weight_decay_l, clip_l),
+        "client_optimizer": parameters.client_optimizer_from(0, weight_decay_l, clip_l),
     }
 
 
@@ -73,7 +65,7 @@ def equal_steps(
     participation: Any = "full",
     momentum: Any = None,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """All clients of a cohort take equally many steps; E local epochs are what a client plans (Section 6).
 
@@ -98,11 +90,11 @@ def fedavg_sgd(
     momentum: Any = None,
     momentum_l: Any = 0,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """FedAvg (Section 6 and Table 4): as many steps as E local epochs have, every sample of a step drawn anew."""
     parts = epochs(eta_l=eta_l, eta_g=eta_g, E=E, batch=batch, participation=participation, momentum=momentum)
-    return {**parts, "client_optimizer": client_optimizer_from(momentum_l, weight_decay_l, clip_l)}
+    return {**parts, "client_optimizer": parameters.client_optimizer_from(momentum_l, weight_decay_l, clip_l)}
 
 
 def fedavg_rr(
@@ -115,7 +107,7 @@ def fedavg_rr(
     momentum: Any = None,
     momentum_l: Any = 0,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
     aggregation: str = "sum_one",
 ) -> dict[str, Any]:
     """FedAvgRR: every client does local epochs with one common step size (Algorithm 2).
@@ -127,7 +119,7 @@ def fedavg_rr(
     if aggregation not in AGGREGATIONS:
         raise UnknownName("the aggregation of fedavg_rr", aggregation, AGGREGATIONS)
     parts = epochs(eta_l=eta_l, eta_g=eta_g, E=E, batch=batch, participation=participation, momentum=momentum)
-    optimizer = client_optimizer_from(momentum_l, weight_decay_l, clip_l)
+    optimizer = parameters.client_optimizer_from(momentum_l, weight_decay_l, clip_l)
     return {**parts, "aggregation": SumOne(per_share=aggregation == "printed"), "client_optimizer": optimizer}
 
 
@@ -140,7 +132,7 @@ def fedshuffle(
     participation: Any = "full",
     sign: str = "corrected",
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """FedShuffle: reshuffled epochs of step size eta_l/|D_i|, and the unbiased aggregation w_i/p_i (Algorithms 1, 3).
 
@@ -221,10 +213,10 @@ def fedshuffle_mvr(
     """
     momentum: dict[str, Any] = {"a": as_fraction(a, "a")}
     if warm_up is not None:
-        momentum["warm_up"] = count(warm_up, "warm_up")
+        momentum["warm_up"] = parameters.count(warm_up, "warm_up")
     if start is not None or warm_up is None:
         momentum["start"] = "gradient" if start is None else start
-    parts = epochs(eta_l=eta_l, eta_g=eta_g, E=count(E, "E"), participation=participation, momentum=momentum)
+    parts = epochs(eta_l=eta_l, eta_g=eta_g, E=parameters.count(E, "E"), participation=participation, momentum=momentum)
     return {**parts, "correction": None, "exchange": None}
 
 
@@ -240,7 +232,7 @@ def fedshuffle_gen(
     participation: Any = "full",
     momentum: Any = None,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """FedShuffleGen(c, wtilde, q), the general method of Appendix E (Algorithm 4).
 
@@ -252,8 +244,8 @@ def fedshuffle_gen(
         raise UnknownName("the normaliser of fedshuffle_gen", normaliser, NORMALISERS)
     if isinstance(c, str) and c not in _DIVISORS:
         raise UnknownName("the divisor c of fedshuffle_gen", c, _DIVISORS)
-    divide = _DIVISORS[c] if isinstance(c, str) else numbers(c, "c")
-    tilde = weights if isinstance(weights, str) else numbers(weights, "weights")
+    divide = _DIVISORS[c] if isinstance(c, str) else parameters.numbers(c, "c")
+    tilde = weights if isinstance(weights, str) else parameters.numbers(weights, "weights")
     parts = epochs(
         eta_l=eta_l, eta_g=eta_g, E=E, batch=batch, participation=participation, momentum=momentum,
         weight_decay_l=weight_decay_l, clip_l=clip_l,
@@ -286,7 +278,7 @@ def momentum_from(given: Any) -> Momentum | None:
     form = table.get("form", "variance_reduced")
     if form not in FORMS:
         raise UnknownName("the form of the momentum", str(form), FORMS)
-    warm_up = 0 if "warm_up" not in table else count(table["warm_up"], "warm_up")
+    warm_up = 0 if "warm_up" not in table else parameters.count(table["warm_up"], "warm_up")
     start = table.get("start", "sampled" if warm_up else "zero")
     return Momentum(as_fraction(table["a"], "a"), form == "variance_reduced", start, warm_up)
 

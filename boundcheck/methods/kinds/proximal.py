@@ -16,33 +16,9 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods import parameters, parts
 from boundcheck.methods.kind import AnyOf, Form, Kind, Part, anything
 from boundcheck.methods.method import Method
-from boundcheck.methods.parameters import (
-    NOT_CLIPPED,
-    client_optimizer_from,
-    count,
-    epochs_from,
-    is_list,
-    participation_from,
-    step_from,
-)
-from boundcheck.methods.parts import (
-    Average,
-    Correction,
-    Epochs,
-    ExactSolve,
-    Full,
-    GradientSteps,
-    LocalWork,
-    NoStep,
-    Participation,
-    Proximal,
-    Schedule,
-    SumOne,
-    Uniform,
-    WithReplacement,
-)
 from boundcheck.methods.parts.correction import DECAYS
 from boundcheck.methods.parts.proximal import plain_work
 
@@ -64,7 +40,7 @@ def fedprox(
     weights: Any = None,
     momentum_l: Any = 0,
     weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
+    clip_l: Any = parameters.NOT_CLIPPED,
 ) -> dict[str, Any]:
     """FedProx, local work on F_k(v) + mu/2 |v - x|^2, with E local epochs of step size eta, or with a `solver`.
 
@@ -80,9 +56,9 @@ def fedprox(
     if solver is not None and given:
         raise BadInput(f"fedprox takes either a solver or {', '.join(given)}, not both.")
     local, schedule = solver_from(mu, given if solver is None else solver)
-    optimizer = client_optimizer_from(momentum_l, weight_decay_l, clip_l)
+    optimizer = parameters.client_optimizer_from(momentum_l, weight_decay_l, clip_l)
     cohort = sized(participation, K)
-    by = str(weights) if weights is not None else "data" if isinstance(cohort, Full) else "uniform"
+    by = str(weights) if weights is not None else "data" if isinstance(cohort, parts.Full) else "uniform"
     if by not in _WEIGHTS:
         raise UnknownName("the weights of fedprox", by, _WEIGHTS)
     return {
@@ -135,19 +111,19 @@ def feddane(
     cohort = sized(participation, K)
     own = cohort if gradient_participation is None else sized(gradient_participation, K)
     kind, factor = decay_from(decay)
-    correction = Correction(None if same or pipelined else own, kind, factor, pipelined)
+    correction = parts.Correction(None if same or pipelined else own, kind, factor, pipelined)
     return {"participation": cohort, "local": local, "schedule": schedule, "correction": correction}
 
 
-def solver_from(mu: Any, solver: Any) -> tuple[LocalWork, Schedule]:
+def solver_from(mu: Any, solver: Any) -> tuple[parts.LocalWork, parts.Schedule]:
     """How clients solve their subproblem, and the step size.
 
     "exact"; {steps = 5, eta = "1/10"}: gradient steps; {E = 20, eta = "1/100", batch = 10, sampling = "reshuffled"}:
     epochs of small-batch steps (E as in `epochs_from`). Raises BadInput and UnknownName.
     """
-    weight = tuple(as_fraction(v, "mu") for v in mu) if is_list(mu) else as_fraction(mu, "mu")
+    weight = tuple(as_fraction(v, "mu") for v in mu) if parameters.is_list(mu) else as_fraction(mu, "mu")
     if solver == "exact":
-        return ExactSolve(weight), NoStep()
+        return parts.ExactSolve(weight), parts.NoStep()
     if not isinstance(solver, Mapping):
         raise BadInput('a solver is "exact", {steps = 5, eta = "1/10"} or {E = 1, eta = "1/10", batch = 10}.')
     given: Mapping[str, Any] = solver
@@ -158,21 +134,21 @@ def solver_from(mu: Any, solver: Any) -> tuple[LocalWork, Schedule]:
     if "eta" not in given or not {"steps", "E"} & set(given):
         raise BadInput("a solver by local steps needs eta, and either steps or E.")
     if "steps" in given:
-        work: Epochs | GradientSteps = GradientSteps(count(given["steps"], "steps"))
+        work: parts.Epochs | parts.GradientSteps = parts.GradientSteps(parameters.count(given["steps"], "steps"))
     else:
-        batch = count(given.get("batch", 1), "batch")
-        work = Epochs(epochs_from(given["E"]), batch, given.get("sampling", "reshuffled"))
-    return Proximal(weight, work), step_from(given["eta"], "eta")
+        batch = parameters.count(given.get("batch", 1), "batch")
+        work = parts.Epochs(parameters.epochs_from(given["E"]), batch, given.get("sampling", "reshuffled"))
+    return parts.Proximal(weight, work), parameters.step_from(given["eta"], "eta")
 
 
-def sized(participation: Any, K: Any) -> Participation:
+def sized(participation: Any, K: Any) -> parts.Participation:
     """A law of cohorts: "with_replacement" or "uniform" for K clients, otherwise as `participation_from` says."""
     if participation in SIZED:
         if K is None:
             raise BadInput(f"the participation '{participation}' needs K, the number of clients of a cohort.")
-        size = count(K, "K")
-        return WithReplacement(size) if participation == "with_replacement" else Uniform(size)
-    return participation_from(participation)
+        size = parameters.count(K, "K")
+        return parts.WithReplacement(size) if participation == "with_replacement" else parts.Uniform(size)
+    return parameters.participation_from(participation)
 
 
 def decay_from(given: Any) -> tuple[Any, Fraction]:
@@ -191,17 +167,18 @@ def decay_from(given: Any) -> tuple[Any, Fraction]:
 
 def _means_of_all(method: Method) -> bool:
     """Whether the mean is plain or over all clients; statements are about plain means of cohorts that are drawn."""
-    return method.aggregation == Average() or isinstance(method.participation, Full)
+    return method.aggregation == parts.Average() or isinstance(method.participation, parts.Full)
 
 
-_SUBPROBLEM = AnyOf(ExactSolve, Proximal)
-_WEIGHTS = {"data": SumOne(), "uniform": Average()}
-_WHOLE_GRADIENT = Correction(Full(), weights="data")  # the correction with grad F itself
+_SUBPROBLEM = AnyOf(parts.ExactSolve, parts.Proximal)
+_WEIGHTS = {"data": parts.SumOne(), "uniform": parts.Average()}
+_WHOLE_GRADIENT = parts.Correction(parts.Full(), weights="data")  # the correction with grad F itself
 
 KINDS = {
     "fedprox": Kind(fedprox, Form(local=_SUBPROBLEM, aggregation=AnyOf(*_WEIGHTS.values()), relation=_means_of_all)),
-    "dane": Kind(dane, Form(Full(), _SUBPROBLEM, correction=_WHOLE_GRADIENT)),
+    "dane": Kind(dane, Form(parts.Full(), _SUBPROBLEM, correction=_WHOLE_GRADIENT)),
     "feddane": Kind(
-        feddane, Form(local=_SUBPROBLEM, correction=AnyOf(Part(Correction, participation=anything), _WHOLE_GRADIENT))
+        feddane,
+        Form(local=_SUBPROBLEM, correction=AnyOf(Part(parts.Correction, participation=anything), _WHOLE_GRADIENT)),
     ),
 }

@@ -16,24 +16,8 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput
+from boundcheck.methods import parameters, parts
 from boundcheck.methods.kind import AnyOf, Form, Kind, Part, anything
-from boundcheck.methods.parameters import (
-    count,
-    epochs_from,
-    participation_from,
-    schedule_from,
-    server_momentum_from,
-    step_from,
-)
-from boundcheck.methods.parts import (
-    Epochs,
-    Full,
-    GradientSteps,
-    LocalWork,
-    ServerMomentum,
-    ServerStep,
-    SumOne,
-)
 
 # beta_r = (r - 1)/(r + 2) in round r >= 1, that is k/(k + 3) between the points k and k + 1
 POLYNOMIAL = "(r-1)/(r+2)"
@@ -42,8 +26,8 @@ POLYNOMIAL = "(r-1)/(r+2)"
 def heavy_ball(*, momentum_g: Any, eta: Any = None, eta0: Any = None) -> dict[str, Any]:
     """Polyak's heavy ball method, x <- x - eta grad F(x) + momentum_g (x - x_previous)."""
     return {
-        "schedule": schedule_from({"eta": eta, "eta0": eta0}),
-        "server_momentum": server_momentum_from(momentum_g, nesterov=False),
+        "schedule": parameters.schedule_from({"eta": eta, "eta0": eta0}),
+        "server_momentum": parameters.server_momentum_from(momentum_g, nesterov=False),
     }
 
 
@@ -53,14 +37,14 @@ def nesterov(*, momentum_g: Any, eta: Any = None, eta0: Any = None) -> dict[str,
     With eta = 1/L its momentum on strongly convex functions is (sqrt(kappa) - 1)/(sqrt(kappa) + 1).
     """
     return {
-        "schedule": schedule_from({"eta": eta, "eta0": eta0}),
-        "server_momentum": server_momentum_from(momentum_g, nesterov=True),
+        "schedule": parameters.schedule_from({"eta": eta, "eta0": eta0}),
+        "server_momentum": parameters.server_momentum_from(momentum_g, nesterov=True),
     }
 
 
 def accelerated_gradient(*, eta: Any = None, eta0: Any = None) -> dict[str, Any]:
     """Nesterov's method for convex functions: as `nesterov` or `fista`, with a momentum that grows with the rounds."""
-    return {"schedule": schedule_from({"eta": eta, "eta0": eta0})}
+    return {"schedule": parameters.schedule_from({"eta": eta, "eta0": eta0})}
 
 
 def fedavg_weighted(
@@ -72,9 +56,9 @@ def fedavg_weighted(
     do E reshuffled local epochs (default 1) with `batch` samples a step (default 1), or K full gradient steps.
     """
     return {
-        "participation": participation_from(participation),
+        "participation": parameters.participation_from(participation),
         "local": _work(E, batch, K),
-        "schedule": step_from(eta_l, "eta_l"),
+        "schedule": parameters.step_from(eta_l, "eta_l"),
         "server": {"eta_g": as_fraction(eta_g, "eta_g")},
     }
 
@@ -96,33 +80,35 @@ def fedavgm(
     nesterov: the cohort starts from x + momentum_g (x - x_previous).
     """
     return {
-        "participation": participation_from(participation),
+        "participation": parameters.participation_from(participation),
         "local": _work(E, batch, K),
-        "schedule": step_from(eta_l, "eta_l"),
+        "schedule": parameters.step_from(eta_l, "eta_l"),
         "server": {"eta_g": as_fraction(eta_g, "eta_g")},
-        "server_momentum": server_momentum_from(momentum_g, nesterov=nesterov),
+        "server_momentum": parameters.server_momentum_from(momentum_g, nesterov=nesterov),
     }
 
 
-def _work(E: Any, batch: Any, K: Any) -> LocalWork:
+def _work(E: Any, batch: Any, K: Any) -> parts.LocalWork:
     if K is None:
-        return Epochs(epochs_from(1 if E is None else E), count(1 if batch is None else batch, "batch"))
+        return parts.Epochs(
+            parameters.epochs_from(1 if E is None else E), parameters.count(1 if batch is None else batch, "batch")
+        )
     if E is not None or batch is not None:
         raise BadInput("K full gradient steps have no epochs and no batches; leave out either K, or E and batch.")
-    return GradientSteps(count(K, "K"))
+    return parts.GradientSteps(parameters.count(K, "K"))
 
 
 def _of_gradients(momentum: Any, *, nesterov: bool) -> Form:
     """Full gradient steps on F."""
-    pushed = Part(ServerMomentum, momentum=momentum, nesterov=nesterov)
-    return Form(Full(), GradientSteps(1), aggregation=SumOne(), server_momentum=pushed)
+    pushed = Part(parts.ServerMomentum, momentum=momentum, nesterov=nesterov)
+    return Form(parts.Full(), parts.GradientSteps(1), aggregation=parts.SumOne(), server_momentum=pushed)
 
 
 # E epochs or K whole gradient steps, and the cohort's mean by data
 _BY_DATA = Form(
-    local=AnyOf(Part(Epochs, E=anything, batch=anything), GradientSteps),
-    aggregation=SumOne(),
-    server=Part(ServerStep, eta_g=anything),
+    local=AnyOf(Part(parts.Epochs, E=anything, batch=anything), parts.GradientSteps),
+    aggregation=parts.SumOne(),
+    server=Part(parts.ServerStep, eta_g=anything),
 )
 
 KINDS = {
@@ -132,6 +118,6 @@ KINDS = {
     "fista": Kind(accelerated_gradient, _of_gradients("fista", nesterov=True)),
     "fedavg_weighted": Kind(fedavg_weighted, _BY_DATA),
     "fedavgm": Kind(
-        fedavgm, replace(_BY_DATA, server_momentum=Part(ServerMomentum, momentum=anything, nesterov=False))
+        fedavgm, replace(_BY_DATA, server_momentum=Part(parts.ServerMomentum, momentum=anything, nesterov=False))
     ),
 }

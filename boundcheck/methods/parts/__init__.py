@@ -1,117 +1,58 @@
 """The parts of which methods are composed, one file a role."""
 
-from boundcheck.methods.parts.aggregation import (
-    Aggregation,
-    AggregationContext,
-    Average,
-    Normalised,
-    PerClient,
-    Same,
-    SumOne,
-    Unbiased,
-)
-from boundcheck.methods.parts.client_optimizer import ClientOptimizer
-from boundcheck.methods.parts.control import Control, ControlVariates, ReferencePoint
-from boundcheck.methods.parts.correction import Correction
-from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
-from boundcheck.methods.parts.local import (
-    EpochRange,
-    Epochs,
-    GradientSteps,
-    LocalWork,
-    OwnSteps,
-    StochasticSteps,
-    Visit,
-)
-from boundcheck.methods.parts.momentum import Momentum
-from boundcheck.methods.parts.participation import (
-    Cyclic,
-    Drawing,
-    Full,
-    Importance,
-    Independent,
-    OneByWeight,
-    Participation,
-    Pattern,
-    Sole,
-    Subsets,
-    Uniform,
-    WithReplacement,
-    first_repeated,
-    inclusion,
-    pair,
-    pattern_law,
-    probability_matrix,
-)
-from boundcheck.methods.parts.proximal import ExactSolve, Proximal
-from boundcheck.methods.parts.server import AveragedModels, ServerMomentum, ServerStep
-from boundcheck.methods.parts.step_sizes import (
-    Constant,
-    Decaying,
-    Formula,
-    InverseCycle,
-    LogHorizon,
-    NoStep,
-    Schedule,
-    StepSize,
-)
-from boundcheck.methods.parts.update_times import Timed
-
-__all__ = [
-    "Aggregation",
-    "AggregationContext",
-    "Average",
-    "AveragedModels",
-    "Blocks",
-    "ClientOptimizer",
-    "Constant",
-    "Control",
-    "ControlVariates",
-    "Correction",
-    "Cyclic",
-    "Decaying",
-    "Drawing",
-    "EpochRange",
-    "Epochs",
-    "ExactSolve",
-    "Exchange",
-    "Formula",
-    "Full",
-    "GradientSteps",
-    "HandOver",
-    "Importance",
-    "Independent",
-    "InverseCycle",
-    "LocalWork",
-    "LogHorizon",
-    "Momentum",
-    "NoStep",
-    "Normalised",
-    "OneByWeight",
-    "OwnSteps",
-    "Participation",
-    "Pattern",
-    "PerClient",
-    "Proximal",
-    "ReferencePoint",
-    "Same",
-    "Schedule",
-    "ServerMomentum",
-    "ServerStep",
-    "Sole",
-    "Stale",
-    "StepSize",
-    "StochasticSteps",
-    "Subsets",
-    "SumOne",
-    "Timed",
-    "Unbiased",
-    "Uniform",
-    "Visit",
-    "WithReplacement",
-    "first_repeated",
-    "inclusion",
-    "pair",
-    "pattern_law",
-    "probability_matrix",
-]
+from boundcheck.methods.parts.aggregation import Aggregation as Aggregation
+from boundcheck.methods.parts.aggregation import AggregationContext as AggregationContext
+from boundcheck.methods.parts.aggregation import Average as Average
+from boundcheck.methods.parts.aggregation import Normalised as Normalised
+from boundcheck.methods.parts.aggregation import PerClient as PerClient
+from boundcheck.methods.parts.aggregation import Same as Same
+from boundcheck.methods.parts.aggregation import SumOne as SumOne
+from boundcheck.methods.parts.aggregation import Unbiased as Unbiased
+from boundcheck.methods.parts.client_optimizer import ClientOptimizer as ClientOptimizer
+from boundcheck.methods.parts.control import Control as Control
+from boundcheck.methods.parts.control import ControlVariates as ControlVariates
+from boundcheck.methods.parts.control import ReferencePoint as ReferencePoint
+from boundcheck.methods.parts.correction import Correction as Correction
+from boundcheck.methods.parts.exchange import Blocks as Blocks
+from boundcheck.methods.parts.exchange import Exchange as Exchange
+from boundcheck.methods.parts.exchange import HandOver as HandOver
+from boundcheck.methods.parts.exchange import Stale as Stale
+from boundcheck.methods.parts.local import EpochRange as EpochRange
+from boundcheck.methods.parts.local import Epochs as Epochs
+from boundcheck.methods.parts.local import GradientSteps as GradientSteps
+from boundcheck.methods.parts.local import LocalWork as LocalWork
+from boundcheck.methods.parts.local import OwnSteps as OwnSteps
+from boundcheck.methods.parts.local import StochasticSteps as StochasticSteps
+from boundcheck.methods.parts.local import Visit as Visit
+from boundcheck.methods.parts.momentum import Momentum as Momentum
+from boundcheck.methods.parts.participation import Cyclic as Cyclic
+from boundcheck.methods.parts.participation import Drawing as Drawing
+from boundcheck.methods.parts.participation import Full as Full
+from boundcheck.methods.parts.participation import Importance as Importance
+from boundcheck.methods.parts.participation import Independent as Independent
+from boundcheck.methods.parts.participation import OneByWeight as OneByWeight
+from boundcheck.methods.parts.participation import Participation as Participation
+from boundcheck.methods.parts.participation import Pattern as Pattern
+from boundcheck.methods.parts.participation import Sole as Sole
+from boundcheck.methods.parts.participation import Subsets as Subsets
+from boundcheck.methods.parts.participation import Uniform as Uniform
+from boundcheck.methods.parts.participation import WithReplacement as WithReplacement
+from boundcheck.methods.parts.participation import first_repeated as first_repeated
+from boundcheck.methods.parts.participation import inclusion as inclusion
+from boundcheck.methods.parts.participation import pair as pair
+from boundcheck.methods.parts.participation import pattern_law as pattern_law
+from boundcheck.methods.parts.participation import probability_matrix as probability_matrix
+from boundcheck.methods.parts.proximal import ExactSolve as ExactSolve
+from boundcheck.methods.parts.proximal import Proximal as Proximal
+from boundcheck.methods.parts.server import AveragedModels as AveragedModels
+from boundcheck.methods.parts.server import ServerMomentum as ServerMomentum
+from boundcheck.methods.parts.server import ServerStep as ServerStep
+from boundcheck.methods.parts.step_sizes import Constant as Constant
+from boundcheck.methods.parts.step_sizes import Decaying as Decaying
+from boundcheck.methods.parts.step_sizes import Formula as Formula
+from boundcheck.methods.parts.step_sizes import InverseCycle as InverseCycle
+from boundcheck.methods.parts.step_sizes import LogHorizon as LogHorizon
+from boundcheck.methods.parts.step_sizes import NoStep as NoStep
+from boundcheck.methods.parts.step_sizes import Schedule as Schedule
+from boundcheck.methods.parts.step_sizes import StepSize as StepSize
+from boundcheck.methods.parts.update_times import Timed as Timed

@@ -10,23 +10,9 @@ from typing import Any
 
 from boundcheck.core.numbers import round_down
 from boundcheck.errors import Unsupported
+from boundcheck.methods import schedules
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.participation import Drawing
-from boundcheck.methods.schedules import (
-    Buffer,
-    Exponential,
-    FirstToArrive,
-    Fixed,
-    Plan,
-    Policy,
-    Times,
-    Timetable,
-    WaitForAll,
-    Window,
-    drawn_timetable,
-    fixed_timetable,
-    plan_of,
-)
 
 MAX_SETS = 5000  # sets of clients whose probability of filling a buffer is computed
 
@@ -42,47 +28,47 @@ class Timed:
     `finish_probability`), or the m first of a successive sampling by rate (a buffer; `first_to_finish`).
     """
 
-    times: Times
-    policy: Policy
+    times: schedules.Times
+    policy: schedules.Policy
 
     def parameters(self) -> dict[str, Fraction]:
         """dt of a window, and how many updates a buffer holds."""
-        if isinstance(self.policy, Window):
+        if isinstance(self.policy, schedules.Window):
             return {"dt": self.policy.dt}
-        return {"buffer": Fraction(self.policy.m)} if isinstance(self.policy, Buffer) else {}
+        return {"buffer": Fraction(self.policy.m)} if isinstance(self.policy, schedules.Buffer) else {}
 
     @property
     def always_full(self) -> bool:
         """Whether all clients take part in every round for any number of clients that the times allow."""
-        if isinstance(self.policy, WaitForAll):
+        if isinstance(self.policy, schedules.WaitForAll):
             return True
         slowest = self.times.slowest
-        return slowest is not None and isinstance(self.policy, Window) and self.policy.dt >= slowest
+        return slowest is not None and isinstance(self.policy, schedules.Window) and self.policy.dt >= slowest
 
-    def of(self, count: int) -> Fixed | Exponential:
+    def of(self, count: int) -> schedules.Fixed | schedules.Exponential:
         """The times of so many clients. Raises BadInput where they are given for another number."""
         return self.times.of(count)
 
     @cached_property
-    def _plans(self) -> dict[int, Plan | None]:
+    def _plans(self) -> dict[int, schedules.Plan | None]:
         return {}  # engines ask round by round
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Timed, (self.times, self.policy))
 
-    def plan(self, count: int) -> Plan | None:
+    def plan(self, count: int) -> schedules.Plan | None:
         """The schedule of fixed times as a whole; None for exponential ones."""
         if count not in self._plans:
             times = self.of(count)
-            self._plans[count] = plan_of(times, self.policy) if isinstance(times, Fixed) else None
+            self._plans[count] = schedules.plan_of(times, self.policy) if isinstance(times, schedules.Fixed) else None
         return self._plans[count]
 
-    def timetable(self, count: int, rounds: int, seed: int = 0) -> Timetable:
+    def timetable(self, count: int, rounds: int, seed: int = 0) -> schedules.Timetable:
         """The first rounds; of exponential times, the draw that belongs to the seed. Raises BadInput if too large."""
         times = self.of(count)
-        if isinstance(times, Fixed):
-            return fixed_timetable(times, self.policy, rounds)
-        return drawn_timetable(times, self.policy, rounds, seed)
+        if isinstance(times, schedules.Fixed):
+            return schedules.fixed_timetable(times, self.policy, rounds)
+        return schedules.drawn_timetable(times, self.policy, rounds, seed)
 
     def period(self, clients: Clients) -> int:
         """Raises Unsupported where it is too long to be found."""
@@ -115,19 +101,25 @@ class Timed:
 
     def _sure(self, count: int) -> bool:
         """Whether all take part in every round although their times are random."""
-        if isinstance(self.policy, Buffer):
+        if isinstance(self.policy, schedules.Buffer):
             self.policy.check(count)
             return self.policy.m == count
-        return isinstance(self.policy, WaitForAll)
+        return isinstance(self.policy, schedules.WaitForAll)
 
     def drawing(self, clients: Clients) -> Drawing | None:
         times, n = self.of(clients.count), clients.count
-        if isinstance(times, Fixed) or self._sure(n):
+        if isinstance(times, schedules.Fixed) or self._sure(n):
             return None
-        if isinstance(self.policy, Window):
+        if isinstance(self.policy, schedules.Window):
             chances = tuple(finish_probability(r, self.policy.dt) for r in times.rates)
             return Drawing("independent", n, probabilities=chances)
-        m = 1 if isinstance(self.policy, FirstToArrive) else self.policy.m if isinstance(self.policy, Buffer) else n
+        m = (
+            1
+            if isinstance(self.policy, schedules.FirstToArrive)
+            else self.policy.m
+            if isinstance(self.policy, schedules.Buffer)
+            else n
+        )
         subsets, chances = first_to_finish(times.rates, m)
         return Drawing("subsets", n, probabilities=chances, subsets=subsets)
 

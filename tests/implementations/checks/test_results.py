@@ -151,7 +151,7 @@ def test_bad_options(options: dict[str, Any], words: str) -> None:
     ("method", "words"),
     [
         ({"kind": "fedavgg"}, "fedavg"),
-        ("fedavg", "specification"),
+        ("fedavg", "method = 'fedavg' is not allowed; it must be a dict"),
         ({**FULL, "participation": {"kind": "uniform", "size": 50}}, "at most 32 clients"),
         ({**FULL, "participation": {"kind": "pattern", "cohorts": [[0, 40]]}}, "at most 32 clients"),
     ],

@@ -1,0 +1,173 @@
+"""Witnesses against steps: points at which all that a step uses holds and its claim fails.
+
+Candidates come from simple rational numbers, then from vectors of the plane, then from a solver with a time limit. None
+of them is believed: a witness is written only where the verifier accepts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice, product
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from boundcheck.certificates.rational import rational_points
+from boundcheck.certificates.steps import Asked
+from boundcheck.certificates.text import claim_text
+from boundcheck.certificates.writer import Writer
+from boundcheck.errors import BadInput, MissingExtra
+from boundcheck.proof.countermodel import _models  # pyright: ignore[reportPrivateUsage]
+from boundcheck.proof.grounding import NotExplicit
+from boundcheck.proof.language import has_terms
+from boundcheck.proof.scalar import decide
+from boundcheck.proof.step import Context, Status
+from boundcheck.verify import boundcheck_verify as v
+
+MODELS = 40  # candidates in the plane
+FEW = 4  # values of an index that are tried
+SECONDS = 5.0  # of one question to a solver
+OPPOSITE: dict[Any, Any] = {
+    sp.Le: (sp.Gt,),
+    sp.Lt: (sp.Ge,),
+    sp.Ge: (sp.Lt,),
+    sp.Gt: (sp.Le,),
+    sp.Eq: (sp.Gt, sp.Lt),
+    sp.Ne: (sp.Eq,),
+}
+
+Point = dict[str, Any]
+
+
+def refute(w: Writer, asked: Asked, name: str, known: Mapping[str, Any], *, by_solver: bool) -> bool:
+    """Adds a refuted line for the claim where a witness is found; says whether one was.
+
+    known: name of a line -> proposition, for the hypotheses that are about the same symbols; by_solver: ask a solver,
+    which takes longer, and try nothing else.
+    """
+    text = claim_text(asked.claim)
+    claim = w.language.claim(text)
+    uses = {n: w.claim(n) for n in asked.names if n in w.record.lines}
+    about = v.leaves(claim.atoms.union(*(c.atoms for c in uses.values())))
+    uses |= {n: w.claim(n) for n in w.quantities if v.leaves(w.claim(n).atoms) <= about}
+    given = w.record.with_scope(claim, uses)
+    facts = {n: known[n] for n in given if n in known}
+    facts |= {n: asked.facts[n] for n in uses if n in asked.facts}
+    kind, w.record.kind = w.record.kind, "refutation"
+    search = _by_solver if by_solver else _candidates
+    for points in search(asked.claim, facts, replace(asked.setting, seconds=SECONDS)):
+        named = [_named(w, point, claim, given) for point in points]
+        for point in (each for one in sorted(named, key=_length) for each in _at_indices(w, one, claim)):
+            try:
+                w.add(text, {"rule": "refuted", "uses": list(uses), "point": point}, asked.now, name)
+            except v.Invalid:
+                continue
+            w.data["kind"] = "refutation"
+            return True
+    w.record.kind = kind
+    return False
+
+
+def _named(w: Writer, point: Point, claim: Any, given: Mapping[str, Any]) -> Point:
+    """The point with values for the names that occur, of which those that are defined by what is used are left out."""
+    atoms = claim.atoms.union(*(c.atoms for c in given.values()))
+    names = v.leaves(atoms.union(*(r.atoms for i in w.record.closure(atoms) for r in w.record.ranges[i])))
+    definitions = [v.parsed(r["claim"]) for r in w.data["facts"] if r["kind"] == "definition" and r["name"] in given]
+    defined = {tree[1][1] for tree in definitions}
+    numbers, functions = dict[str, Any](), dict[str, Any]()
+    for name in sorted(names - defined):
+        kind = w.language.kinds.get(name, "number")
+        if kind.endswith("function"):
+            functions[name] = point["functions"].get(name) or [list("xyz"[: _arity(w, name)]), "0"]
+        elif name in point["numbers"] or kind == "vector":
+            numbers[name] = point["numbers"].get(name, "0")
+    return {"numbers": numbers, "functions": functions}
+
+
+def _length(point: Point) -> int:
+    return len(str(point))
+
+
+def _at_indices(w: Writer, point: Point, claim: Any) -> Iterator[Point]:
+    """The point with small values for the integer indices of the claim that have none."""
+    free = [i for i in w.record.closure(claim.atoms) & w.language.integers if v.ATOMS[i][1] not in point["numbers"]]
+    for values in product(range(FEW), repeat=len(free)):
+        own = {v.ATOMS[i][1]: str(k) for i, k in zip(free, values, strict=True)}
+        yield {**point, "numbers": {**point["numbers"], **own}}
+
+
+def _arity(w: Writer, name: str) -> int:
+    """How many arguments a function has in the lines of the record."""
+    sizes = [len(v.ATOMS[n][2]) for line in w.record.lines.values() for n in line.claim.atoms
+             if v.ATOMS[n][0] in ("f", "vf") and v.ATOMS[n][1] == name]  # fmt: skip
+    return max(sizes, default=1)
+
+
+def _candidates(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Point]]:
+    """Points that may be witnesses, found without a solver."""
+    scalars = _scalars(facts)
+    signs: list[Any] = [sp.Ge(sp.Symbol(n, real=True), 0, evaluate=False) for n in sorted(setting.quantities)]
+    plain = isinstance(claim, sp.Rel) and not has_terms(claim)
+    if plain:
+        about = {str(s) for r in (claim, *scalars.values()) for s in r.free_symbols}
+        signs = [r for r in signs if r.lhs.name in about]
+        ranges = [r for s, r in setting.ranges if s.name in about]
+        for opposite in OPPOSITE[type(claim)]:
+            negation = opposite(claim.lhs, claim.rhs, evaluate=False)
+            for point in rational_points([*scalars.values(), *signs, *ranges, negation], setting.integers):
+                yield [{"numbers": {n: str(x) for n, x in point.items()}, "functions": {}}]
+    if not plain or any(has_terms(f) for f in facts.values()):
+        with suppress(NotExplicit, BadInput):
+            yield [_of_model(model) for model in islice(_models(claim, facts, setting), MODELS)]
+
+
+def _by_solver(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Point]]:
+    """The point that a solver finds, if it finds one."""
+    if isinstance(claim, sp.Rel) and not has_terms(claim):
+        with suppress(MissingExtra):  # without a solver the step stays open
+            found = decide(claim, {**_scalars(facts), **{str(r): r for _, r in setting.ranges}}, setting)
+            if found.status is Status.REFUTED:
+                yield [{"numbers": dict(found.witness), "functions": {}}]
+
+
+def _scalars(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {n: f for n, f in facts.items() if isinstance(f, sp.Rel) and not has_terms(f)}
+
+
+def _of_model(model: Any) -> Point:
+    """A point of the search for vectors: functions through the values that it found, and 0 elsewhere."""
+    numbers: dict[str, Any] = {str(s): str(x) for s, x in {**model.window.values, **model.numbers}.items()}
+    tables: dict[str, dict[tuple[int, ...], Any]] = {}
+    for term, value in model.terms.items():
+        own = [str(x) for x in value] if isinstance(value, tuple) else str(value)
+        if isinstance(term, AppliedUndef):
+            tables.setdefault(type(term).__name__, {})[tuple(int(str(a)) for a in term.args)] = own
+        else:
+            numbers[str(term.name)] = own[0] if isinstance(own, list) and own[1] == "0" else own
+    functions = {name: [list("xyz"[: len(next(iter(rows)))]), _through(rows)] for name, rows in tables.items()}
+    return {"numbers": numbers, "functions": functions}
+
+
+def _through(rows: Mapping[tuple[int, ...], Any]) -> Any:
+    """An expression with these values at these arguments, constant or linear where that is enough."""
+    values = list(rows.values())
+    if isinstance(values[0], list):
+        parts = [_through({k: x[n] for k, x in rows.items()}) for n in (0, 1)]
+        return parts if parts[1] != "0" else parts[0]
+    if len(set(values)) == 1:
+        return values[0]
+    if all(len(k) == 1 for k in rows):
+        (first,), (second,) = list(rows)[:2]
+        slope = (Fraction(rows[second,]) - Fraction(rows[first,])) / (second - first)
+        start = Fraction(rows[first,]) - slope * first
+        if all(Fraction(x) == start + slope * k for (k,), x in rows.items()):
+            return f"({start}) + ({slope})*x" if start else f"({slope})*x"
+    terms: list[str] = []
+    for at, value in rows.items():
+        here = "*".join(f"max(0, 1 - max({x} - {k}, {k} - {x}))" for x, k in zip("xyz", at, strict=False))
+        terms += [f"({value})*{here}"] if value != "0" else []
+    return " + ".join(terms)

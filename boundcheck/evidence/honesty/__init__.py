@@ -1,1 +1,0 @@
-"""How often the kernel of `boundcheck.proof` decides wrongly: a kit of claims, and mutants of shipped derivations."""
