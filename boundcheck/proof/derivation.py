@@ -193,11 +193,7 @@ class Derivation(Shown):
         return providers.load(providers.STATEMENTS, "derive").derive(self.statement.id)
 
     def examine(self, seconds: float = 10.0) -> DerivationReport:
-        """Decide every step without a record, which proves nothing; no solver call takes longer than `seconds`.
-
-        A step is decided from the claims of what it uses, whatever became of these; its result names the steps
-        that are not proved and on which it therefore depends.
-        """
+        """Decide every step without a record, which proves nothing; no solver call takes longer than `seconds`."""
         begin = perf_counter()
         setting = self._setting(seconds)
         known: dict[str, Any] = {f.name: f.claim for f in self.facts}
