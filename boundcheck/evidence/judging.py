@@ -133,7 +133,8 @@ def _upper_bound(points: Points, level: float) -> Judgement:
         return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, at, negligible, statistics)
     start = not any(points.rounds) and points.statement.metric.value is None
     # An average over one round is the value at the start, below which no true bound lies: it is compared all the same.
-    if _vacuous(points) and not (start and points.statement.metric.weights is not None):
+    one_round = start and points.statement.metric.weights is not None and not points.gap
+    if _vacuous(points) and not one_round:
         if start:
             reason = f"Only the start was compared, which decides nothing; compare at later {_indices(points)}."
             return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, None, negligible, statistics)
@@ -163,7 +164,9 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     reason += f", where bound/metric is {ratio:.5g}." if math.isfinite(ratio) else "."
     if negligible:
         highest = f"{least[tiny].max():.2g}"
-        reason += f" {negligible} more, where both are below {highest}, were left out: {_below(points)}."
+        first = _name(points, int(np.argmax(tiny)))
+        reason += f" {negligible} more, where both are below {highest}, were left out, the first at {first}: "
+        reason += f"{_below(points)}."
     if statistics:
         reason += f" {_missed(points, statistics)}"
     return Judgement(Outcome.HOLDS, Grade.EXACT, reason, at, negligible, statistics)

@@ -151,7 +151,7 @@ def test_a_step_needs_what_it_uses(name: str, which: str, unused: str) -> None:
 def test_another_bound_is_not_what_is_proved() -> None:
     original = derivation("feddane/theorem_5/as_printed")
     tighter = replace(original.statement, bound=original.statement.bound - grad2_0 / mu)
-    found = replace(original, statement=tighter).check()
+    found = replace(original, statement=tighter).examine()
     assert found.status is Status.UNDECIDED
     assert not found.bound_matches
 

@@ -124,6 +124,6 @@ MUTATIONS = {
 def test_a_bound_that_the_steps_do_not_reach_is_not_proved():
     original = derivation(ID + "5/corrected")
     tighter = replace(original.statement, bound=original.statement.bound - a * G2)
-    found = replace(original, statement=tighter).check()
+    found = replace(original, statement=tighter).examine()
     assert found.status is Status.UNDECIDED
     assert not found.bound_matches

@@ -135,7 +135,7 @@ def test_the_repaired_step_stops_at_some_larger_constant(factor, status):
 def test_a_bound_that_the_steps_do_not_reach_is_not_proved():
     original = derivation(ID + "corrected")
     tighter = replace(original.statement, bound=original.statement.bound - sigma2 / 1000)
-    found = replace(original, statement=tighter).check()
+    found = replace(original, statement=tighter).examine()
     assert found.status is Status.UNDECIDED
     assert not found.bound_matches
     assert any("differs from the statement's" in remark for remark in found.remarks)

@@ -72,7 +72,7 @@ def test_another_constant_in_the_statement_is_not_what_is_proved(constant):
     original = derivation(ID + "corrected")
     total = sp.Mul(*(sp.Symbol(name, real=True) for name in ("n", "E", "eta")))
     bound = original.statement.bound + (constant - 12) * L**2 * total**2 / mu**2 * sigma2
-    found = replace(original, statement=replace(original.statement, bound=bound)).check()
+    found = replace(original, statement=replace(original.statement, bound=bound)).examine()
     assert found.status is Status.UNDECIDED
     assert not found.bound_matches
     assert all(r.status is Status.PROVED for r in found.results)
@@ -89,7 +89,7 @@ def test_a_better_factor_than_the_lemma_gives_is_not_proved():
     original = derivation(ID + "corrected")
     factor = next(f for f in original.facts if f.name == "c")
     half = replace(factor, claim=sp.Eq(c, 1 - mu * s / 2))
-    found = replace(original, facts=tuple(half if f is factor else f for f in original.facts)).check()
+    found = replace(original, facts=tuple(half if f is factor else f for f in original.facts)).examine()
     assert found.status is Status.REFUTED  # the noise no longer sums to the constant 12
     assert found.result("recursion").status is not Status.PROVED
     assert found.result("conclusion").status is not Status.PROVED

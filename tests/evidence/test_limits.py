@@ -218,7 +218,7 @@ def test_where_no_exact_limit_is_known() -> None:
         replace(claimed, kind=Kind.EQUALITY),
         replace(claimed, bound=1 / index),
         replace(claimed, metric=replace(metric, scale=index)),
-        replace(claimed, metric=replace(metric, weights=index)),
+        replace(claimed, metric=replace(metric, average="mean", weights=index)),
         replace(claimed, kind=Kind.LIMSUP),
         replace(claimed, metric=replace(metric, quantity="drift")),
     ):

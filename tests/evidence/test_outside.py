@@ -77,7 +77,7 @@ def test_with_the_problem_alone_and_with_constants_alone() -> None:
 
 
 def test_a_curve_above_its_bound_is_violated_and_says_nothing_against_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boundcheck.evidence.contradictions._derived", lambda id: "PROVED")
+    monkeypatch.setattr("boundcheck.evidence.contradictions._proved", lambda id: True)
     wrong = [v if k == 0 else v * 9 for k, v in enumerate(EXACT)]  # 9 * 8 (9/16)^2 = 22.78 above 16 at k = 2
     found = judged(GD_CONVEX, outside(wrong), problem=PARABOLA, method=GD)
     assert (found.verdict.outcome, found.verdict.grade) == (Outcome.VIOLATED, Grade.SUPPORTED)

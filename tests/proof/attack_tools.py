@@ -36,7 +36,7 @@ def attempt(facts, steps, quantities=(), target=dist2_1, about=LEMMA, drawn=()):
 
 def last(facts, steps, **more):
     """The finding of the last step and the report."""
-    report = attempt(facts, steps, **more).check(5)
+    report = attempt(facts, steps, **more).examine(5)
     assert report.status is not Status.PROVED
     return report.results[-1].finding
 

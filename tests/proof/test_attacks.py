@@ -74,7 +74,7 @@ def test_the_printed_reading_is_not_proved_by_a_limit_in_the_number_of_devices()
     slack = step("slack", sp.Le(bracket, contraction + n * (2 + L / mu)), known, Decide())
     limit = step("E12", sp.Le(bracket, contraction), ("slack", *known), Limit("slack", n))
     place = [st.name for st in steps].index("E13")
-    report = replace(original, steps=(*steps[:place], slack, limit, *steps[place:])).check(10)
+    report = replace(original, steps=(*steps[:place], slack, limit, *steps[place:])).examine(10)
     assert report.bound_matches
     assert report.result("slack").status is Status.PROVED
     assert report.result("E12").status is Status.UNDECIDED
@@ -204,13 +204,13 @@ def test_a_range_that_depends_on_the_index_is_not_carried_along():
         step("m", m <= 0, ("index j",), Decide()),
         step("x", sp.Le(n * (n - 1) / 2, 0), ("m", "domain n"), SumOver("m", m, n)),
     ]
-    report = attempt((INDEX_M, depending), steps).check(5)
+    report = attempt((INDEX_M, depending), steps).examine(5)
     assert report.result("m").status is Status.UNDECIDED
     kept = [
         step("m", relation(sp.Le, m + j, j), ("index j",), Decide()),
         step("x", sp.Le(n * (n - 1) / 2 + n * j, n * j), ("m", "domain n"), SumOver("m", m, n)),
     ]
-    report = attempt((INDEX_M, depending), kept).check(5)
+    report = attempt((INDEX_M, depending), kept).examine(5)
     assert report.result("m").status is Status.PROVED
     assert "depends on m" in report.result("x").finding.note
     with pytest.raises(BadInput, match="declared before"):
@@ -228,7 +228,7 @@ def test_an_empty_range_does_not_prove_a_step_case():
         step("base", few(sp.Integer(0)), (), Decide()),
         step("all", few(n), ("next", "base", "domain n"), Induction("base", "next", k, n)),
     ]
-    report = attempt((INDEX_K, Fact("index j", sp.And(j >= 0, j <= 2 - k), "index", "")), steps).check(5)
+    report = attempt((INDEX_K, Fact("index j", sp.And(j >= 0, j <= 2 - k), "index", "")), steps).examine(5)
     assert report.result("next").status is Status.UNDECIDED
     assert report.result("all").depends_on == ("next",)
     assert report.status is Status.UNDECIDED
@@ -250,13 +250,13 @@ def test_an_empty_range_does_not_prove_a_step_case():
 )
 def test_a_definition_must_have_a_value(value, first, second, extra):
     steps = [step("first", first, ("y",), Identity()), step("second", second, ("first", extra), Decide())]
-    report = attempt((definition("y", value),), steps).check(5)
+    report = attempt((definition("y", value),), steps).examine(5)
     assert report.status is Status.UNDECIDED
     assert report.result("first").status is Status.UNDECIDED
     assert "not shown to have a value" in report.result("first").finding.note
     assert "first" in report.result("second").depends_on
     assert attempt((definition("y", value),), steps).check_step("first", 5).status is Status.UNDECIDED
-    fine = attempt((definition("y", 1 / mu),), [step("x", sp.Eq(y * mu, 1), ("y",), Identity())]).check(5)
+    fine = attempt((definition("y", 1 / mu),), [step("x", sp.Eq(y * mu, 1), ("y",), Identity())]).examine(5)
     assert fine.results[0].status is Status.PROVED
 
 
@@ -321,7 +321,7 @@ def test_a_vector_is_defined_once_at_each_index(left, right, message):
 def test_a_factor_that_may_vanish_is_not_divided_by():
     facts = (Fact("A", VectorEquality(u * (mu - L), v * (mu - L)), "algorithm", ""),)
     with pytest.raises(BadInput, match="number as"):
-        attempt(facts, [step("x", VectorEquality(u, v), ("A",), Identity())]).check(5)
+        attempt(facts, [step("x", VectorEquality(u, v), ("A",), Identity())]).examine(5)
 
 
 # quantities
@@ -329,7 +329,7 @@ def test_a_factor_that_may_vanish_is_not_divided_by():
 
 def test_quantities_are_shown_to_be_at_least_0():
     steps = [step("q", T >= 0, (), Decide()), step("x", dist2_0 <= 0, ("T", "q"), Decide())]
-    report = attempt((definition("T", -dist2_0),), steps, quantities=("T",)).check(5)
+    report = attempt((definition("T", -dist2_0),), steps, quantities=("T",)).examine(5)
     assert report.result("q").status is not Status.PROVED
     assert report.status is not Status.PROVED
     assert any("T is not shown to be at least 0" in remark for remark in report.remarks)
@@ -337,7 +337,7 @@ def test_quantities_are_shown_to_be_at_least_0():
         attempt((), [step("x", z >= 0, (), Decide())], quantities=("z",))
     gradients = total(norm2(g - vector("h", m)), m, n) * eta**2
     sound = attempt((INDEX_M, definition("T", gradients)), [step("q", T >= 0, (), Decide())], quantities=("T",))
-    assert sound.check(5).results[0].status is Status.PROVED
+    assert sound.examine(5).results[0].status is Status.PROVED
     mixed = total(inner(g, u), m, n)
     found = last((INDEX_M, definition("T", mixed)), [step("q", T >= 0, (), Decide())], quantities=("T",))
     assert found.status is not Status.PROVED

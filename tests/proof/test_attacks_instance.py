@@ -187,7 +187,7 @@ def test_an_inequality_does_not_prove_an_equality():
     uses = ("metric", "domain n", "domain k")
     for kind, status in ((sp.Le, Status.PROVED), (sp.Eq, Status.REFUTED)):
         step = Step("it", kind(y, n + k, evaluate=False), uses, Decide(), "")
-        report = Derivation(about, (*scope_facts(about), *facts), (step,), "it", y).check()
+        report = Derivation(about, (*scope_facts(about), *facts), (step,), "it", y).examine()
         assert report.results[0].status is status
         assert report.bound_matches is (kind is sp.Eq)
         assert report.status is not Status.PROVED
@@ -198,7 +198,7 @@ def test_an_inequality_does_not_prove_an_equality():
 def test_an_equation_is_no_upper_bound():
     about = statement("fedshuffle/lemma_b_6")
     step = Step("it", sp.Eq(y, about.bound, evaluate=False), (), Decide(), "")
-    report = Derivation(about, scope_facts(about), (step,), "it", y).check()
+    report = Derivation(about, scope_facts(about), (step,), "it", y).examine()
     assert not report.bound_matches
     assert "is not an upper bound" in report.remarks[0]
 

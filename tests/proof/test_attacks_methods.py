@@ -93,7 +93,7 @@ METHODS = {
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_what_nobody_has_checked_is_assumed(method):
-    report = attempt((), [step("x", FALSE, ("domain mu",), method)]).check(5)
+    report = attempt((), [step("x", FALSE, ("domain mu",), method)]).examine(5)
     assert report.bound_matches
     assert report.results[0].status is Status.ASSUMED
     assert report.status is Status.ASSUMED
@@ -137,7 +137,7 @@ def test_another_method_refutes_nothing(status):
 @pytest.mark.parametrize("status", ["TRUE", None, 0, True])
 def test_what_is_no_status_is_an_error(status):
     with pytest.raises(BadInput, match="gives no Finding"):
-        attempt((), [step("x", FALSE, (), Oracle(status))]).check(5)
+        attempt((), [step("x", FALSE, (), Oracle(status))]).examine(5)
 
 
 def test_what_is_no_method_is_an_error():
@@ -157,7 +157,7 @@ def test_a_statement_that_is_cited_is_as_weak(monkeypatch):
     lemma = attempt((), [step("x", FALSE, (), Oracle())])
     monkeypatch.setattr("boundcheck.proof.cited.derivation", lambda _: lemma)
     assert isinstance(next(s.by for s in proof.steps if s.name == "lemma"), Cited)
-    report = proof.check(5)
+    report = proof.examine(5)
     assert report.result("lemma").status is Status.ASSUMED
     assert report.status is Status.ASSUMED
 

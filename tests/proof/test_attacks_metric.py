@@ -109,7 +109,7 @@ def of_definitions():
 
 def test_rates_are_no_factors_of_the_metric():
     """The step is proved; the derivation is not, since no assumption was needed for the bound."""
-    report = of_coefficients().check(5)
+    report = of_coefficients().examine(5)
     assert report.results[0].status is Status.PROVED
     assert report.bound_matches
     assert report.status is Status.UNDECIDED
@@ -133,7 +133,7 @@ def test_a_stronger_bound_is_not_a_fact_either():
     facts = (metric("magic", le(dist2_1, 0)),)
     positive = replace(FALSE, bound=dist2_0 + sigma2)
     uses = ("magic", "domain dist2_0", "domain sigma2")
-    report = attempt(facts, [step("x", le(dist2_1, positive.bound), uses, Decide())], about=positive).check(5)
+    report = attempt(facts, [step("x", le(dist2_1, positive.bound), uses, Decide())], about=positive).examine(5)
     assert report.results[0].status is Status.PROVED
     assert report.status is Status.UNDECIDED
 
@@ -156,4 +156,4 @@ def test_equations_may_define_the_metric_of_a_statement_about_numbers():
 def test_what_is_one_symbol_of_the_statement_is_said():
     assert LEMMA.kind is FALSE.kind
     facts = (metric("start", sp.Eq(dist2_0, norm2(u))), metric("sum", le(norm2(v), 3 * n * sigma2)))
-    assert attempt(facts, [step("x", L > 0, ("domain L",), Decide())]).check(5).results[0].status is Status.PROVED
+    assert attempt(facts, [step("x", L > 0, ("domain L",), Decide())]).examine(5).results[0].status is Status.PROVED

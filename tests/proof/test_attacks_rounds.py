@@ -58,12 +58,12 @@ def test_many_cycles_are_not_within_the_bound_of_one(means, target, why):
     every = scope_facts(wrong)
     rule = Lemma("scgd/lemma_3_1/corrected", target, means)
     one = Step("it", sp.Le(target, LEMMA.bound), tuple(f.name for f in every), rule, "")
-    report = Derivation(wrong, every, (one,), "it", target).check(5)
+    report = Derivation(wrong, every, (one,), "it", target).examine(5)
     assert report.status is Status.UNDECIDED
     assert why in report.results[0].finding.note
     images = tuple((str(s), image) for s, image in means.items())
     one = replace(one, by=Instance("scgd/lemma_3_1/corrected", target, images))
-    report = Derivation(wrong, every, (one,), "it", target).check(5)
+    report = Derivation(wrong, every, (one,), "it", target).examine(5)
     assert report.status is Status.UNDECIDED
     assert why in report.results[0].finding.note
 

@@ -172,7 +172,7 @@ def test_the_target_is_the_metric(target):
 
 def test_another_kind_of_claim_is_not_an_upper_bound():
     limit = replace(LEMMA, kind=Kind.LIMSUP)
-    report = attempt((), [step("x", sp.Le(dist2_1, LEMMA.bound), (), Decide())], about=limit).check(5)
+    report = attempt((), [step("x", sp.Le(dist2_1, LEMMA.bound), (), Decide())], about=limit).examine(5)
     assert not report.bound_matches
     assert "limsup" in report.remarks[0]
 
@@ -180,13 +180,13 @@ def test_another_kind_of_claim_is_not_an_upper_bound():
 def test_facts_that_cannot_all_hold_are_noticed_across_steps():
     facts = (Fact("low", sp.Le(y, 0), "metric", ""), Fact("high", sp.Ge(y, 1), "metric", ""))
     steps = [step("one", relation(sp.Le, y, 1), ("low",), Decide()), step("x", y >= 0, ("high",), Decide())]
-    report = attempt(facts, steps).check(5)
+    report = attempt(facts, steps).examine(5)
     assert report.status is Status.VACUOUS
     assert any("cannot all hold" in remark for remark in report.remarks)
 
 
 def test_what_is_trusted_is_listed():
-    report = derivation("scgd/lemma_3_1/corrected").check()
+    report = derivation("scgd/lemma_3_1/corrected").examine()
     kinds = [x.kind for x in report.trusted]
     assert sum(x.kind == "assumption" for x in report.facts) == 6
     assert "assumption" not in kinds  # their inequalities are the catalogue's; what they are about is listed
@@ -242,7 +242,7 @@ def test_impossible_claims_and_facts_are_decided(claim):
 
 def test_a_number_may_be_defined():
     facts = (definition("z", sp.Integer(0)), Fact("A", sp.Le(norm2(u), z), "assumption", "", PLAIN))
-    report = attempt(facts, [step("x", sp.Le(2 * norm2(u), z), ("A", "z"), Combine())]).check(5)
+    report = attempt(facts, [step("x", sp.Le(2 * norm2(u), z), ("A", "z"), Combine())]).examine(5)
     assert report.results[0].status is Status.PROVED
 
 

@@ -190,11 +190,11 @@ def test_a_derivation_from_contradictory_vectors_is_vacuous():
     claims = (LONG["a"], LONG["b"], LONG["c"], sp.Ge(y, 1))
     facts = tuple(Fact(name, claim, "assumption", "", PLAIN) for name, claim in zip(names, claims, strict=True))
     false = relation(sp.Le, dist2_1, LEMMA.bound)
-    report = attempt(facts, [step("x", false, names, Combine({"product": 1}))]).check(5)
+    report = attempt(facts, [step("x", false, names, Combine({"product": 1}))]).examine(5)
     assert report.results[0].status is Status.VACUOUS
     assert report.status is Status.VACUOUS
     assert report.counts["PROVED"] == 0
-    aside = attempt(facts, [step("x", mu > 0, ("domain mu",), Decide())]).check(5)
+    aside = attempt(facts, [step("x", mu > 0, ("domain mu",), Decide())]).examine(5)
     assert aside.results[0].status is Status.PROVED
     assert aside.status is Status.VACUOUS
 

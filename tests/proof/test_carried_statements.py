@@ -163,4 +163,4 @@ def test_a_step_that_cites_its_own_statement(write: Write) -> None:
     own = "scgd/theorem_3_4/corrected"
     assert discovery.citations(own) == ()
     with pytest.raises(BadInput, match=f"{own} is cited in its own derivation: {own} -> {own}"):
-        discovery.derivation(own).check()
+        discovery.derivation(own).examine()

@@ -55,14 +55,14 @@ def build(statement=None, given=None, steps=(RATE, LAST), **more):
 
 
 def test_a_small_derivation_is_proved():
-    found = build().check()
+    found = build().examine()
     assert found.status is Status.PROVED
     assert found.bound_matches
     assert found.conditions == ("condition step size",)
 
 
 def test_a_wider_condition_is_refuted_and_what_follows_depends_on_it():
-    found = build(toy(limit=sp.Integer(2))).check()
+    found = build(toy(limit=sp.Integer(2))).examine()
     assert found.status is Status.REFUTED
     witness = {k: Fraction(v) for k, v in found.result("rate").finding.witness.items()}
     assert 1 < witness["eta"] * witness["L"] <= 2
@@ -71,16 +71,16 @@ def test_a_wider_condition_is_refuted_and_what_follows_depends_on_it():
 
 
 def test_the_conclusion_must_be_the_statements_bound():
-    found = build(toy(factor=sp.Rational(1, 2))).check()
+    found = build(toy(factor=sp.Rational(1, 2))).examine()
     assert not found.bound_matches
     assert found.status is Status.UNDECIDED
     assert all(r.status is Status.PROVED for r in found.results)
-    assert not build(target=sp.Symbol("gap_1", real=True)).check().bound_matches
+    assert not build(target=sp.Symbol("gap_1", real=True)).examine().bound_matches
 
 
 def test_a_cited_result_makes_the_derivation_assumed():
     cited = Step("rate", RATE.claim, (), Imported("a textbook, Theorem 1"), "cited")
-    found = build(steps=(cited, LAST)).check()
+    found = build(steps=(cited, LAST)).examine()
     assert found.status is Status.ASSUMED
     assert found.result("end").depends_on == ("rate",)
     assert any("is not used" in remark for remark in found.remarks)
@@ -89,7 +89,7 @@ def test_a_cited_result_makes_the_derivation_assumed():
 def test_a_vacuous_step_is_not_proved():
     given = facts(toy(), Fact("wrong", sp.Le(gap**2 + 1, -dist2_0), "assumption", "impossible", "smoothness"))
     step = Step("end", LAST.claim, ("wrong",), Combine(), "from an impossible assumption")
-    found = build(given=given, steps=(step,)).check()
+    found = build(given=given, steps=(step,)).examine()
     assert found.status is found.result("end").status is Status.VACUOUS
 
 
@@ -101,7 +101,7 @@ def test_steps_use_facts_and_earlier_steps_only():
     with pytest.raises(UnknownName, match="conclusion"):
         build(conclusion="ende")
     with pytest.raises(UnknownName, match="step"):
-        build().check().result("rates")
+        build().examine().result("rates")
 
 
 SMUGGLED = [

@@ -32,10 +32,10 @@ def test_a_derivation_comes_back_equal(id: str) -> None:
 
 def test_what_comes_back_is_checked_like_any_other() -> None:
     back = Derivation.from_dict(derivation(SMALL).to_dict())
-    assert back.check().status == "PROVED"
+    assert back.examine().status == "PROVED"
     data = derivation(SMALL).to_dict()
     data["steps"][-1]["with"]["claim"]["of"][1] = {"number": "0"}  # the bound becomes 0
-    assert Derivation.from_dict(data).check().status == "REFUTED"
+    assert Derivation.from_dict(data).examine().status == "REFUTED"
 
 
 Path = tuple[Any, ...]

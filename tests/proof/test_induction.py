@@ -145,6 +145,6 @@ def test_a_statement_that_cites_itself(tmp_path, monkeypatch, target):
     (tmp_path / "scgd" / "lemma_3_1.py").write_text(textwrap.dedent(CIRCLE.replace("TARGET", target)), encoding="utf-8")
     try:
         with pytest.raises(BadInput, match=r"cited in its own derivation: scgd/lemma_3_1/corrected -> "):
-            discovery.derivation("scgd/lemma_3_1/corrected").check()
+            discovery.derivation("scgd/lemma_3_1/corrected").examine()
     finally:
         discovery._module.cache_clear()

@@ -244,5 +244,5 @@ def test_it_agrees_with_induction():
         Step("all", upto(E), ("base", "next", "domain E"), Induction("base", "next", k, E), ""),
     )
     assert "domain E" in scope
-    found = Derivation(about, (*scope_facts(about), *facts), steps, "all", bound2).check()
+    found = Derivation(about, (*scope_facts(about), *facts), steps, "all", bound2).examine()
     assert found.counts["PROVED"] == 4

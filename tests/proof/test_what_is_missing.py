@@ -81,7 +81,7 @@ def test_what_is_found_stands_in_the_record_of_the_step():
     proof = derivation("classics/gradient_descent_nonconvex/as_printed")
     bare = tuple(replace(s, uses=tuple(n for n in s.uses if not n.startswith("domain"))) for s in proof.steps)
     again: Derivation = replace(proof, steps=bare)
-    report = again.check()
+    report = again.examine()
     assert report.status is Status.PROVED
     used = [name for r in report.to_dict()["steps"] for name in r["uses"]]
     assert any(name.startswith("domain") for name in used)
