@@ -59,7 +59,7 @@ STEP = Constant(F(1, 4))
 WORK = Epochs(2, 2)
 SOME = Independent((F(1, 2), F(1, 3), F(3, 4), F(1, 5), F(3, 4)))
 TIMES = Pattern(((0, 1), (), (2,), (1, 3, 4)), lead=((3,), (0, 1, 2)))
-TWO = {"kind": "uniform", "size": 2}
+TWO, IMPORTANCE = {"kind": "uniform", "size": 2}, {"kind": "importance", "b": 2}
 MVR = {"kind": "fedshuffle_mvr", "eta_l": "1/8", "a": "1/3"}
 NAMED: dict[str, dict[str, Any]] = {
     "fedavg": {"kind": "fedavg", "E": 3, "size": 2, "eta": "1/4"},
@@ -68,11 +68,7 @@ NAMED: dict[str, dict[str, Any]] = {
     "fedavg_min": {"kind": "fedavg_min", "eta_l": "1/4", "E": 2, "participation": {"kind": "uniform", "size": 3}},
     "fedavg_mean": {"kind": "fedavg_mean", "eta_l": "1/4", "E": 2, "sampling": "reshuffled", "participation": TWO},
     "fednova": {"kind": "fedshuffle_nova", "eta_l": "1/4", "E": 2},
-    "fednova, reshuffled": {
-        "kind": "fedshuffle_nova_rr",
-        "eta_l": "1/4",
-        "participation": {"kind": "importance", "b": 2},
-    },
+    "fednova, reshuffled": {"kind": "fedshuffle_nova_rr", "eta_l": "1/4", "participation": IMPORTANCE},
     "fedshuffle": {"kind": "fedshuffle", "eta_l": "1/2", "E": 2, "eta_g": "3/2", "participation": TWO},
     "fedshuffle_mvr": {**MVR, "start": "gradient"},
     "fedshuffle_mvr, warmed": {**MVR, "warm_up": 4},

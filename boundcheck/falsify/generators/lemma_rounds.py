@@ -3,8 +3,7 @@
 One to three clients on the line with f_i = c_i (x - t_i)^2/2, of two samples where the steps are stochastic:
 c_i (1 +- u_i) (x - t_i)^2/2 -+ v_i x and so the gradients c_i (1 +- u_i) (x - t_i) +- v_i. The state is
 z = [x, the model that each client works on, 1], whose second moments M follow a linear map in each round. With
-E[y_i^k | z] a row and Var(y_i^k | z) a quadratic function, every quantity of a round is a functional of M.
-"""
+E[y_i^k | z] a row and Var(y_i^k | z) quadratic, every quantity of a round is a functional of M."""
 
 from __future__ import annotations
 
@@ -115,13 +114,10 @@ class Schedule:
 class LemmaRounds(Generator):
     """Lemmas whose two sides are quantities of one round, or their means over the rounds.
 
-    An instance has c, t (n,), away (1,), eta (1,) and, where it is noisy, u, v (n,).
-    """
+    An instance has c, t (n,), away (1,), eta (1,) and, where it is noisy, u, v (n,)."""
 
     kinds = ()
-    participation = (
-        "uniform or MD sampling, all clients, asynchronous clients, FedFix or FedBuff, where the method allows it"
-    )
+    participation = "uniform or MD sampling, all clients, asynchronous, FedFix or FedBuff, where the method allows it"
     sampling = "full gradients, or one of two samples a step"
     decides = (
         *("smooth_clients", "smooth_samples", "convex_clients", "convex_samples", "unbiased_gradients", "plain_mean"),
