@@ -127,7 +127,7 @@ def test_the_checker_refuses(name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_the_verifier_refuses(name: str, tmp_path: Any) -> None:
     with pytest.raises(boundcheck_verify.Invalid) as error:
-        boundcheck_verify.Record(tmp_path / "x", data=record_with(REFUSED[name])).examine()
+        boundcheck_verify.Record(tmp_path / "x", data=record_with(REFUSED[name])).check()
     assert "it has no lines" not in str(error.value)
     assert "is not declared" not in str(error.value)
     assert "well formed" not in str(error.value)
@@ -137,4 +137,4 @@ def test_allowed_facts_are_accepted(tmp_path: Any) -> None:
     facts = (INDEX_M, definition("y", mu), fact(le(norm2(u), 3 * sigma2)), fact(z >= 1, "count", "z"))
     attempt(facts, [STEP])
     with pytest.raises(boundcheck_verify.Invalid, match="it has no lines"):
-        boundcheck_verify.Record(tmp_path / "x", data=record_with(facts)).examine()
+        boundcheck_verify.Record(tmp_path / "x", data=record_with(facts)).check()
