@@ -102,7 +102,8 @@ class _Search:
         values = {
             sp.Symbol(n, real=True): sp.Rational(x.numerator, x.denominator) for n, x in self.point.items() if n != name
         }
-        gap = (relation.lhs - relation.rhs).xreplace(values)
+        sides: Any = relation.args
+        gap = (sides[0] - sides[1]).xreplace(values)
         if not gap.is_polynomial(symbol) or not gap.has(symbol):
             return NUMBERS
         roots: Any = sp.roots(sp.Poly(gap, symbol))
