@@ -226,8 +226,8 @@ def run(
     beyond) or the increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the
     default, "rational" or "float64"), "sampled" (`seeds` runs, a number or a range) or "neural" (so many of models on
     labelled samples, in torch). metrics: a list of names, default all that the problem has. assumptions: further names
-    of hypotheses to ask the problem about. neural: settings of that engine, such as {"precision": "float64"}. on_progress: called with
-    the finished share, 0 to 1.
+    of hypotheses to ask the problem about. neural: settings of that engine, such as {"precision": "float64"}.
+    on_progress: called with the finished share, 0 to 1.
     Raises UnknownName, BadInput, Unsupported (an engine cannot carry this; the message names one that can) and
     MissingExtra (engine "neural" where torch is not installed).
     """
