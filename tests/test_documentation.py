@@ -102,7 +102,7 @@ def test_every_form_of_update_times_is_listed() -> None:
     assert named | {t["kind"] for t in tables if isinstance(t, dict)} == set(error.value.known)
     for given in (*named, *tables):
         private.times_from(given).of(2 if isinstance(given, dict) else 3)
-    assert all(f'"{way}"' in PAGE for way in (*private.WEIGHTS, *private.TIES))
+    assert all(f'"{way}"' in PAGE for way in (*private.WEIGHTS, *private.schedules.TIES))
 
 
 def test_every_solver_and_decay_is_listed() -> None:
