@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from boundcheck.certificates import records
 from boundcheck.cli import main
 from boundcheck.proof import discovery
 
@@ -31,7 +32,8 @@ def test_a_record_is_compared_with_the_statement(
     *quoted, verdict = capsys.readouterr().out.splitlines()
     assert all(text.startswith("> ") for text in quoted)
     assert verdict.startswith(f"{LEMMA}: valid, rests on ")
-    monkeypatch.setattr(discovery, "derivation", changed)
+    monkeypatch.setattr(records, "today", records.today.__wrapped__)  # as a new process would
+    monkeypatch.setattr(records, "derivation", changed)
     assert main(["verify", LEMMA]) == 1
     assert f"{LEMMA}: invalid not about this statement as it is today" in capsys.readouterr().out
     assert main(["verify", CITING]) == 1
