@@ -57,7 +57,7 @@ class DerivationReport:
     """What the verifier says of the record of a derivation.
 
     status: PROVED where it accepted a proof, REFUTED where it accepted a refutation (the derivation is refuted, the
-    statement may still be true), else the weakest step's. verdict: its sentence; rests: what the proof rests on, by
+    statement may still be true), else OPEN. verdict: its sentence; rests: what the proof rests on, by
     weight; lines: number of lines of the record; seconds: time that finding and verifying took.
     """
 
@@ -136,7 +136,7 @@ def _copy(id: str, place: Path) -> None:
 
 
 def recorded(statement_id: str) -> DerivationReport:
-    """The report of the shipped record, checked again by the verifier; BadInput where there is none."""
+    """Return the report of the shipped record after the verifier checks it again; raises BadInput without a record."""
     begin = perf_counter()
     proof = derivation(statement_id)
     id, path = proof.statement.id, record_file(folder(), proof.statement.id)

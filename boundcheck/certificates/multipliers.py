@@ -82,7 +82,7 @@ class Linear:
         return None if equations else {}
 
     def candidates(self) -> Iterator[dict[str, str]]:
-        """Multipliers, those first that leave few terms over; the last are those that came nearest."""
+        """Yield multipliers to try, those first that leave few terms over."""
         tried = 0
         for form in ([], self.mixed):  # what is left of the mixed products must belong to a semidefinite form
             for count in range(len(self.soft) + 1):

@@ -42,8 +42,8 @@ def _none() -> Mapping[str, Any]:
 class Record:
     """What is known of a derivation without finding it again.
 
-    status: PROVED where the verifier accepted a proof, REFUTED where it accepted a refutation; OPEN or ASSUMED, the
-    weakest step's, elsewhere; or "not checked", for a `reason`. counts: number of steps by status; failing: step ->
+    status: PROVED where the verifier accepted a proof, REFUTED where it accepted a refutation, OPEN
+    where it accepted neither; or "not checked", for a `reason`. counts: number of steps by status; failing: step ->
     status, of the steps that are not proved; transcribed: number of facts by kind that are taken over from the paper;
     cites: full ids of the readings on which this one rests; rests: what the verifier says that the proof rests on;
     witnesses: step -> the values at which it fails; notes: step -> why it is open;

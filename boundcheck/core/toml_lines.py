@@ -84,8 +84,8 @@ def parse_toml(text: str, name: str = "<text>", parse_float: Callable[[str], Any
     text = text.replace("\r\n", "\n")
     deep = _DEEP_KEY.search(_STRING_OR_COMMENT.sub(_flat, text))
     if deep is not None:
-        told = f"a key has more than {MAX_DEPTH} names joined by dots, the most that is read."
-        raise SpecError(name, [(text.count("\n", 0, deep.start()) + 1, told)])
+        reason = f"a key has more than {MAX_DEPTH} names joined by dots, the most that is read."
+        raise SpecError(name, [(text.count("\n", 0, deep.start()) + 1, reason)])
     try:
         data = tomllib.loads(text, parse_float=parse_float)
         file = TomlFile(name, data, _Scanner(text).lines)

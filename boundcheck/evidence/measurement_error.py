@@ -51,8 +51,8 @@ def from_below(curve: Curve, quantity: str) -> Curve | None:
     return replace(curve, values={**curve.values, quantity: mean}, samples={**curve.samples, quantity: samples})
 
 
-# Rounding of a curve in doubles: so many units of roundoff in one round and in one value of a metric. A run whose maps
-# do not expand adds up those of its rounds.
+# Relative rounding error that one round, or one value of a metric, may have in doubles: 64 units of roundoff, chosen
+# and not proved. The errors of the rounds add up where the maps of the run do not expand.
 UNIT = 64 * 2.0**-53
 
 

@@ -51,7 +51,7 @@ def check_against_bound(claim: Claim, run: Run, seeds: int = SEEDS, power: bool 
     if isinstance(resolved, Verdict):
         return BoundCheck(run_claim(claim), None)
     out = out_of_scope(claim, resolved)
-    if out is not None:  # whatever the implementation does; it is not run
+    if out is not None:  # decided before the implementation runs
         return BoundCheck(out, None)
     setting = resolved.setting
     task = task_of(setting.method, setting.problem, max(max(resolved.rounds), 1))

@@ -26,7 +26,7 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
     rule, n = method.aggregation, clients.count
     whole = method.participation.fixed(0, clients) == tuple(range(n))
 
-    def told(weights: list[Fraction]) -> dict[str, Any]:
+    def using(weights: list[Fraction]) -> dict[str, Any]:
         """The rule with other weights of the clients, or, where it has its own numbers, with those moved alike."""
         if isinstance(rule, parts.PerClient):
             return {"aggregation": parts.PerClient(tuple(weights))}
@@ -43,12 +43,12 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
     else:
         own = list(rule.values) if isinstance(rule, parts.PerClient) else list(clients.weights)
         mean = sum(own, Fraction(0)) / n
-        uniform = told([mean] * n)
+        uniform = using([mean] * n)
         yield "uniform weights", "every client counts alike instead of by its weight", uniform
         if not whole:
             words = "the cohort's clients count alike, as their mean does"
             yield "the cohort's mean weight", words, {"aggregation": AlteredWeights(rule, kept="mean")}
-        yield from _moved(own, told)
+        yield from _moved(own, using)
     if isinstance(rule, parts.Normalised):
         words = "differences are not divided by the numbers of local steps, as in FedAvg"
         yield "weights not normalised", words, {"aggregation": parts.SumOne()}
@@ -83,15 +83,19 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
             )
 
 
-def _moved(own: list[Fraction], told: Callable[[list[Fraction]], dict[str, Any]]) -> Found:
+def _moved(own: list[Fraction], using: Callable[[list[Fraction]], dict[str, Any]]) -> Found:
     """Weights that clients have of each other."""
     n = len(own)
     for i, j in itertools.combinations(range(n), 2) if n <= MOST_CLIENTS else [(0, 1), (n - 2, n - 1)]:
         moved = [own[{i: j, j: i}.get(k, k)] for k in range(n)]
-        yield f"weights {i} and {j} swapped", f"clients {i} and {j} have each other's weight", told(moved)
+        yield f"weights {i} and {j} swapped", f"clients {i} and {j} have each other's weight", using(moved)
     if n > 2:
-        yield "weights shifted", "each client has the weight of the one before", told([own[k - 1] for k in range(n)])
-        yield "weights in reverse", "the list of weights runs in the opposite order", told(own[::-1])
+        yield (
+            "weights shifted",
+            "each client has the weight of the one before",
+            using([own[k - 1] for k in range(n)]),
+        )
+        yield "weights in reverse", "the list of weights runs in the opposite order", using(own[::-1])
 
 
 def _block_weights(blocks: parts.Blocks, clients: Clients) -> Found:
@@ -100,13 +104,13 @@ def _block_weights(blocks: parts.Blocks, clients: Clients) -> Found:
     if blocks.hand_over is not None or n < 2:
         return
 
-    def told(weights: list[Fraction]) -> dict[str, Any]:
+    def using(weights: list[Fraction]) -> dict[str, Any]:
         return {"exchange": AlteredBlocks(**vars(blocks), given=tuple(weights))}
 
     if blocks.weights == "data":
         words = "every client counts alike instead of by its weight"
         yield "uniform weights", words, {"exchange": replace(blocks, weights="uniform")}
-        yield from _moved(own, told)
+        yield from _moved(own, using)
     else:
         words = "clients count by their data instead of alike"
         yield "data weights", words, {"exchange": replace(blocks, weights="data")}
@@ -114,7 +118,7 @@ def _block_weights(blocks: parts.Blocks, clients: Clients) -> Found:
         left = [Fraction(0) if k == i else w for k, w in enumerate(own)]
         words = f"client {i} does not count, and the weights of the others are scaled to sum to 1"
         if sum(left):
-            yield f"client {i} left out, the others scaled up", words, told([w / sum(left) for w in left])
+            yield f"client {i} left out, the others scaled up", words, using([w / sum(left) for w in left])
 
 
 def _cohort_weights(method: Method, clients: Clients) -> Found:
