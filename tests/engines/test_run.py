@@ -11,7 +11,7 @@ import pytest
 from boundcheck.certified.constant import Known
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import describe, round_grid, run
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import Setting
@@ -109,3 +109,10 @@ def test_progress_ends_at_one() -> None:
         seen: list[float] = []
         run(SCGD, APP_C, rounds=50, engine=engine, seeds=3, on_progress=seen.append)
         assert seen[-1] == 1
+
+
+@pytest.mark.parametrize("kind", ["fedavg_rr", "fedshuffle"])
+def test_a_round_of_too_many_local_steps_is_refused(kind: str) -> None:
+    method = build_method({"kind": kind, "E": 10**9, "eta_l": "1/1000"})
+    with pytest.raises(BoundcheckError, match="local steps"):
+        run(method, build_problem({"kind": "fedshuffle_36"}), rounds=1, engine="sampled", seeds=2)
