@@ -138,12 +138,7 @@ def row(id: str) -> Any:
     return v.examined(record_file(folder(), id))
 
 
-UNWRITTEN = {f"scgd/lemma_3_1/as_printed_{w}" for w in ("appendix", "main")}
-UNWRITTEN |= {f"scgd/theorem_3_3/as_printed_{w}" for w in ("appendix", "main")} | {"scgd/theorem_3_4/as_printed"}
-TO_COME = pytest.mark.xfail(strict=True, reason="its record is not written yet")
-
-
-@pytest.mark.parametrize("id", [pytest.param(id, marks=TO_COME) if id in UNWRITTEN else id for id in REFUTED])
+@pytest.mark.parametrize("id", REFUTED)
 def test_every_refuted_reading_has_a_record_with_the_statuses_of_its_steps(id: str) -> None:
     found = row(id)
     assert (found["kind"], found["valid"]) == ("refutation", True)
@@ -151,15 +146,9 @@ def test_every_refuted_reading_has_a_record_with_the_statuses_of_its_steps(id: s
     lines = {e["name"]: e for e in json.loads(record_file(folder(), id).read_bytes())["lines"]}
     own = {name: found["steps"][name] for name in REFUTED[id]}
     inherited = {n for n in own if "record" in lines[n]["by"]}
-    expected = {"PROVED": "proved", "REFUTED": "refuted", "ASSUMED": "assumed", "UNDECIDED": "open"}
-    wanted = {n: "open" if n in inherited else expected[s] for n, s in REFUTED[id].items()}
-    assert own == wanted | dict.fromkeys(OPEN.get(id, ()), "open")
+    assert own == {name: status.lower() for name, status in REFUTED[id].items()}
+    assert all(own[name] == "open" for name in inherited)
     assert all(row(lines[n]["by"]["record"])["kind"] == "refutation" for n in inherited)
-
-
-OPEN = {
-    "fedshuffle/lemma_d_5/as_printed": {"printed potential"}
-}  # a solver says that it holds; no certificate is known
 
 
 def test_a_witness_is_compared_with_the_step_of_today() -> None:

@@ -26,7 +26,7 @@ CLAIM = """
 [[claim]]
 statement = "fedshuffle/theorem_5_1_convex/sharp"
 problem = { kind = "logistic_regression", data = "breast_cancer", clients = 10, split = "random", seed = 0, features = "unit", ridge = "1/10" }
-method = { kind = "fedshuffle", eta_l = "1/2*largest", batch = 8, participation = { kind = "uniform", size = 8 } }
+method = { kind = "fedshuffle", eta_l = "1/2*largest", participation = { kind = "uniform", size = 8 } }
 at = { R = [1, 6] }
 seeds = 4
 """  # noqa: E501
