@@ -89,7 +89,7 @@ __all__ = [
 
 for _name in ("discovery", "deserialize"):
     providers.register(providers.STATEMENTS, _name, f"boundcheck.theory.{_name}")
-providers.register(providers.STATEMENTS, "derive", "boundcheck.certificates.derive")
+providers.register(providers.STATEMENTS, "derive", "boundcheck.proof.derive")
 providers.register(providers.NAMES, "methods", "boundcheck.methods.build")
 providers.register(providers.NAMES, "metrics", "boundcheck.setting.metrics")
 # What the room of trained networks contributes to those below it.

@@ -22,7 +22,6 @@ LAYERS: dict[str, set[str]] = {
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
     "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow"},
     "evidence": {"numpy", "scipy", "pydantic", "sympy"},
-    "certificates": {"sympy", "flint", "numpy", "scipy", "clarabel"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "numpy"},
     "papers": {"sympy"},

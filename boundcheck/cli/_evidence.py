@@ -10,13 +10,13 @@ from boundcheck.cli._output import line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boundcheck.certificates.records import Record
     from boundcheck.evidence.contradictions import Contradiction
+    from boundcheck.proof.records import Record
 
 
 def derivation_record(id: str) -> Record | None:
     """What is on record of a reading's derivation; None where it has none."""
-    from boundcheck.certificates.records import record
+    from boundcheck.proof.records import record
 
     return record(id)
 

@@ -9,14 +9,14 @@ from boundcheck.cli._output import line, print_json, progress, table
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
-    from boundcheck.certificates.derive import DerivationReport, StepResult
+    from boundcheck.proof.derive import DerivationReport, StepResult
 
 
 def verify_one(id: str, *, as_json: bool) -> int:
     """Checks one record, compares it with today's statement and prints what it says; quotations begin with >."""
-    from boundcheck.certificates.record import record_file
-    from boundcheck.certificates.records import compared
     from boundcheck.proof.discovery import folder
+    from boundcheck.proof.find.record import record_file
+    from boundcheck.proof.records import compared
     from boundcheck.theory.discovery import statement
     from boundcheck.verify.boundcheck_verify import account, quoted
 
@@ -44,8 +44,8 @@ def shipped_readings() -> list[str]:
 
 def examined_records() -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
     """Exit code, what is said of each shipped record, and a row for each statement, the last for all."""
-    from boundcheck.certificates.records import compared
     from boundcheck.proof.discovery import folder
+    from boundcheck.proof.records import compared
 
     files = sorted(folder().glob("*/*.proof.json"))
     rows = list(compared("/".join([p.parent.name, *p.name.split(".")[:2]]) for p in files).values())
@@ -90,16 +90,16 @@ def verify_all(*, as_json: bool) -> int:
 
 def accept_all(ids: list[str]) -> None:
     """Asks the verifier about these records and keeps what it says in them."""
-    from boundcheck.certificates.derive import cited_first
-    from boundcheck.certificates.records import accept
+    from boundcheck.proof.derive import cited_first
+    from boundcheck.proof.records import accept
 
     accept(cited_first(ids))
 
 
 def derive_all(*, keep: bool, anew: bool, as_json: bool) -> int:
     """Finds the records of all shipped derivations that are not accepted as they are today, and says what changed."""
-    from boundcheck.certificates.derive import cited_first, counts_of, derive
-    from boundcheck.certificates.records import NOT_CHECKED, record
+    from boundcheck.proof.derive import cited_first, counts_of, derive
+    from boundcheck.proof.records import NOT_CHECKED, record
 
     ids = cited_first(shipped_readings())
     rows: list[list[str]] = []

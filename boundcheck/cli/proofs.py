@@ -57,8 +57,8 @@ def derive(
     Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
              boundcheck derive scgd/lemma_3_1/sharp --latex
     """
-    from boundcheck.certificates.derive import derive as find
     from boundcheck.cli._verified import derive_all, show_report, show_step
+    from boundcheck.proof.derive import derive as find
 
     if every == bool(id):
         raise BadInput("derive takes either the id of a statement or --all.")

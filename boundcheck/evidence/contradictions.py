@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.certificates.records import record
 from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+from boundcheck.proof.records import record
 from boundcheck.theory.discovery import is_registered, statement
 from boundcheck.verdict import Outcome
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from boundcheck.certificates.records import NOT_CHECKED, Record, record
+from boundcheck.proof.records import NOT_CHECKED, Record, record
 
 # How what a proof rests on begins, by weight, and what one of these and several are called.
 RESTS = (

@@ -10,7 +10,7 @@ from boundcheck.theory.statement import Belief
 from boundcheck.verdict import Outcome
 
 if TYPE_CHECKING:
-    from boundcheck.certificates.records import Record
+    from boundcheck.proof.records import Record
     from boundcheck.theory.statement import Statement
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from boundcheck.certificates.records import NOT_CHECKED, Record
 from boundcheck.evidence.derivation_words import rests_words
+from boundcheck.proof.records import NOT_CHECKED, Record
 from boundcheck.verdict import Outcome
 
 
@@ -144,9 +144,9 @@ def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], brok
     """
     import json
 
-    from boundcheck.certificates.records import record
     from boundcheck.errors import BadInput
     from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+    from boundcheck.proof.records import record
     from boundcheck.theory.discovery import statement
 
     records: dict[str, Record] = {}

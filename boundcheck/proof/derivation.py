@@ -189,7 +189,7 @@ class Derivation(Shown):
         return {part.lhs for f in self.facts if f.kind == kind for part in parts(f.claim)}
 
     def check(self) -> Any:
-        """Find a record of the derivation and let the verifier check it; see `certificates.derive.DerivationReport`."""
+        """Find a record of the derivation and let the verifier check it; see `proof.derive.DerivationReport`."""
         return providers.load(providers.STATEMENTS, "derive").derive(self.statement.id)
 
     def examine(self, seconds: float = 10.0) -> DerivationReport:

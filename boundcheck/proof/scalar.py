@@ -15,8 +15,8 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.certificate import find_products
 from boundcheck.proof.exact import holds
+from boundcheck.proof.find.products import find_products
 from boundcheck.proof.language import whole
 from boundcheck.proof.polynomial import Constraint, Encoder, Unsigned, smt
 from boundcheck.proof.solvers import SOLVERS, ask

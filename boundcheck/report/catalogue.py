@@ -276,7 +276,7 @@ def catalogue(names: Sequence[str] | None, claims: Sequence[Mapping[str, Any]]) 
 
 def _around(names: Sequence[str]) -> list[Statement]:
     """All readings of these statements and of those on which they rest."""
-    from boundcheck.certificates.records import record
+    from boundcheck.proof.records import record
 
     seen: list[str] = []
     waiting = list(dict.fromkeys(names))

@@ -17,7 +17,7 @@ from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 from boundcheck.theory.typeset import claim_latex, symbol_latex
 
 if TYPE_CHECKING:
-    from boundcheck.certificates.derive import DerivationReport
+    from boundcheck.proof.derive import DerivationReport
 
 SIGNS = {"==": "=", "<=": r"\leq", ">=": r"\geq", "!=": r"\neq", "<": "<", ">": ">"}
 

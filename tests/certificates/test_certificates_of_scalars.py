@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from boundcheck.certificates.lines import NotShown
-from boundcheck.certificates.writer import Writer
 from boundcheck.proof.discovery import folder
+from boundcheck.proof.find.lines import NotShown
+from boundcheck.proof.find.writer import Writer
 from boundcheck.verify import boundcheck_verify as v
 
 

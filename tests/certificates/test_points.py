@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from boundcheck.certificates.point import find_point
-from boundcheck.certificates.record import record_file
 from boundcheck.proof.discovery import derivation, folder
+from boundcheck.proof.find.point import find_point
+from boundcheck.proof.find.record import record_file
 from boundcheck.verify import boundcheck_verify as v
 
 CONSTANT, RECURSIVE = "feddane/theorem_7/corrected", "fedshuffle/lemma_b_2/fixed_step"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from boundcheck.certificates.record import record_file
 from boundcheck.proof.discovery import folder
+from boundcheck.proof.find.record import record_file
 from boundcheck.verify import boundcheck_verify as v
 
 CHUNG = record_file(folder(), "scgd/lemma_3_2/corrected")

@@ -21,9 +21,9 @@ import pytest
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from boundcheck.certificates.record import skeleton
 from boundcheck.proof.derivation import scope_facts
 from boundcheck.proof.discovery import derivation, folder
+from boundcheck.proof.find.record import skeleton
 from boundcheck.proof.language import parts
 from boundcheck.theory.discovery import statement
 from boundcheck.verify import boundcheck_verify as v

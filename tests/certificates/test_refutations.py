@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from boundcheck.certificates import refute, write
-from boundcheck.certificates.lines import NotShown
-from boundcheck.certificates.record import record_file, skeleton
-from boundcheck.certificates.records import _not_refuted
-from boundcheck.certificates.steps import Asked
-from boundcheck.certificates.writer import Writer
 from boundcheck.proof.discovery import derivation, folder
+from boundcheck.proof.find import write
+from boundcheck.proof.find.lines import NotShown
+from boundcheck.proof.find.record import record_file, skeleton
+from boundcheck.proof.find.steps import Asked
+from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.laws import DECLARED
+from boundcheck.proof.records import _not_refuted
+from boundcheck.proof.refute import witnesses as refute
 from boundcheck.verify import boundcheck_verify as v
 from tests.certificates.test_broken_records import about, fact
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from boundcheck.certificates.record import record_file
 from boundcheck.proof.discovery import folder
+from boundcheck.proof.find.record import record_file
 from boundcheck.proof.laws import DECLARED
 from boundcheck.verify import boundcheck_verify as v
 

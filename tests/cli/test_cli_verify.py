@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from boundcheck.certificates import records
 from boundcheck.cli import main
-from boundcheck.proof import discovery
+from boundcheck.proof import discovery, records
 
 LEMMA, CITING = "fedshuffle/recursion_convex/corrected", "fedshuffle/theorem_5_1_convex/corrected"
 DERIVATION = discovery.derivation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from boundcheck.certificates.derive import DerivationReport, recorded
+from boundcheck.proof.derive import DerivationReport, recorded
 from tests.oracle.frozen import check, load
 
 

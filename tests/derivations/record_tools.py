@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from boundcheck.certificates import derive, records
-from boundcheck.certificates.record import record_file
-from boundcheck.proof import discovery
+from boundcheck.proof import derive, discovery, records
+from boundcheck.proof.find.record import record_file
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from boundcheck.certificates import records
-from boundcheck.certificates.records import Record
 from boundcheck.cli import main
 from boundcheck.evidence import contradictions as room
 from boundcheck.evidence import derivation_words
 from boundcheck.evidence.contradictions import contradictions
 from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+from boundcheck.proof import records
+from boundcheck.proof.records import Record
 from boundcheck.theory.discovery import all_ids
 
 WITNESSED = "scgd/theorem_3_3/as_printed_main"  # a witness against it is shipped, and its derivation is REFUTED

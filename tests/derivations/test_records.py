@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from record_tools import Shelf, shelf
 
-from boundcheck.certificates import derive, records, write
-from boundcheck.certificates.records import ACCEPTED, NOT_CHECKED, record
 from boundcheck.cli import main
 from boundcheck.cli._verified import shipped_readings
 from boundcheck.errors import BadInput
-from boundcheck.proof import discovery
+from boundcheck.proof import derive, discovery, records
 from boundcheck.proof.discovery import citations
+from boundcheck.proof.find import write
+from boundcheck.proof.records import ACCEPTED, NOT_CHECKED, record
 from boundcheck.proof.step import Status
 from boundcheck.report.words import derivation_words
 from tests.oracle.frozen import load

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from boundcheck.certificates.records import record
 from boundcheck.evidence.grounds import grounds, lacks_grounds
 from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+from boundcheck.proof.records import record
 from boundcheck.theory.discovery import all_statements, papers, statement
 from boundcheck.theory.statement import Belief
 from boundcheck.verdict import Outcome

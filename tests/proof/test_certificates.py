@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from boundcheck.proof.certificate import Products, find_products
+from boundcheck.proof.find.products import Products, find_products
 
 x, y, A, b = (sp.Symbol(n, real=True) for n in ["x", "y", "A", "b"])
 F = Fraction

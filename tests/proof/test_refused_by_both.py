@@ -35,9 +35,9 @@ from attack_tools import (
     z,
 )
 
-from boundcheck.certificates.record import skeleton
-from boundcheck.certificates.text import claim_text
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.proof.find.record import skeleton
+from boundcheck.proof.find.text import claim_text
 from boundcheck.proof.identity import Decide
 from boundcheck.proof.language import parts
 from boundcheck.proof.step import Fact

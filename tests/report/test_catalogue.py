@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import pytest
 from report_tools import hand_made
 
-from boundcheck.certificates.records import NOT_CHECKED, Record, record
 from boundcheck.core import providers
 from boundcheck.evidence.standing import Known, Word
+from boundcheck.proof.records import NOT_CHECKED, Record, record
 from boundcheck.report import write_report
 from boundcheck.report.catalogue import Catalogue, catalogue
 from boundcheck.report.data import report_data

@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from boundcheck.certificates.lines import Hypothesis, NotShown, Sign
-from boundcheck.certificates.search import Poly, contradiction
-from boundcheck.certificates.special import Special
+from boundcheck.proof.find.axioms import Special
+from boundcheck.proof.find.lines import Hypothesis, NotShown, Sign
+from boundcheck.proof.find.polynomial_search import Poly, contradiction
 from boundcheck.verify import boundcheck_verify as v
 
 SPLITS = 3  # cases within cases

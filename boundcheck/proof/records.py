@@ -18,12 +18,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from boundcheck.certificates.record import record_file, skeleton
-from boundcheck.certificates.text import Unwritten, claim_text
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
 from boundcheck.proof.countermodel import FROM_FACTS_ALONE
 from boundcheck.proof.discovery import derivation, derived_readings, folder
+from boundcheck.proof.find.record import record_file, skeleton
+from boundcheck.proof.find.text import Unwritten, claim_text
 from boundcheck.proof.language import parts
 from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify as v

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.certificates.cases import Cases
-from boundcheck.certificates.lines import Hypothesis, NotShown, Sign, sign_lines, spelled
-from boundcheck.certificates.search import Poly, degree, factors_of, search
-from boundcheck.certificates.special import based
+from boundcheck.proof.find.axioms import based
+from boundcheck.proof.find.lines import Hypothesis, NotShown, Sign, sign_lines, spelled
+from boundcheck.proof.find.polynomial_search import Poly, degree, factors_of, search
+from boundcheck.proof.find.splits import Cases
 from boundcheck.verify import boundcheck_verify as v
 
 DEPTH = 4  # signs of denominators within signs of denominators

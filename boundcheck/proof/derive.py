@@ -11,12 +11,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from boundcheck.certificates.record import record_file
-from boundcheck.certificates.records import STATUS, accept, compared, record, status_of
-from boundcheck.certificates.write import save, write_record
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.discovery import citations, derivation, folder
+from boundcheck.proof.find.record import record_file
+from boundcheck.proof.find.write import save, write_record
 from boundcheck.proof.language import parts
+from boundcheck.proof.records import STATUS, accept, compared, record, status_of
 from boundcheck.proof.step import Fact, Status, Step
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.certificates.combine import Combination, combination
-from boundcheck.certificates.lines import NotShown
-from boundcheck.certificates.text import claim_text, text
-from boundcheck.certificates.writer import Writer
 from boundcheck.proof.contexts import context, declared
+from boundcheck.proof.find.combination import Combination, combination
+from boundcheck.proof.find.lines import NotShown
+from boundcheck.proof.find.text import claim_text, text
+from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.for_vectors import ForVectors
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity, Imported
@@ -67,7 +67,7 @@ def _method(w: Writer, by: Any, asked: Asked, name: str) -> None:
     elif isinstance(by, Imported):
         w.add(claim, {"rule": "assumed", "source": by.source}, asked.now, name)
     else:
-        from boundcheck.certificates.general import write_rule
+        from boundcheck.proof.find.rules import write_rule
 
         write_rule(w, by, asked, name)
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.certificates.cite import write_citation
-from boundcheck.certificates.combine import Combination, combination
-from boundcheck.certificates.drawn import averaged, every_sample, in_epochs
-from boundcheck.certificates.lines import NotShown
-from boundcheck.certificates.text import claim_text, text, vector_text
-from boundcheck.certificates.writer import Writer
+from boundcheck.proof.find.citation import write_citation
+from boundcheck.proof.find.combination import Combination, combination
+from boundcheck.proof.find.laws import averaged, every_sample, in_epochs
+from boundcheck.proof.find.lines import NotShown
+from boundcheck.proof.find.text import claim_text, text, vector_text
+from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Identity
 from boundcheck.proof.language import scalars

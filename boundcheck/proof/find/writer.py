@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from boundcheck.certificates.lines import Lines, NotShown
-from boundcheck.certificates.scalar import DEPTH, Scalar
+from boundcheck.proof.find.lines import Lines, NotShown
+from boundcheck.proof.find.scalar import DEPTH, Scalar
 
 
 class Writer(Lines):

@@ -14,8 +14,8 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from boundcheck.certificates.rational import rational_points
-from boundcheck.certificates.text import text
+from boundcheck.proof.find.rational import rational_points
+from boundcheck.proof.find.text import text
 from boundcheck.proof.language import parts
 from boundcheck.proof.vectors import Inner, VectorEquality
 from boundcheck.verify import boundcheck_verify as v

@@ -10,19 +10,19 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from boundcheck.certificates.combine import Combination
-from boundcheck.certificates.lines import NotShown
-from boundcheck.certificates.point import find_point
-from boundcheck.certificates.record import record_file, skeleton
-from boundcheck.certificates.refute import refute
-from boundcheck.certificates.steps import Asked, quantity_lines, write_part
-from boundcheck.certificates.text import Unwritten, claim_text
-from boundcheck.certificates.writer import Writer
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
 from boundcheck.proof.countermodel import FROM_FACTS_ALONE
 from boundcheck.proof.derivation import Derivation, _facts  # pyright: ignore[reportPrivateUsage]
+from boundcheck.proof.find.combination import Combination
+from boundcheck.proof.find.lines import NotShown
+from boundcheck.proof.find.point import find_point
+from boundcheck.proof.find.record import record_file, skeleton
+from boundcheck.proof.find.steps import Asked, quantity_lines, write_part
+from boundcheck.proof.find.text import Unwritten, claim_text
+from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.language import parts
+from boundcheck.proof.refute.witnesses import refute
 from boundcheck.verify import boundcheck_verify as v
 
 STATEMENT = "statement"  # the name of the last line

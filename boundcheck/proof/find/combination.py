@@ -9,12 +9,12 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.certificates.drawn import expect
-from boundcheck.certificates.lines import NotShown, spelled
-from boundcheck.certificates.multipliers import ONE, Linear, row_of
-from boundcheck.certificates.search import quotient, search
-from boundcheck.certificates.text import claim_text, text
-from boundcheck.certificates.writer import Writer
+from boundcheck.proof.find.laws import expect
+from boundcheck.proof.find.lines import NotShown, spelled
+from boundcheck.proof.find.multipliers import ONE, Linear, row_of
+from boundcheck.proof.find.polynomial_search import quotient, search
+from boundcheck.proof.find.text import claim_text, text
+from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.language import scalars
 from boundcheck.proof.rules.induction import HYPOTHESIS
 from boundcheck.verify import boundcheck_verify as v

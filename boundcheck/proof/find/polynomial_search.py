@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, islice
 from typing import Any
 
-from boundcheck.proof.certificate import combination_of, products_up_to
+from boundcheck.proof.find.products import combination_of, products_up_to
 
 Poly = dict[Any, Any]
 MAX_COLUMNS = 2500

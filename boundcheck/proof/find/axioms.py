@@ -6,8 +6,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from boundcheck.certificates.lines import Hypothesis, NotShown
-from boundcheck.certificates.search import Poly, factors_of
+from boundcheck.proof.find.lines import Hypothesis, NotShown
+from boundcheck.proof.find.polynomial_search import Poly, factors_of
 from boundcheck.verify import boundcheck_verify as v
 
 FINE = 100  # roots of numbers are known up to this part of 1

@@ -16,12 +16,12 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from boundcheck.certificates.rational import rational_points
-from boundcheck.certificates.steps import Asked
-from boundcheck.certificates.text import claim_text
-from boundcheck.certificates.writer import Writer
 from boundcheck.errors import BadInput, MissingExtra
 from boundcheck.proof.countermodel import _models  # pyright: ignore[reportPrivateUsage]
+from boundcheck.proof.find.rational import rational_points
+from boundcheck.proof.find.steps import Asked
+from boundcheck.proof.find.text import claim_text
+from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.grounding import NotExplicit
 from boundcheck.proof.language import has_terms
 from boundcheck.proof.scalar import decide

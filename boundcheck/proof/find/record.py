@@ -9,9 +9,9 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.families import Averages
+from boundcheck.proof.find.text import claim_text, text, vector_text
 from boundcheck.proof.generated import generated
 from boundcheck.proof.language import parts
 from boundcheck.proof.laws import Draws, Order

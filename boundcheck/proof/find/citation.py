@@ -7,10 +7,10 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.certificates.combine import Combination
-from boundcheck.certificates.drawn import vectors_of
-from boundcheck.certificates.lines import NotShown
-from boundcheck.certificates.text import text
+from boundcheck.proof.find.combination import Combination
+from boundcheck.proof.find.laws import vectors_of
+from boundcheck.proof.find.lines import NotShown
+from boundcheck.proof.find.text import text
 from boundcheck.theory.assumptions import IMPLICATIONS
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.verify import boundcheck_verify as v

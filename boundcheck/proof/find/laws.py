@@ -6,8 +6,8 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.certificates.lines import NotShown
-from boundcheck.certificates.text import atom_text, claim_text, text
+from boundcheck.proof.find.lines import NotShown
+from boundcheck.proof.find.text import atom_text, claim_text, text
 from boundcheck.verify import boundcheck_verify as v
 
 
@@ -144,7 +144,7 @@ def in_epochs(rule: Any) -> None:
 
 def vectors_of(by: Any) -> list[list[Any]]:
     """What stands for the vectors of a cited record."""
-    from boundcheck.certificates.text import vector_text
+    from boundcheck.proof.find.text import vector_text
 
     return [[name, [atom_text(a) if not a.is_Symbol else str(a) for a in own], vector_text(image)]
             for name, own, image in by.vectors]  # fmt: skip

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from boundcheck.certificates.search import Poly
+from boundcheck.proof.find.polynomial_search import Poly
 from boundcheck.verify import boundcheck_verify as v
 
 

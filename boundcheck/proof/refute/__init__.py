@@ -1,0 +1,1 @@
+"""Witnesses against steps that do not follow."""
