@@ -22,7 +22,7 @@ from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
 from boundcheck.proof.countermodel import FROM_FACTS_ALONE
 from boundcheck.proof.discovery import derivation, derived_readings, folder
-from boundcheck.proof.find.record import record_file, skeleton
+from boundcheck.proof.find.record import record_file, skeleton, text_of
 from boundcheck.proof.find.text import Unwritten, claim_text
 from boundcheck.proof.language import parts
 from boundcheck.proof.step import Status
@@ -253,13 +253,3 @@ def accept(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
         data[ACCEPTED] = kept | {"content": _sealed(data, kept)}
         write_whole(record_file(folder(), id), text_of(data).encode())
     return rows
-
-
-def text_of(data: Mapping[str, Any]) -> str:
-    """A record as the file has it: a fact and a line each in one line of text."""
-    rows = {k: x for k, x in data.items() if k not in ("facts", "lines")}
-    text = json.dumps(rows, indent=1, ensure_ascii=False)[:-2]
-    for key in ("facts", "lines"):
-        body = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in data[key])
-        text += f',\n "{key}": [\n{body}\n ]'
-    return text + "\n}\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -199,3 +200,13 @@ def record_file(folder: Path, statement_id: str) -> Path:
     """Where the record of a reading is kept."""
     paper, name, reading = statement_id.split("/")
     return folder / paper / f"{name}.{reading}.proof.json"
+
+
+def text_of(data: Mapping[str, Any]) -> str:
+    """A record as the file has it: a fact and a line each in one line of text."""
+    rows = {k: x for k, x in data.items() if k not in ("facts", "lines")}
+    text = json.dumps(rows, indent=1, ensure_ascii=False)[:-2]
+    for key in ("facts", "lines"):
+        body = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in data[key])
+        text += f',\n "{key}": [\n{body}\n ]'
+    return text + "\n}\n"

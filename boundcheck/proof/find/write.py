@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from boundcheck.proof.derivation import Derivation, _facts  # pyright: ignore[re
 from boundcheck.proof.find.combination import Combination
 from boundcheck.proof.find.lines import NotShown
 from boundcheck.proof.find.point import find_point
-from boundcheck.proof.find.record import record_file, skeleton
+from boundcheck.proof.find.record import record_file, skeleton, text_of
 from boundcheck.proof.find.steps import Asked, quantity_lines, write_part
 from boundcheck.proof.find.text import Unwritten, claim_text
 from boundcheck.proof.find.writer import Writer
@@ -26,7 +25,7 @@ from boundcheck.proof.refute.witnesses import refute
 from boundcheck.verify import boundcheck_verify as v
 
 STATEMENT = "statement"  # the name of the last line
-FIRST_TRY, SECONDS = 2.0, 20.0  # processor time for the search of one certificate, since a false claim has none
+SECONDS = 20.0  # processor time for the search of one certificate, since a false claim has none
 
 
 class Late(Exception):
@@ -41,8 +40,11 @@ class Outcome:
     open: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def write_record(proof: Derivation, folder: Path) -> Outcome:
-    """The record of a derivation; cited records are read from the folder, where they must be already."""
+def write_record(proof: Derivation, folder: Path, seconds: float = SECONDS) -> Outcome:
+    """The record of a derivation; cited records are read from the folder, where they must be already.
+
+    seconds: processor time for the search of one certificate; a tenth of it before witnesses are looked for.
+    """
     data = skeleton(proof)
     w = Writer(data, record_file(folder, proof.statement.id))
     known: dict[str, Any] = {f.name: f.claim for f in proof.facts}
@@ -53,7 +55,7 @@ def write_record(proof: Derivation, folder: Path) -> Outcome:
         facts = _facts(known, step.uses)
         for k, part in enumerate(parts(step.claim)):
             name = f"{step.name}.{k}" if k else step.name
-            reason = _line(w, step.by, Asked(part, facts, setting), name, _facts(known, known))
+            reason = _line(w, step.by, Asked(part, facts, setting), name, _facts(known, known), seconds)
             if reason:
                 outcome.open[name] = reason
         known[step.name] = step.claim
@@ -67,7 +69,7 @@ def write_record(proof: Derivation, folder: Path) -> Outcome:
     return outcome
 
 
-def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any]) -> str:
+def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any], limit: float) -> str:
     """Adds one part of a step with a certificate or with a witness against it, else as open; why it is open, or ""."""
     text, why = claim_text(asked.claim), ""
     for cited in _cited_by(by):
@@ -79,7 +81,7 @@ def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any])
         w.data["kind"] = w.record.kind = "refutation"
         return ""
     alone = type(by) in FROM_FACTS_ALONE  # what shows more may be true where a point meets what the step uses
-    for seconds in (FIRST_TRY, SECONDS) if alone else (SECONDS,):
+    for seconds in (limit / 10, limit) if alone else (limit,):
         before, failed = w.mark(), set(w.failed)
         try:
             with within(seconds):
@@ -89,7 +91,7 @@ def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any])
             why = f"no certificate within {seconds:g} s" if isinstance(error, Late) else str(error)
         w.back(before)
         w.failed.intersection_update(failed)  # what is not found in this time may be found for another step
-        if alone and refute(w, asked, name, known, by_solver=seconds == SECONDS):
+        if alone and refute(w, asked, name, known, by_solver=seconds == limit):
             return ""
     w.add(text, {"rule": "open", "why": f"neither a certificate nor a witness was found: {why:.200}"}, asked.now, name)
     return why
@@ -163,10 +165,5 @@ def save(outcome: Outcome, folder: Path) -> Path:
     """Writes the record to its place below the folder."""
     path = record_file(folder, outcome.data["id"])
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = {k: x for k, x in outcome.data.items() if k not in ("facts", "lines")}
-    text = json.dumps(rows, indent=1, ensure_ascii=False)[:-2]
-    for key in ("facts", "lines"):
-        body = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in outcome.data[key])
-        text += f',\n "{key}": [\n{body}\n ]'
-    write_whole(path, (text + "\n}\n").encode())
+    write_whole(path, text_of(outcome.data).encode())
     return path
