@@ -13,7 +13,7 @@ from boundcheck.proof.derivation import Derivation
 from boundcheck.proof.discovery import citations, folder
 from boundcheck.proof.find.record import record_file, text_of
 from boundcheck.proof.find.write import write_record
-from boundcheck.proof.identity import Imported
+from boundcheck.proof.methods import Imported
 from boundcheck.proof.records import STATUS, status_of
 from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify

@@ -16,7 +16,6 @@ from boundcheck.errors import MissingExtra
 # import name -> what pip calls the package, and the extra that brings it ("": none does)
 PACKAGES: Mapping[str, tuple[str, str]] = {
     "PIL": ("Pillow", "data"),
-    "cvc5": ("cvc5", "proof"),
     "distributed": ("distributed", "cluster"),
     "fsspec": ("fsspec", "cluster"),
     "jax": ("jax", ""),

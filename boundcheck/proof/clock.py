@@ -15,7 +15,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.identity import same
+from boundcheck.proof.language import same
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 
 

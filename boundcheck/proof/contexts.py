@@ -7,14 +7,13 @@ for every value of an index may do so for a declared one only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.language import scalars, symbols_of, whole
-from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Context, Status
+from boundcheck.proof.language import symbols_of, whole
+from boundcheck.proof.step import Context
 
 
 def declared(setting: Context) -> list[Any]:
@@ -34,45 +33,8 @@ def context(propositions: Iterable[Any], setting: Context) -> set[Any]:
         found |= more
 
 
-def depends(other: Any, index: Any, setting: Context) -> bool:
-    """Whether the range of one index changes with another."""
-    return other != index and index in context([sp.Ge(other, 0, evaluate=False)], setting)
-
-
-def without(facts: Mapping[str, Any], indices: Iterable[Any], setting: Context) -> dict[str, Any]:
-    """The facts that mention none of the indices."""
-    out = set(indices)
-    return {name: f for name, f in facts.items() if not context([f], setting) & out}
-
-
-def empty_range(indices: set[Any], facts: Mapping[str, Any], setting: Context) -> Any:
-    """The first of the indices whose range is not shown to have a value in it, or None.
-
-    Shown from the facts that mention none of them. Each is given one value, in the order of declaration: an end
-    point of its range, or a value between or beside these.
-    """
-    known = scalars(without(facts, indices, setting))
-    chosen: dict[Any, Any] = {}
-    for index in declared(setting):
-        if index not in indices:
-            continue
-        relations = [r.xreplace(chosen) for symbol, r in setting.ranges if symbol == index]
-        for value in _candidates(index, relations, setting):
-            if all(_shown(r.xreplace({index: value}), known, setting) for r in relations):
-                chosen[index] = value
-                break
-        else:
-            return index
-    return None
-
-
-def _shown(relation: Any, facts: Mapping[str, Any], setting: Context) -> bool:
-    if relation in (sp.true, sp.false):
-        return relation is sp.true
-    return decide(relation, facts, setting).status is Status.PROVED
-
-
-def _candidates(index: Any, relations: list[Any], setting: Context) -> Iterator[Any]:
+def values_in(index: Any, relations: list[Any], setting: Context) -> Iterator[Any]:
+    """Values of an index to try: the ends of its range, and values between or beside these."""
     low: list[Any] = [r.rhs for r in relations if isinstance(r, sp.Ge | sp.Gt)]
     high: list[Any] = [r.rhs for r in relations if isinstance(r, sp.Le | sp.Lt)]
     ends = [*low, *high]

@@ -12,9 +12,9 @@ import ast
 import importlib
 import importlib.util
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -26,7 +26,6 @@ from boundcheck.theory.discovery import statement
 
 if TYPE_CHECKING:
     from boundcheck.proof.derivation import Derivation
-    from boundcheck.proof.step import Fact, Step
     from boundcheck.theory.statement import Statement
 
 
@@ -208,15 +207,3 @@ def _cited_by(method: Any) -> Iterator[str]:
         if isinstance(cited, str):
             yield cited
         method = getattr(method, "by", None)
-
-
-def body(id: str, without: Iterable[str] = ()) -> tuple[tuple[Fact, ...], tuple[Step, ...]]:
-    """Facts and steps of another derivation, which are then checked again as a part of the one that takes them over.
-
-    Its scope is left out, and so are its conclusion and what is named in `without`.
-    """
-    found, left_out = derivation(id), {*without}
-    facts = tuple(f for f in found.facts if f.kind not in ("domain", "condition") and f.name not in left_out)
-    scope = {f.name for f in found.facts if f.kind in ("domain", "count", "index", "range")}  # each step finds it again
-    steps = (s for s in found.steps if s.name not in {found.conclusion, *left_out})
-    return facts, tuple(replace(s, uses=tuple(n for n in s.uses if n not in scope)) for s in steps)

@@ -27,7 +27,6 @@ from boundcheck.methods.kind import AnyOf, Part
 from boundcheck.methods.parts import Average, ServerStep
 from boundcheck.proof.at_points import AtPoints
 from boundcheck.proof.language import parts
-from boundcheck.proof.shortfall import in_words
 from boundcheck.proof.step import Fact
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
@@ -53,6 +52,14 @@ def generated(statement: Any, facts: Iterable[Fact], target: Any) -> dict[str, t
                 if all(words):
                     found[fact.name] = tuple(words)
     return found
+
+
+def in_words(atom: Any) -> str:
+    """A squared norm as |a|^2, an inner product as <a, b>, anything else as it is written."""
+    if not isinstance(atom, Inner):
+        return str(atom)
+    first, second = atom.args
+    return f"|{first}|^2" if first == second else f"<{first}, {second}>"
 
 
 def _is_name(expr: Any) -> bool:

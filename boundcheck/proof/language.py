@@ -1,9 +1,9 @@
-"""What a derivation may be written in: the expressions that the kernels understand, with real symbols and no more.
+"""What a derivation may be written in: the expressions that records know, with real symbols and no more.
 
 Polynomials, quotients, roots, powers, Min, Max and Abs of real symbols; inner products of vector atoms; sums
 as `proof.sums` makes them; real functions without a definition and their derivatives. A symbol that carries an
-assumption of its own (positive, integer) would have signs decided behind the kernels' back, and a name that begins
-with an underscore could be one of theirs; both are refused.
+assumption of its own (positive, integer) would have signs decided by SymPy, unseen, and a name that begins with an
+underscore could be one of the finder's own; both are refused.
 """
 
 from __future__ import annotations
@@ -31,6 +31,21 @@ def parts(claim: Any) -> tuple[Any, ...]:
     return tuple(claim.args) if isinstance(claim, sp.And) else (claim,)
 
 
+def direction(relation: Any) -> Any:
+    """The gap of an inequality or equation: `gap >= 0`, `gap > 0` or `gap == 0`."""
+    left, right = relation.args
+    return right - left if isinstance(relation, sp.Le | sp.Lt) else left - right
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two rational expressions are identical (wherever both are defined)."""
+    gap = sp.expand(first - second)
+    if gap == 0:
+        return True
+    names = {a: sp.Dummy("term") for a in gap.atoms(AppliedUndef, Inner, sp.Sum)}
+    return bool(sp.cancel(sp.together(gap.xreplace(names))) == 0)
+
+
 def has_terms(claim: Any) -> bool:
     """Whether the proposition speaks of vectors, sums or functions."""
     return isinstance(claim, VectorEquality) or claim.has(Inner, sp.Sum, AppliedUndef)
@@ -43,17 +58,8 @@ def symbols_of(claim: Any) -> set[Any]:
     return set(claim.free_symbols)
 
 
-def flat_symbols(claim: Any) -> set[Any]:
-    """Free symbols, vector atoms and functions (by their heads) of a proposition."""
-    expressions: list[Any] = [claim]
-    if isinstance(claim, VectorEquality):
-        expressions = [e for side in (claim.left, claim.right) for term in side.terms for e in term]
-    heads = {type(f) for e in expressions for f in e.atoms(AppliedUndef)}
-    return symbols_of(claim) | heads
-
-
 def scalars(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that the scalar kernel can use."""
+    """The facts that a certificate of scalars can use."""
     return {k: f for k, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
 
 
@@ -108,7 +114,7 @@ class _Reader:
 
     def _name(self, name: str, kind: str) -> None:
         if name.startswith("_"):
-            raise self._refuse(f"uses the name '{name}'; names that begin with an underscore are the checker's own")
+            raise self._refuse(f"uses the name '{name}'; names that begin with an underscore are the finder's own")
         if self.names.setdefault(name, kind) != kind:
             raise self._refuse(f"uses '{name}' as a {kind}, elsewhere it is a {self.names[name]}")
 
@@ -155,7 +161,7 @@ class _Reader:
             for part in expr.args:
                 self.number(part, bound)
         else:
-            raise self._refuse(f"has '{expr}' in it, which the checker does not know")
+            raise self._refuse(f"has '{expr}' in it, which records do not know")
 
     def atom(self, atom: Any, bound: frozenset[Any]) -> None:
         if isinstance(atom, sp.Sum):

@@ -15,8 +15,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.language import parts
-from boundcheck.proof.polynomial import direction
+from boundcheck.proof.language import direction, parts
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 
@@ -149,7 +148,7 @@ def _squares_vanish(part: Any) -> bool:
     """Whether a relation with rational coefficients says that a sum of squares is at most 0."""
     if not isinstance(part, sp.Le | sp.Lt | sp.Ge | sp.Gt | sp.Eq):
         return False
-    gap = sp.expand(direction(part)[0])
+    gap = sp.expand(direction(part))
     form = {a: gap.coeff(a) for a in gap.atoms(Inner)}
     if not form or sp.expand(gap - sum(c * a for a, c in form.items())) != 0:
         return False

@@ -26,16 +26,12 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 from boundcheck.proof import at_points
-from boundcheck.proof.cited import Cited, Instance
+from boundcheck.proof.citations import Cited, ForVectors, Instance, Lemma
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.discovery import derivation
-from boundcheck.proof.drawing import Expected
-from boundcheck.proof.for_vectors import ForVectors
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.language import terms_of
-from boundcheck.proof.lemma import Lemma
-from boundcheck.proof.rules import Accumulation, CauchySchwarz, Induction, Jensen, SumOver, Supposing, Telescoping
+from boundcheck.proof.methods import Combine, Decide, Expected, Identity, Supposing
+from boundcheck.proof.rules import Accumulation, CauchySchwarz, Induction, Jensen, SumOver, Telescoping
 from boundcheck.proof.scope import symbols_of_all
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
@@ -297,7 +293,7 @@ class Proof:
     def cite_for(
         self, name: str, claim: Any, id: str, vectors: Any, /, *uses: Any, why: str, numbers: Any = (), kept: Any = ()
     ) -> None:
-        """The bound of another statement for vectors that are drawn as its own, see `for_vectors.ForVectors`."""
+        """The bound of another statement for vectors that are drawn as its own, see `citations.ForVectors`."""
         self._cite(name, claim, ForVectors(self._full(id), vectors, numbers, kept), uses, why)
 
     def from_sharper(self, id: str, metric: Any, /, slip: str = "", **images: Any) -> None:

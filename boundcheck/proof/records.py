@@ -20,11 +20,14 @@ from typing import Any
 
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
-from boundcheck.proof.countermodel import FROM_FACTS_ALONE
+from boundcheck.proof.about import objection
+from boundcheck.proof.citations import cited_in
 from boundcheck.proof.discovery import derivation, derived_readings, folder
+from boundcheck.proof.find.citation import entry_of
 from boundcheck.proof.find.record import record_file, skeleton, text_of
 from boundcheck.proof.find.text import Unwritten, claim_text
 from boundcheck.proof.language import parts
+from boundcheck.proof.rules import FROM_FACTS_ALONE
 from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify as v
 
@@ -130,7 +133,7 @@ def _stale(statement_id: str, data: Mapping[str, Any]) -> str:
         if cited is None or hash_of(cited) != own:
             return f"the record of {other}, which it cites, is not as it was when it was accepted"
     for about in (statement_id, *kept["cites"]):
-        if kept["digests"].get(about) != today(about):
+        if kept["about"].get(about) != stamp(about):
             what = "it" if about == statement_id else f"{about}, which it cites,"
             return f"the record is not about {what} as it is today"
     return ""
@@ -143,6 +146,17 @@ def today(statement_id: str) -> str:
         return str(skeleton(derivation(statement_id))["digest"])
     except (BadInput, Unwritten) as error:
         return str(error)
+
+
+@cache
+def stamp(statement_id: str) -> str:
+    """SHA-256 of what a record is compared with: the skeleton, and what the rounds and the terms of citations are."""
+    try:
+        proof = derivation(statement_id)
+    except BadInput as error:
+        return str(error)
+    cited = [by for by in (cited_in(step.by) for step in proof.steps) if by is not None]
+    return _hash(repr((today(statement_id), proof.rounds, proof.drawn, cited)).encode())
 
 
 def hash_of(data: Mapping[str, Any]) -> str:
@@ -190,6 +204,8 @@ def compared(ids: Iterable[str], place: Path | None = None) -> dict[str, dict[st
                 other = "" if about == id else f"it cites {about}, whose record is "
                 more = "" if len(now) == 64 else f" ({now})"
                 row |= {"valid": False, "verdict": f"invalid {other}not about this statement as it is today{more}"}
+            elif otherwise := _cited_otherwise(about, record_file(place or folder(), about)):
+                row |= {"valid": False, "verdict": f"invalid {otherwise}"}
         if row["valid"] and (step := _not_refuted(id, row["refuted"])):
             why = f"invalid at step '{step}': the derivation claims another relation, or from more than the record uses"
             row |= {"valid": False, "verdict": why}
@@ -200,6 +216,35 @@ def compared(ids: Iterable[str], place: Path | None = None) -> dict[str, dict[st
             rests = [r.replace("transcribed", "generated", 1) if r in said else r for r in row["rests"]]
             row["rests"] = sorted(rests, key=v.weight)
     return found
+
+
+def _cited_otherwise(id: str, path: Path) -> str:
+    """The first line that cites a statement for other terms than a step of the derivation of today does; "" for none.
+
+    Nor may the statement be about other terms than those of the step, see `about.objection`.
+    """
+    lines = [entry for entry in json.loads(path.read_bytes())["lines"] if entry["by"]["rule"] == "cite"]
+    if not lines:
+        return ""
+    entries = _entries(id)
+    for line in lines:
+        own = [e for e in entries if e[0]["record"] == line["by"]["record"] and _is_of(line["by"], e[0])]
+        if not own or own[0][1]:
+            why = own[0][1] if own else "no step of the derivation cites it so"
+            return f"at step '{line['name']}' of {id}: {why}"
+    return ""
+
+
+def _is_of(by: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
+    return all(x.items() <= by[k].items() if k == "images" else by.get(k) == x for k, x in entry.items())
+
+
+@cache
+def _entries(id: str) -> list[tuple[dict[str, Any], str]]:
+    """What the citations of a derivation say of their terms, and why they say nothing."""
+    proof = derivation(id)
+    cited = [by for by in (cited_in(step.by) for step in proof.steps) if by is not None]
+    return [(entry_of(by), objection(proof, by)) for by in cited]
 
 
 def _not_refuted(id: str, refuted: Mapping[str, Any]) -> str:
@@ -247,7 +292,7 @@ def accept(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
             "failing": failing,
             "rests": row["rests"],
             "cites": {other: hash_of(found or {}) for other, found in others.items()},
-            "digests": dict(row["cites"]),
+            "about": {other: stamp(other) for other in row["cites"]},
             "verifier": _hash(VERIFIER.read_bytes()),
         }
         data[ACCEPTED] = kept | {"content": _sealed(data, kept)}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.cited import Instance
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
-from boundcheck.proof.specialised import Specialised
+from boundcheck.proof.citations import Instance, Specialised
+from boundcheck.proof.derivation import scope_facts
+from boundcheck.proof.methods import Combine, Decide
 from boundcheck.proof.step import Step
 from boundcheck.theory.discovery import statement as find_statement
 
@@ -19,8 +17,6 @@ Images = tuple[tuple[str, Any], ...]
 
 def _scope(statement: Any) -> tuple[str, ...]:
     """Names of the facts of `scope_facts` that are about the domain."""
-    from boundcheck.proof.derivation import scope_facts
-
     return tuple(f.name for f in scope_facts(statement) if f.kind == "domain")
 
 
@@ -81,10 +77,3 @@ def from_general(
     values = rule.values(cited)
     relations = tuple((c.name, c.relation.xreplace(values)) for c in cited.conditions)
     return _case(statement, rule, relations, "conclusion", "a special case", uses)
-
-
-def taken(proof: Any, *names: str, without: tuple[str, ...] = ()) -> tuple[Step, ...]:
-    """Steps of another derivation, the named ones or all, without its domains and what is named among their uses."""
-    dropped = {*without, *(f.name for f in proof.facts if f.kind == "domain")}
-    chosen = (s for s in proof.steps if not names or s.name in names)
-    return tuple(replace(s, uses=tuple(u for u in s.uses if u not in dropped)) for s in chosen)

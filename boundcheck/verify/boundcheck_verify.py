@@ -1187,7 +1187,7 @@ class Facts:
     # facts ------------------------------------------------------------------------------------------------------------
 
     def read_facts(self) -> None:
-        """The facts and laws as lines; raises Invalid for one that is not allowed, see `proof/foundations.py`."""
+        """The facts and laws as lines; raises Invalid for one that is not allowed."""
         self.own = {row[0] for row in self.statement["symbols"]}
         for name, kind, _ in self.statement["symbols"]:
             if self.data["names"].get(name) != kind or kind not in ("number", "integer"):

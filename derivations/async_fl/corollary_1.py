@@ -52,7 +52,8 @@ def derivation(statement: Any) -> Any:
     p.step("Rbar >= 0", Rbar >= 0, {"residual >= 0": 1 / N}, "Rbar", why="a mean")
     p.step("Rbar <= 0", Rbar <= 0, {"residual": 1 / N}, "Rbar", why="a mean")
     p.cite("Theorem 1", None, theorem, Zbar, "Rbar >= 0", R=Rbar, why="the mean gap of the rounds' own problems")
-    back = sp.expand(find_statement(theorem).bound).coeff(R)  # the factor of R in Theorem 1
+    bound: Any = sp.expand(find_statement(theorem).bound)
+    back = bound.coeff(R)  # the factor of R in Theorem 1
     p.conclude(mean <= p.bound, {"rounds": 1 / (least * N), "Theorem 1": 1 / least, "Rbar <= 0": back / least}, "mean",
         "Zbar", why="R is 0, and divided by the smallest q(n)")
     return p.done()

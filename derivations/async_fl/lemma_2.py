@@ -24,10 +24,10 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.laws import Weights
 from boundcheck.proof.proof import Proof, eq, functions, ge, symbols
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import inner, norm2, vector
-from boundcheck.proof.weights import Weights
 
 READINGS = ("corrected", "as_printed")
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from boundcheck.proof.laws import Weights
 from boundcheck.proof.proof import Proof, eq, functions, ge, le, symbols
 from boundcheck.proof.rules import Exchange, Shift
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, norm2, vector
-from boundcheck.proof.weights import Weights
 
 READINGS = ("corrected",)
 

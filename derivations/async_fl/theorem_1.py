@@ -18,7 +18,7 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.identity import Imported
+from boundcheck.proof.methods import Imported
 from boundcheck.proof.proof import Proof, eq, functions, symbols
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import norm2, vector

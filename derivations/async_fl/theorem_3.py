@@ -23,12 +23,12 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.proof.at_points import Evaluation
-from boundcheck.proof.identity import Imported
+from boundcheck.proof.laws import Weights
+from boundcheck.proof.methods import Imported
 from boundcheck.proof.proof import Proof, eq, functions, ge, le, symbols
 from boundcheck.proof.rules import At, Exchange, InEpochs
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import inner, norm2, vector
-from boundcheck.proof.weights import Weights
 from boundcheck.theory.assumptions import convex_samples
 
 READINGS = ("corrected", "as_printed")

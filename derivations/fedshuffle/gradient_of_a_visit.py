@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.proof.discovery import derivation as derivation_of
-from boundcheck.proof.drawing import EverySample
+from boundcheck.proof.methods import EverySample
 from boundcheck.proof.proof import Proof, eq, symbols
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import norm2, vector

@@ -16,10 +16,10 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.drawing import variance_of
 from boundcheck.proof.laws import Order
 from boundcheck.proof.proof import Proof, eq, functions, symbols
 from boundcheck.proof.sums import total, vector_total
+from boundcheck.proof.transcribed import variance_of
 from boundcheck.proof.vectors import norm2, vector
 
 READINGS = ("as_printed", "uniform")

@@ -9,10 +9,10 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.drawing import variance_of
 from boundcheck.proof.laws import Order
 from boundcheck.proof.proof import Proof, eq, symbols
 from boundcheck.proof.sums import total, vector_total
+from boundcheck.proof.transcribed import variance_of
 from boundcheck.proof.vectors import norm2, vector
 
 READINGS = ("as_printed", "corrected")

@@ -10,8 +10,8 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.citations import Specialised
 from boundcheck.proof.proof import Proof, symbols
-from boundcheck.proof.specialised import Specialised
 
 READINGS = ("corrected", "as_printed", "raw")
 

@@ -20,8 +20,8 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.proof.at_points import Evaluation
-from boundcheck.proof.drawing import EverySample
 from boundcheck.proof.laws import Order
+from boundcheck.proof.methods import EverySample
 from boundcheck.proof.proof import Proof, eq, ge, symbols
 from boundcheck.proof.rules import PartialSum
 from boundcheck.proof.sums import total, vector_total

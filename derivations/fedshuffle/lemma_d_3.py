@@ -17,7 +17,7 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.for_vectors import plain
+from boundcheck.proof.citations import plain
 from boundcheck.proof.proof import Proof, eq, symbols
 from boundcheck.proof.rules import PartialSum
 from boundcheck.proof.sums import total

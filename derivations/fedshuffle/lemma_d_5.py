@@ -17,7 +17,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.proof.at_points import Evaluation
-from boundcheck.proof.for_vectors import plain
+from boundcheck.proof.citations import plain
 from boundcheck.proof.laws import Draws
 from boundcheck.proof.proof import Proof, eq, functions, symbols
 from boundcheck.proof.sums import total

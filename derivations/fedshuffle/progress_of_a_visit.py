@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.proof.at_points import Evaluation
-from boundcheck.proof.drawing import EverySample
 from boundcheck.proof.laws import Order
+from boundcheck.proof.methods import EverySample
 from boundcheck.proof.proof import Proof, eq, functions, symbols
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, inner, norm2, vector

@@ -21,8 +21,8 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.families import Averaged, Averages
-from boundcheck.proof.laws import Draws
+from boundcheck.proof.laws import Averages, Draws
+from boundcheck.proof.methods import Averaged
 from boundcheck.proof.proof import Proof, eq, functions, ge, symbols
 from boundcheck.proof.rules import PartialSum
 from boundcheck.proof.sums import total, vector_total

@@ -21,8 +21,7 @@ import sympy as sp
 
 from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.discovery import derivation as derivation_of
-from boundcheck.proof.families import Averages
-from boundcheck.proof.laws import Draws
+from boundcheck.proof.laws import Averages, Draws
 from boundcheck.proof.proof import Proof, eq, functions, ge, le, symbols
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, inner, norm2, vector

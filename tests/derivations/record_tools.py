@@ -46,7 +46,7 @@ class Shelf:
 
 def forget() -> None:
     """Read all files again: a process reads each once."""
-    for cached in (discovery._module, discovery._written, records.today):
+    for cached in (discovery._module, discovery._written, records.today, records.stamp, records._entries):
         cached.cache_clear()
 
 

@@ -5,62 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import sympy as sp
-
+from boundcheck.proof.citations import Citation, ForVectors, Lemma, Specialised
 from boundcheck.proof.find.combination import Combination
-from boundcheck.proof.find.laws import vectors_of
 from boundcheck.proof.find.lines import NotShown
-from boundcheck.proof.find.text import text
+from boundcheck.proof.find.text import text, vector_text
 from boundcheck.theory.assumptions import IMPLICATIONS
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.verify import boundcheck_verify as v
+
+
+def entry_of(by: Citation) -> dict[str, Any]:
+    """What the line of a citation says of its terms: record, metric, images, means and vectors."""
+    cited = find_statement(by.statement)
+    own: Any = by.lemma if isinstance(by, ForVectors) else by
+    entry: dict[str, Any] = {"record": cited.id, "metric": text(own.bounded(cited))}
+    entry["images"] = {str(s): text(image) for s, image in own.images(cited).items()}
+    if isinstance(own, Lemma):
+        rest, factors = own.linear(cited)
+        means = [[text(c), text(e), text(own.means[e])] for e, c in factors.items()]
+        entry |= {"averaged": sorted(str(s) for s in own.averaged), "rest": text(rest), "means": means}
+    if isinstance(by, ForVectors):
+        vectors = ([name, [str(a) for a in at], vector_text(image)] for name, at, image in by.vectors)
+        entry["vectors"] = list(vectors)
+    return entry
 
 
 def write_citation(rule: Any) -> None:
     """The line of a cited statement and the claim of the step from it; raises NotShown."""
     by, w = rule.by, rule.w
     cited = find_statement(by.statement)
-    images: dict[Any, Any] = {}
-    more: dict[str, Any] = {}
-    kind = type(by).__name__
-    vectors = vectors_of(by) if kind == "ForVectors" else None
-    by = by.lemma() if kind == "ForVectors" else by
-    if kind in ("Lemma", "ForVectors"):
-        metric, images = by.metric, by._values()
-        averaged = {s for expr in by.means for s in expr.free_symbols}
-        rest, factors = sp.Integer(0), dict.fromkeys(by.means, sp.Integer(0))
-        for term in sp.Add.make_args(sp.expand(cited.bound.xreplace(images))):
-            if not term.free_symbols & averaged:
-                rest += term
-                continue
-            expr = next((e for e in by.means if not (term / e).free_symbols & averaged), None)
-            if expr is None:
-                raise NotShown("the cited bound is not linear in what is averaged")
-            factors[expr] += term / expr
-        more = {
-            "averaged": sorted(str(s) for s in averaged),
-            "rest": text(rest),
-            "means": [[text(c), text(e), text(by.means[e])] for e, c in factors.items()],
-        }
-    elif kind == "Cited":
-        images = by._images(cited)
-        metric = by.run.subs(by.clock, cited.metric.rounds)
-    else:
-        images = by._images(cited)
-        metric = cited.metric.scale.xreplace(images) * by.metric
-    if not more:  # a symbol that the claim does not depend on may have any value
-        free = (s.expr for s in cited.symbols if s.expr not in images and s.name not in w.language.kinds)
-        images |= dict.fromkeys(free, sp.Integer(1))
+    entry: dict[str, Any] = {"rule": "cite", **entry_of(by)}
+    if "means" not in entry:  # a symbol that the claim does not depend on may have any value
+        free = (s.name for s in cited.symbols if s.name not in entry["images"] and s.name not in w.language.kinds)
+        entry["images"] |= dict.fromkeys(free, "1")
     record = v.cited_record(cited.id, w.record.path, w.record.open)
-    entry: dict[str, Any] = {
-        "rule": "cite",
-        "record": cited.id,
-        "metric": text(metric),
-        "images": {str(s): text(image) for s, image in images.items()},
-        **more,
-    }
     place, single = w.record.place_of(record, entry), w.record.single_means(record, entry)
-    free = {v.atom(("x", name)) for name in more.get("averaged", ())}
+    free = {v.atom(("x", name)) for name in entry.get("averaged", ())}
     hypotheses: list[str] = []
     for _, written in record.statement["hypotheses"]:
         wanted = record.language.claim(written)
@@ -71,18 +51,17 @@ def write_citation(rule: Any) -> None:
             hypotheses.append(_hypothesis(rule, f"{w.text(wanted.gap)} {wanted.op} 0"))
     bound = record.language.claim(record.statement["claim"])
     gap = bound.gap
-    if more:
-        gap = w.language.value(more["rest"])
-        for c, _, mean in more["means"]:
+    if "means" in entry:
+        gap = w.language.value(entry["rest"])
+        for c, _, mean in entry["means"]:
             gap = v.plus(gap, v.times(w.language.value(c), w.language.value(mean)))
         gap = v.plus(gap, v.variable(v.target_of(record)), -1)
     gap = v.put(gap, place, w.language.whole)
     entry["implied"] = _implied(cited, w.data["statement"]["assumptions"], getattr(by, "at", {}))
     entry["hypotheses"] = list(dict.fromkeys(hypotheses))
-    if kind == "Specialised":
-        entry["special"] = "; ".join(why for why, _ in by.trusted())
-    if vectors is not None:
-        entry |= {"vectors": vectors}
+    if isinstance(by, Specialised) and by.case is not None:
+        entry["special"] = by.case.why
+    if isinstance(by, ForVectors):
         entry["shown"] = _facts_of(rule, record, entry)
     line = rule.add(f"{w.text(gap)} {bound.op} 0", entry)
     rule.close_with(line)

@@ -16,7 +16,7 @@ from boundcheck.proof.find.polynomial_search import quotient, search
 from boundcheck.proof.find.text import claim_text, text
 from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.language import scalars
-from boundcheck.proof.rules.induction import HYPOTHESIS
+from boundcheck.proof.methods import HYPOTHESIS
 from boundcheck.verify import boundcheck_verify as v
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.proof.find.lines import NotShown
-from boundcheck.proof.find.text import atom_text, claim_text, text
+from boundcheck.proof.find.text import claim_text, text
 from boundcheck.verify import boundcheck_verify as v
 
 
@@ -140,11 +140,3 @@ def in_epochs(rule: Any) -> None:
     entry = {"rule": "divide", "index": str(by.index), "outer": outer, "inner": inner, "term": term, "signs": signs}
     claim = f"{w.text(w.record.divided(entry))} == 0"
     rule.close([], [[rule.add(claim, entry), "-1"]])
-
-
-def vectors_of(by: Any) -> list[list[Any]]:
-    """What stands for the vectors of a cited record."""
-    from boundcheck.proof.find.text import vector_text
-
-    return [[name, [atom_text(a) if not a.is_Symbol else str(a) for a in own], vector_text(image)]
-            for name, own, image in by.vectors]  # fmt: skip

@@ -52,7 +52,7 @@ def find_point(proof: Any, data: dict[str, Any]) -> dict[str, Any] | None:
             relations = _relations(claims, values, recursive, indices)
         except (ValueError, ZeroDivisionError, AttributeError):
             continue
-        whole = proof._integers()  # pyright: ignore[reportPrivateUsage]
+        whole = proof.integers
         for more in islice(_pins(relations, whole - indices, kinds), TRIES):
             for found in rational_points([*relations.values(), *more.values()], whole):
                 point = _point(found, values, recursive, indices, data)

@@ -1,165 +1,18 @@
-"""Certificates: a polynomial written as a nonnegative combination of products of hypotheses.
+"""A polynomial as a nonnegative combination of products of hypotheses.
 
     goal == sum_k c_k * product of factors_k,   c_k >= 0 (any sign where a factor is an equation)
 
-A linear programme finds which products are needed; the coefficients come from an exact linear solve, and the
-identity is checked again in exact arithmetic by `Products.verify`, which knows nothing of the search.
+A linear programme finds which products are needed; the coefficients come from an exact linear solve.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-MAX_PRODUCTS = 3000  # columns of the linear programme; above this it would take longer than the solvers
+MAX_PRODUCTS = 3000  # columns of the linear programme
 Powers = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Products:
-    """A certificate for `goal >= 0`, or `goal > 0` where `strict`.
-
-    factors: (polynomial, op, origin) with op among >=, >, ==, and "any" for a variable that multiplies an equation;
-    terms: (coefficient, indices of its factors).
-    """
-
-    goal: Any
-    strict: bool
-    factors: tuple[tuple[Any, str, str], ...]
-    terms: tuple[tuple[Fraction, tuple[int, ...]], ...]
-
-    def verify(self, goal: Any, strict: bool, hypotheses: Sequence[tuple[Any, str]]) -> bool:
-        """Whether this is a certificate for `goal >= 0` (`> 0` if strict) from the hypotheses (polynomial, op).
-
-        Uses exact rational polynomial arithmetic only; every factor must be one of the hypotheses.
-        """
-        if self.goal != goal or self.strict is not strict or not self._well_formed(hypotheses):
-            return False
-        gens = _generators([self.goal, *(f for f, _, _ in self.factors)])
-        ring = _Ring(gens)
-        total = ring.poly(self.goal)
-        positive = False
-        for coefficient, indices in self.terms:
-            ops = [self.factors[i][1] for i in indices]
-            if "==" not in ops and (coefficient < 0 or "any" in ops):
-                return False
-            positive = positive or (coefficient > 0 and all(op == ">" for op in ops))
-            product = ring.constant(coefficient)
-            for i in indices:
-                product = product * ring.poly(self.factors[i][0])
-            total = total - product
-        return total == 0 and (positive or not self.strict)
-
-    def _well_formed(self, hypotheses: Sequence[tuple[Any, str]]) -> bool:
-        """Whether the factors are hypotheses that say something of a sign, and the terms name such factors."""
-        known = {(f, op) for f, op in hypotheses if op in (">=", ">", "==")}
-        if any((not f.is_Symbol) if op == "any" else (f, op) not in known for f, op, _ in self.factors):
-            return False
-        places = range(len(self.factors))
-        terms: Any = self.terms  # of any type, where it was not made here
-        return all(isinstance(c, Fraction) and all(i in places for i in indices) for c, indices in terms)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
-        return {
-            "kind": "products",
-            "goal": f"{self.goal} {'>' if self.strict else '>='} 0",
-            "factors": [
-                {"factor": str(f) if op == "any" else f"{f} {op} 0", "from": origin} for f, op, origin in self.factors
-            ],
-            "terms": [[str(c), list(indices)] for c, indices in self.terms],
-        }
-
-
-class _Ring:
-    """Polynomials over the rationals in flint, made from SymPy expressions."""
-
-    def __init__(self, gens: Sequence[Any]) -> None:
-        import flint
-
-        self.gens = tuple(gens)
-        self._flint = flint
-        names = [f"x{i}" for i in range(len(gens))] or ["x0"]
-        self._context: Any = flint.fmpq_mpoly_ctx.get(names, "degrevlex")
-        self._known: dict[Any, Any] = {}
-
-    def constant(self, value: Fraction) -> Any:
-        whole = self._flint.fmpq(value.numerator, value.denominator)
-        return self._context.from_dict({tuple(0 for _ in self.gens) or (0,): whole})
-
-    def poly(self, expr: Any) -> Any:
-        if expr not in self._known:
-            import sympy as sp
-
-            if not self.gens:
-                return self.constant(Fraction(int(expr.p), int(expr.q)))
-            terms = sp.Poly(expr, *self.gens, domain="QQ").terms()
-            data = {powers: self._flint.fmpq(int(c.p), int(c.q)) for powers, c in terms if c != 0}
-            self._known[expr] = self._context.from_dict(data)
-        return self._known[expr]
-
-
-def _generators(polys: Sequence[Any]) -> list[Any]:
-    return sorted({s for p in polys for s in p.free_symbols}, key=lambda s: s.name)
-
-
-def find_products(
-    goal: Any, strict: bool, constraints: Sequence[tuple[Any, str, str]], extra_degree: int = 1
-) -> Products | None:
-    """A verified certificate for `goal >= 0` (`> 0` if strict) from (polynomial, op, origin) constraints, or None.
-
-    Products up to the degree of the goal plus `extra_degree` are tried, lowest degree first. Constraints with op !=
-    are of no use and ignored.
-    """
-    usable = _distinct([c for c in constraints if c[1] in (">=", ">", "==") and c[0].free_symbols])
-    gens = _generators([goal, *(c[0] for c in usable)])
-    equations = [c for c in usable if c[1] == "=="]
-    variables = [(gen, "any", "") for gen in gens] if equations else []
-    usable = [*equations, *variables, *(c for c in usable if c[1] != "==")]
-    ring = _Ring(gens)
-    target = ring.poly(goal)
-    low = max(1, target.total_degree())
-    factors = [ring.poly(c[0]) for c in usable]
-    degrees = [int(f.total_degree()) for f in factors]
-    for degree in range(low, low + extra_degree + 1):
-        columns = list(products_up_to(factors, degrees, [c[1] for c in usable], degree, ring.constant(Fraction(1))))
-        if len(columns) > MAX_PRODUCTS:
-            return None
-        free = [any(usable[i][1] == "==" for i in indices) for indices, _ in columns]
-        firm = [all(usable[i][1] == ">" for i in indices) for indices, _ in columns]
-        solution = combination_of(
-            [dict(p.to_dict()) for _, p in columns], free, firm if strict else None, target.to_dict()
-        )
-        if solution is None:
-            continue
-        found = _assemble(goal, strict, usable, [(c, columns[k][0]) for k, c in solution])
-        if found.verify(goal, strict, [(f, op) for f, op, _ in constraints]):
-            return found
-    return None
-
-
-def _distinct(constraints: Sequence[tuple[Any, str, str]]) -> list[tuple[Any, str, str]]:
-    kept: dict[Any, tuple[Any, str, str]] = {}
-    order = {"==": 0, ">": 1, ">=": 2}
-    for c in constraints:
-        if c[0] not in kept or order[c[1]] < order[kept[c[0]][1]]:
-            kept[c[0]] = c
-    return list(kept.values())
-
-
-def _assemble(
-    goal: Any, strict: bool, usable: Sequence[tuple[Any, str, str]], terms: Sequence[tuple[Fraction, tuple[int, ...]]]
-) -> Products:
-    used = sorted({i for _, indices in terms for i in indices})
-    place = {i: k for k, i in enumerate(used)}
-    return Products(
-        goal,
-        strict,
-        tuple(usable[i] for i in used),
-        tuple((c, tuple(place[i] for i in indices)) for c, indices in terms),
-    )
 
 
 def products_up_to(

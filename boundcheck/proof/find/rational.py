@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.exact import Undefined, enclose, holds
+from boundcheck.proof.find.exact import Undefined, enclose, holds
 
 NUMBERS = tuple(
     map(
@@ -103,7 +103,10 @@ class _Search:
             sp.Symbol(n, real=True): sp.Rational(x.numerator, x.denominator) for n, x in self.point.items() if n != name
         }
         sides: Any = relation.args
-        gap = (sides[0] - sides[1]).xreplace(values)
+        try:
+            gap = (sides[0] - sides[1]).xreplace(values)
+        except ValueError:  # Min and Max of what has no value there
+            return NUMBERS
         if not gap.is_polynomial(symbol) or not gap.has(symbol):
             return NUMBERS
         roots: Any = sp.roots(sp.Poly(gap, symbol))

@@ -11,14 +11,12 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.families import Averages
 from boundcheck.proof.find.text import claim_text, text, vector_text
 from boundcheck.proof.generated import generated
 from boundcheck.proof.language import parts
-from boundcheck.proof.laws import Draws, Order
+from boundcheck.proof.laws import Averages, Draws, Order, Weights
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
-from boundcheck.proof.weights import Weights
 from boundcheck.theory.assumptions import with_implied
 from boundcheck.theory.typeset import average_text
 from boundcheck.verify import boundcheck_verify as v
@@ -118,7 +116,7 @@ def names_of(proof: Derivation) -> dict[str, str]:
     for step in proof.steps:
         for value in _terms(step.by):
             _collect(value, found)
-    whole = proof._integers()  # pyright: ignore[reportPrivateUsage]
+    whole = proof.integers
     found |= {s.name: "number" for s in proof.statement.symbols}
     return {n: "integer" if n in whole and kind == "number" else kind for n, kind in sorted(found.items())}
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.citations import Citation
 from boundcheck.proof.find.citation import write_citation
 from boundcheck.proof.find.combination import Combination, combination
 from boundcheck.proof.find.laws import averaged, every_sample, in_epochs
 from boundcheck.proof.find.lines import NotShown
 from boundcheck.proof.find.text import claim_text, text, vector_text
 from boundcheck.proof.find.writer import Writer
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Identity
 from boundcheck.proof.language import scalars
+from boundcheck.proof.methods import Combine, Identity
 from boundcheck.verify import boundcheck_verify as v
 
 Written = Callable[["Rule"], None]
@@ -41,10 +41,9 @@ class Rule:
             try:
                 return self.w.add(claim, by, self.asked.now)
             except v.Invalid as error:
-                if "the denominator " not in str(error):
+                if not error.missing:
                     raise NotShown(str(error)) from error
-                missing = str(error).split("the denominator ")[1].split(" is not shown")[0]
-                line = Combination(self.w, self.kept).nonzero(missing)
+                line = Combination(self.w, self.kept).nonzero(error.missing)
                 if line in by.get("signs", ()):
                     raise NotShown(str(error)) from error
                 by = {**by, "signs": [*by.get("signs", ()), line]}
@@ -91,7 +90,7 @@ def write_rule(w: Writer, by: Any, asked: Any, name: str) -> None:
     kind = type(by).__name__
     if kind in _RULES:
         _RULES[kind](rule)
-    elif kind in ("Cited", "Instance", "Lemma", "ForVectors", "Specialised"):
+    elif isinstance(by, Citation):
         write_citation(rule)
     else:
         raise NotShown(f"the rule '{kind}' has no lines")
@@ -153,7 +152,7 @@ def _telescoped(rule: Rule, term: str, index: Any, count: str, vectors: bool) ->
 def _telescoping(rule: Rule) -> None:
     by = rule.by
     count, sign = _count(rule)
-    position = by._parts(rule.asked.facts)[0]
+    position = by.position(rule.asked.facts[by.source])
     line = _over(rule, by.source, by.index, count, {}, [sign])
     ends = _telescoped(rule, vector_text(position), by.index, count, True)
     rule.close([], [[line, "1"], [ends, "-1"]])

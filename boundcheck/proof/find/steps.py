@@ -7,16 +7,14 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.contexts import context, declared
+from boundcheck.proof.citations import ForVectors
+from boundcheck.proof.contexts import context, declared, values_in
 from boundcheck.proof.find.combination import Combination, combination
 from boundcheck.proof.find.lines import NotShown
 from boundcheck.proof.find.text import claim_text, text
 from boundcheck.proof.find.writer import Writer
-from boundcheck.proof.for_vectors import ForVectors
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide, Identity, Imported
 from boundcheck.proof.language import parts
-from boundcheck.proof.rules.induction import Supposing
+from boundcheck.proof.methods import Combine, Decide, Identity, Imported, Supposing
 from boundcheck.proof.step import Context
 from boundcheck.proof.vectors import Vector, VectorEquality
 from boundcheck.verify import boundcheck_verify as v
@@ -72,10 +70,18 @@ def _method(w: Writer, by: Any, asked: Asked, name: str) -> None:
         write_rule(w, by, asked, name)
 
 
-def _conjuncts(claim: Any) -> list[Any]:
-    from boundcheck.proof.scalar import _conjuncts as split  # pyright: ignore[reportPrivateUsage]
-
-    return split(claim)
+def conjuncts(relation: Any) -> list[Any]:
+    """A conjunction in its parts; `u <= Min(a, b)` is one, and so is `u >= Max(a, b)`."""
+    if isinstance(relation, sp.And):
+        return [part for arg in relation.args for part in conjuncts(arg)]
+    if isinstance(relation, sp.Le | sp.Lt | sp.Ge | sp.Gt):
+        small, large = (relation.lhs, relation.rhs) if isinstance(relation, sp.Le | sp.Lt) else relation.args[::-1]
+        below = sp.Lt if isinstance(relation, sp.Lt | sp.Gt) else sp.Le
+        if isinstance(large, sp.Min):
+            return [part for arg in large.args for part in conjuncts(below(small, arg, evaluate=False))]
+        if isinstance(small, sp.Max):
+            return [part for arg in small.args for part in conjuncts(below(arg, large, evaluate=False))]
+    return [relation]
 
 
 def _from_few(w: Writer, text_of: str, asked: Asked, name: str = "") -> str:
@@ -91,7 +97,7 @@ def _from_few(w: Writer, text_of: str, asked: Asked, name: str = "") -> str:
 def _least(w: Writer, asked: Asked, name: str) -> None:
     """The claim itself, from the parts in which it was shown."""
     claim = asked.claim
-    split = _conjuncts(claim)
+    split = conjuncts(claim)
     text_of = claim_text(claim)
     if len(split) == 1:
         _from_few(w, text_of, asked, name)
@@ -119,8 +125,7 @@ def _supposing(w: Writer, by: Supposing, asked: Asked, name: str) -> None:
 
 def _at_values(w: Writer, by: Any, asked: Asked) -> Asked:
     """The facts about an index that the claim does not have, at a value in its range."""
-    general: Any = getattr(by, "generalised", None)
-    covered = {general() if general else None}
+    covered = {by.generalised}
     kept = set(context([asked.claim, *(asked.facts[n] for n in asked.facts if n.startswith("#"))], asked.setting))
     wanted = context(asked.facts.values(), asked.setting) - kept - covered
     if not wanted:
@@ -128,13 +133,11 @@ def _at_values(w: Writer, by: Any, asked: Asked) -> Asked:
     chosen: dict[Any, Any] = {}
     lines: list[str] = []
     plain = [n for n in asked.names if not context([asked.facts[n]], asked.setting) - kept]
-    from boundcheck.proof.contexts import _candidates  # pyright: ignore[reportPrivateUsage]
-
     for index in declared(asked.setting):
         if index not in wanted:
             continue
         relations = [r.xreplace(chosen) for symbol, r in asked.setting.ranges if symbol == index]
-        for value in _candidates(index, relations, asked.setting):
+        for value in values_in(index, relations, asked.setting):
             try:
                 found = [w.prove(claim_text(_put(r, index, value)), plain, asked.now) for r in relations]
             except NotShown:

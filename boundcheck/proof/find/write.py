@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Any
 
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
-from boundcheck.proof.countermodel import FROM_FACTS_ALONE
-from boundcheck.proof.derivation import Derivation, _facts  # pyright: ignore[reportPrivateUsage]
+from boundcheck.proof.about import objection
+from boundcheck.proof.citations import cited_in
+from boundcheck.proof.derivation import Derivation, named_parts
 from boundcheck.proof.find.combination import Combination
 from boundcheck.proof.find.lines import NotShown
 from boundcheck.proof.find.point import find_point
@@ -22,6 +23,8 @@ from boundcheck.proof.find.text import Unwritten, claim_text
 from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.language import parts
 from boundcheck.proof.refute.witnesses import refute
+from boundcheck.proof.rules import FROM_FACTS_ALONE
+from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.verify import boundcheck_verify as v
 
 STATEMENT = "statement"  # the name of the last line
@@ -48,14 +51,17 @@ def write_record(proof: Derivation, folder: Path, seconds: float = SECONDS) -> O
     data = skeleton(proof)
     w = Writer(data, record_file(folder, proof.statement.id))
     known: dict[str, Any] = {f.name: f.claim for f in proof.facts}
-    setting = proof._setting(10.0)  # pyright: ignore[reportPrivateUsage]
+    setting = proof.setting
     quantity_lines(w, proof, setting)
     outcome = Outcome(data)
     for step in proof.steps:
-        facts = _facts(known, step.uses)
+        facts = named_parts(known, step.uses)
         for k, part in enumerate(parts(step.claim)):
             name = f"{step.name}.{k}" if k else step.name
-            reason = _line(w, step.by, Asked(part, facts, setting), name, _facts(known, known), seconds)
+            asked = Asked(part, facts, setting)
+            reason = _cites(w, proof, step.by, asked, name)
+            if reason is None:
+                reason = _line(w, step.by, asked, name, named_parts(known, known), seconds)
             if reason:
                 outcome.open[name] = reason
         known[step.name] = step.claim
@@ -69,17 +75,27 @@ def write_record(proof: Derivation, folder: Path, seconds: float = SECONDS) -> O
     return outcome
 
 
+def _cites(w: Writer, proof: Derivation, by: Any, asked: Asked, name: str) -> str | None:
+    """An open line where a step cites what is refuted or not about its terms: why it is open; None for other steps."""
+    cited = cited_in(by)
+    if cited is None:
+        return None
+    id, text = find_statement(cited.statement).id, claim_text(asked.claim)
+    row: dict[str, str] = {"rule": "open", "why": f"it cites {id}, which is refuted", "record": id}
+    try:
+        w.add(text, row, asked.now, name)
+    except v.Invalid:
+        why = objection(proof, cited)
+        if why:
+            w.add(text, {"rule": "open", "why": why}, asked.now, name)
+        return why or None
+    w.data["kind"] = w.record.kind = "refutation"
+    return ""
+
+
 def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any], limit: float) -> str:
     """Adds one part of a step with a certificate or with a witness against it, else as open; why it is open, or ""."""
     text, why = claim_text(asked.claim), ""
-    for cited in _cited_by(by):
-        row = {"rule": "open", "why": f"it cites {cited}, which is refuted", "record": cited}
-        try:
-            w.add(text, row, asked.now, name)
-        except v.Invalid:
-            continue
-        w.data["kind"] = w.record.kind = "refutation"
-        return ""
     alone = type(by) in FROM_FACTS_ALONE  # what shows more may be true where a point meets what the step uses
     for seconds in (limit / 10, limit) if alone else (limit,):
         before, failed = w.mark(), set(w.failed)
@@ -95,14 +111,6 @@ def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any],
             return ""
     w.add(text, {"rule": "open", "why": f"neither a certificate nor a witness was found: {why:.200}"}, asked.now, name)
     return why
-
-
-def _cited_by(by: Any) -> Iterator[str]:
-    """Ids of the readings that a method, or the one inside it, cites."""
-    if hasattr(by, "cited"):
-        yield str(by.statement)
-    if hasattr(by, "by"):
-        yield from _cited_by(by.by)
 
 
 @contextmanager
@@ -122,9 +130,9 @@ def _statement(w: Writer, proof: Derivation, known: dict[str, Any], setting: Any
     definitions = {f.name: f.claim for f in proof.facts if f.kind == "definition"}
     scope = {f.name: f.claim for f in proof.facts if f.kind in ("definition", "domain", "condition")}
     claim = next(s.claim for s in proof.steps if s.name == proof.conclusion)
-    every = _facts({**scope, **known}, [*definitions, *scope, proof.conclusion, *(s.name for s in proof.steps)])
+    every = named_parts({**scope, **known}, [*definitions, *scope, proof.conclusion, *(s.name for s in proof.steps)])
     usable = {n: c for n, c in every.items() if n in w.record.lines}
-    found = Combination(w, Asked(claim, {n: c for n, c in usable.items() if n in _facts(scope, scope)}, setting))
+    found = Combination(w, Asked(claim, {n: c for n, c in usable.items() if n in named_parts(scope, scope)}, setting))
     found.scalars = tuple(n for n in usable if w.claim(n).op in (">", ">=", "!=", "=="))
     found.text = text
     by = {"rule": "sum", "put": found.put, **_own(w, proof.conclusion)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 from typing import Any
@@ -16,21 +15,20 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from boundcheck.errors import BadInput, MissingExtra
-from boundcheck.proof.countermodel import _models  # pyright: ignore[reportPrivateUsage]
+from boundcheck.errors import BadInput
 from boundcheck.proof.find.rational import rational_points
 from boundcheck.proof.find.steps import Asked
 from boundcheck.proof.find.text import claim_text
 from boundcheck.proof.find.writer import Writer
-from boundcheck.proof.grounding import NotExplicit
 from boundcheck.proof.language import has_terms
-from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Context, Status
+from boundcheck.proof.refute import smt
+from boundcheck.proof.refute.search import NotExplicit
+from boundcheck.proof.refute.vectors import models
+from boundcheck.proof.step import Context
 from boundcheck.verify import boundcheck_verify as v
 
 MODELS = 40  # candidates in the plane
 FEW = 4  # values of an index that are tried
-SECONDS = 5.0  # of one question to a solver
 OPPOSITE: dict[Any, Any] = {
     sp.Le: (sp.Gt,),
     sp.Lt: (sp.Ge,),
@@ -59,7 +57,7 @@ def refute(w: Writer, asked: Asked, name: str, known: Mapping[str, Any], *, by_s
     facts |= {n: asked.facts[n] for n in uses if n in asked.facts}
     kind, w.record.kind = w.record.kind, "refutation"
     search = _by_solver if by_solver else _candidates
-    for points in search(asked.claim, facts, replace(asked.setting, seconds=SECONDS)):
+    for points in search(asked.claim, facts, asked.setting):
         named = [_named(w, point, claim, given) for point in points]
         for point in (each for one in sorted(named, key=_length) for each in _at_indices(w, one, claim)):
             try:
@@ -109,38 +107,39 @@ def _arity(w: Writer, name: str) -> int:
 
 def _candidates(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Point]]:
     """Points that may be witnesses, found without a solver."""
-    scalars = _scalars(facts)
-    signs: list[Any] = [sp.Ge(sp.Symbol(n, real=True), 0, evaluate=False) for n in sorted(setting.quantities)]
     plain = isinstance(claim, sp.Rel) and not has_terms(claim)
-    if plain:
-        about = {str(s) for r in (claim, *scalars.values()) for s in r.free_symbols}
-        signs = [r for r in signs if r.lhs.name in about]
-        ranges = [r for s, r in setting.ranges if s.name in about]
-        for opposite in OPPOSITE[type(claim)]:
-            negation = opposite(claim.lhs, claim.rhs, evaluate=False)
-            for point in rational_points([*scalars.values(), *signs, *ranges, negation], setting.integers):
-                yield [{"numbers": {n: str(x) for n, x in point.items()}, "functions": {}}]
+    for relations in _failures(claim, facts, setting) if plain else ():
+        for point in rational_points(relations, setting.integers):
+            yield [_of_numbers(point)]
     if not plain or any(has_terms(f) for f in facts.values()):
         with suppress(NotExplicit, BadInput):
-            yield [_of_model(model) for model in islice(_models(claim, facts, setting), MODELS)]
+            yield [_of_model(model) for model in islice(models(claim, facts, setting), MODELS)]
 
 
 def _by_solver(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Point]]:
-    """The point that a solver finds, if it finds one."""
+    """The points that a solver finds, if it finds one."""
     if isinstance(claim, sp.Rel) and not has_terms(claim):
-        with suppress(MissingExtra):  # without a solver the step stays open
-            found = decide(claim, {**_scalars(facts), **{str(r): r for _, r in setting.ranges}}, setting)
-            if found.status is Status.REFUTED:
-                yield [{"numbers": dict(found.witness), "functions": {}}]
+        found = (smt.point(relations, setting.integers) for relations in _failures(claim, facts, setting))
+        yield from ([_of_numbers(point)] for point in found if point is not None)
 
 
-def _scalars(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {n: f for n, f in facts.items() if isinstance(f, sp.Rel) and not has_terms(f)}
+def _failures(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Any]]:
+    """The facts about numbers, and the claim negated, in one or two ways."""
+    scalars = [f for f in facts.values() if isinstance(f, sp.Rel) and not has_terms(f)]
+    about = {str(s) for r in (claim, *scalars) for s in r.free_symbols}
+    signs = [sp.Ge(sp.Symbol(n, real=True), 0, evaluate=False) for n in sorted(setting.quantities & about)]
+    ranges = [r for s, r in setting.ranges if s.name in about]
+    for opposite in OPPOSITE[type(claim)]:
+        yield [*scalars, *signs, *ranges, opposite(claim.lhs, claim.rhs, evaluate=False)]
+
+
+def _of_numbers(point: Mapping[str, Fraction]) -> Point:
+    return {"numbers": {n: str(x) for n, x in point.items()}, "functions": {}}
 
 
 def _of_model(model: Any) -> Point:
     """A point of the search for vectors: functions through the values that it found, and 0 elsewhere."""
-    numbers: dict[str, Any] = {str(s): str(x) for s, x in {**model.window.values, **model.numbers}.items()}
+    numbers: dict[str, Any] = {str(s): str(x) for s, x in model.numbers.items()}
     tables: dict[str, dict[tuple[int, ...], Any]] = {}
     for term, value in model.terms.items():
         own = [str(x) for x in value] if isinstance(value, tuple) else str(value)

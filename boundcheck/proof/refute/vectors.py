@@ -1,5 +1,6 @@
-"""Claims about indexed vectors at explicit integers: sums written out, indices replaced, ranges enumerated.
+"""Candidates for witnesses of claims about vectors: values of numbers, and vectors of the plane.
 
+Claims are taken at explicit integers: sums written out, indices replaced, ranges enumerated.
 A function of an index has explicit values up to the last of a window, and keeps that value beyond it. So a claim for
 all values of an unbounded index is one claim for each value in the window, and one with the index left in it for all
 values beyond.
@@ -7,7 +8,8 @@ values beyond.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
@@ -15,17 +17,17 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.proof.contexts import context, declared
-from boundcheck.proof.exact import Undefined, enclose
+from boundcheck.proof.language import symbols_of
+from boundcheck.proof.refute.search import NotExplicit, Search, exact_number
 from boundcheck.proof.step import Context
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, inner
 
+SIZES = ((1, 2, 3, 2), (2, 1, 2, 3), (2, 2, 2, 2), (3, 2, 1, 1), (2, 3, 3, 4), (0, 1, 0, 2))  # of the integers, in turn
+WINDOW = 2  # values of an unbounded index beyond the integers
+RELATIONS = 150  # explicit ones, at most
 MOST = 12  # values of one index, or terms of one sum, that are written out
 
 Numbers = Mapping[Any, Any]  # symbol -> rational number
-
-
-class NotExplicit(Exception):
-    """The claim has no explicit form here: a real index, a derivative, an open end, or too many terms."""
 
 
 class Window:
@@ -89,16 +91,13 @@ class Window:
             return sp.Integer(self.last)
         raise NotExplicit(str(argument))
 
-    def cases(self, claim: Any, setting: Context, number: Callable[[Any], Any]) -> Iterator[tuple[Numbers, list[Any]]]:
-        """(values of the indices, those that are left for all values beyond the window) that make up the claim.
-
-        number: the value of an expression of numbers, as a fraction; raises NotExplicit for a range that has none.
-        """
+    def cases(self, claim: Any, setting: Context) -> Iterator[tuple[Numbers, list[Any]]]:
+        """(values of the indices, those that are left for all values beyond the window) that make up the claim."""
         about = context([claim], setting)
-        yield from self._cases([i for i in declared(setting) if i in about], {}, [], setting, number)
+        yield from self._cases([i for i in declared(setting) if i in about], {}, [], setting)
 
     def _cases(
-        self, left: Sequence[Any], chosen: dict[Any, Any], open_: list[Any], setting: Context, number: Any
+        self, left: Sequence[Any], chosen: dict[Any, Any], open_: list[Any], setting: Context
     ) -> Iterator[tuple[Numbers, list[Any]]]:
         if not left:
             yield dict(chosen), list(open_)
@@ -106,20 +105,20 @@ class Window:
         index, *rest = left
         if index.name not in setting.integers:
             raise NotExplicit(f"{index} is a real variable")
-        low, high = self._ends(index, chosen, setting, number)
+        low, high = self._ends(index, chosen, setting)
         if low is None or (high is not None and high - low > MOST):
             raise NotExplicit(f"the range of {index}")
         for k in range(low, (max(self.last, low) if high is None else high) + 1):
-            yield from self._cases(rest, {**chosen, index: sp.Integer(k)}, open_, setting, number)
+            yield from self._cases(rest, {**chosen, index: sp.Integer(k)}, open_, setting)
         if high is None:
-            yield from self._cases(rest, chosen, [*open_, index], setting, number)
+            yield from self._cases(rest, chosen, [*open_, index], setting)
 
-    def _ends(self, index: Any, chosen: Numbers, setting: Context, number: Any) -> tuple[int | None, int | None]:
+    def _ends(self, index: Any, chosen: Numbers, setting: Context) -> tuple[int | None, int | None]:
         low: list[int] = []
         high: list[int] = []
         for symbol, relation in setting.ranges:
             if symbol == index:
-                end = number(relation.rhs.xreplace({**self.values, **chosen}))
+                end = exact_number(relation.rhs.xreplace({**self.values, **chosen}))
                 if isinstance(relation, sp.Ge | sp.Gt):
                     low.append(ceil(end) if isinstance(relation, sp.Ge) else floor(end) + 1)
                 else:
@@ -127,12 +126,40 @@ class Window:
         return max(low, default=None), min(high, default=None)
 
 
-def exact_number(expr: Any) -> Any:
-    """The value of an expression of rational numbers, where it is rational; raises NotExplicit."""
-    try:
-        low, high = enclose(expr, {})
-    except Undefined as error:
-        raise NotExplicit(str(expr)) from error
-    if low != high:
-        raise NotExplicit(f"{expr} is not rational")
-    return low
+@dataclass(frozen=True)
+class Model:
+    """Explicit values: symbol -> number, and ground term -> number or vector of the plane (0 if not listed)."""
+
+    numbers: Mapping[Any, Any]
+    terms: Mapping[Any, Any]
+
+
+def models(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[Model]:
+    """Rational points at which the facts hold and the claim fails, as far as floating point shows."""
+    every = [claim, *facts.values()]
+    indices = {symbol for symbol, _ in setting.ranges}
+    about = {s for p in every for s in symbols_of(p)} | {s for _, r in setting.ranges for s in r.free_symbols}
+    integers = sorted((s for s in about - indices if s.name in setting.integers), key=str)
+    for sizes in SIZES if integers else SIZES[:1]:
+        values = {s: sp.Integer(sizes[k % len(sizes)]) for k, s in enumerate(integers)}
+        window = Window(max((int(v) for v in values.values()), default=0) + WINDOW, values)
+        try:
+            known = [g for p in facts.values() for g in _explicit(p, window, setting)]
+            wanted = _explicit(claim, window, setting)
+        except NotExplicit:
+            if not integers:
+                raise
+            continue  # with other integers there may be an explicit form
+        if not wanted:
+            continue
+        if len(known) + len(wanted) > RELATIONS:
+            raise NotExplicit(f"{len(known) + len(wanted)} relations")
+        for numbers, terms in Search(known, wanted, setting.quantities).points():
+            yield Model({**window.values, **numbers}, terms)
+
+
+def _explicit(claim: Any, window: Window, setting: Context) -> list[Any]:
+    """The claim at all values of its indices in the window, and at one beyond."""
+    beyond = sp.Integer(window.last + 1)
+    cases = window.cases(claim, setting)
+    return [window.explicit(claim, {**at, **dict.fromkeys(left, beyond)}) for at, left in cases]

@@ -8,17 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import lru_cache
 from math import isqrt
 from typing import Any
-from zlib import crc32
-
-import sympy as sp
-from sympy.core.function import AppliedUndef
-
-from boundcheck.proof.vectors import Inner
-
-HIGHEST = 64  # powers above this are not taken at the one point
 
 Interval = tuple[Fraction, Fraction]
 
@@ -153,38 +144,3 @@ def _compare(name: str, low: Fraction, high: Fraction) -> bool | None:
     if not apart and not equal:
         return None
     return equal if name == "Equality" else apart
-
-
-@lru_cache(maxsize=1 << 14)
-def value_somewhere(expr: Any) -> Fraction | None:
-    """The value of a rational expression at one point, always the same; two that differ there are not identical.
-
-    Symbols stand for fixed numbers, and so do inner products, sums and unknown functions that are written out. None
-    where there is no such value: a zero divisor, a root, an exponent that is not a number, or anything else.
-    """
-    if isinstance(expr, sp.Rational):
-        return Fraction(int(expr.p), int(expr.q))
-    if isinstance(expr, sp.Symbol):
-        return _number_of(expr.name)
-    if isinstance(expr, sp.Pow):
-        base, exponent = value_somewhere(expr.base), expr.exp
-        if base is None or not isinstance(exponent, sp.Integer) or abs(int(exponent)) > HIGHEST:
-            return None
-        return None if base == 0 and exponent < 0 else base ** int(exponent)
-    if isinstance(expr, sp.Add | sp.Mul):
-        parts = [value_somewhere(arg) for arg in expr.args]
-        known = [p for p in parts if p is not None]
-        if len(known) < len(parts):
-            return None
-        total = Fraction(isinstance(expr, sp.Mul))
-        for part in known:
-            total = total + part if isinstance(expr, sp.Add) else total * part
-        return total
-    # one that expands may be equal to another that looks different
-    if isinstance(expr, AppliedUndef | Inner | sp.Sum) and sp.expand(expr) == expr:
-        return _number_of(str(expr))
-    return None
-
-
-def _number_of(name: str) -> Fraction:
-    return Fraction(2 + crc32(name.encode()) % 9973)

@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from boundcheck.proof.grounding import NotExplicit, exact_number
+from boundcheck.proof.find.exact import Undefined, enclose
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, substitute
 
 DRAWN = 1500  # points
@@ -55,6 +55,21 @@ _NUMBERS = (
 _PLACES = (0, 0, 0, 1, 1, 1, -1, -1, 2, -2, 0.5, -0.5, 3, -3, 4, 5, 10, 0.1)
 
 Point = tuple[dict[Any, Fraction], dict[Any, Any]]  # symbols, terms
+
+
+class NotExplicit(Exception):
+    """The claim has no explicit form here: a real index, a derivative, an open end, or too many terms."""
+
+
+def exact_number(expr: Any) -> Any:
+    """The value of an expression of rational numbers, where it is rational; raises NotExplicit."""
+    try:
+        low, high = enclose(expr, {})
+    except Undefined as error:
+        raise NotExplicit(str(expr)) from error
+    if low != high:
+        raise NotExplicit(f"{expr} is not rational")
+    return low
 
 
 class Search:
