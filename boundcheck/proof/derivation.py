@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -74,6 +74,7 @@ class Derivation(Shown):
     rounds: tuple[tuple[Any, Any], ...] = ()
     drawn: Drawn = ()
     laws: tuple[Law, ...] = ()
+    names: Mapping[str, str] = field(init=False, compare=False, repr=False)  # and what each stands for
 
     def __repr__(self) -> str:
         return f"<Derivation {self.statement.id}: {len(self.steps)} steps, conclusion '{self.conclusion}'>"
@@ -92,6 +93,9 @@ class Derivation(Shown):
 
     def __post_init__(self) -> None:
         names: dict[str, str] = {}
+        object.__setattr__(self, "names", names)
+        own = self.statement
+        check_proposition(sp.Ge(self.target, own.bound, evaluate=False), f"{own.id}: the target or the bound", names)
         for fact in self.facts:
             check_proposition(fact.claim, f"{self.statement.id}: the fact '{fact.name}'", names)
         for step in self.steps:

@@ -83,26 +83,27 @@ def check_proposition(claim: Any, where: str, names: dict[str, str]) -> None:
 def check_method(method: Any, where: str, names: dict[str, str]) -> None:
     """The same for the terms with which a method of a step was made."""
     reader = _Reader(where, names)
-    for value in terms_of(method):
+    for value in terms_of(method, keys=True):
         if isinstance(value, Vector):
             reader.vector(value)
         else:
             reader.number(value, frozenset())
 
 
-def terms_of(value: Any) -> Iterator[Any]:
-    """The expressions and vectors in a method or in a collection of such."""
+def terms_of(value: Any, *, keys: bool = False) -> Iterator[Any]:
+    """The expressions and vectors in a method or in a collection of such; keys: also those that have an image."""
     if isinstance(value, Vector | sp.Basic):
         yield value
     elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from (sp.Integer(item),) if type(item) is int else terms_of(item)
+        for key, item in value.items():
+            yield from (key,) if keys and isinstance(key, sp.Basic) else ()
+            yield from (sp.Integer(item),) if type(item) is int else terms_of(item, keys=keys)
     elif isinstance(value, tuple):
         for item in value:
-            yield from terms_of(item)
+            yield from terms_of(item, keys=keys)
     elif is_dataclass(value):
         for entry in fields(value):
-            yield from terms_of(getattr(value, entry.name))
+            yield from terms_of(getattr(value, entry.name), keys=keys)
 
 
 class _Reader:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.find.text import claim_text, text, vector_text
@@ -16,7 +13,6 @@ from boundcheck.proof.generated import generated
 from boundcheck.proof.language import parts
 from boundcheck.proof.laws import Averages, Draws, Order, Weights
 from boundcheck.proof.step import Fact
-from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 from boundcheck.theory.assumptions import with_implied
 from boundcheck.theory.typeset import average_text
 from boundcheck.verify import boundcheck_verify as v
@@ -104,76 +100,9 @@ def _origin(fact: Fact) -> str:
 
 def names_of(proof: Derivation) -> dict[str, str]:
     """The names of the derivation and what each is."""
-    found: dict[str, str] = {}
-    for claim in (
-        *(f.claim for f in proof.facts),
-        *(s.claim for s in proof.steps),
-        *(x for law in proof.laws for x in _terms(law)),
-        proof.statement.bound,
-        proof.target,
-    ):
-        _collect(claim, found)
-    for step in proof.steps:
-        for value in _terms(step.by):
-            _collect(value, found)
+    found = {**proof.names} | {s.name: "number" for s in proof.statement.symbols}
     whole = proof.integers
-    found |= {s.name: "number" for s in proof.statement.symbols}
     return {n: "integer" if n in whole and kind == "number" else kind for n, kind in sorted(found.items())}
-
-
-def _terms(value: Any) -> Iterable[Any]:
-    from dataclasses import fields, is_dataclass
-
-    if isinstance(value, sp.Basic | Vector | VectorEquality):
-        yield value
-    elif isinstance(value, dict):
-        for item in (*value.keys(), *value.values()):
-            yield from _terms(item)
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _terms(item)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for entry in fields(value):
-            yield from _terms(getattr(value, entry.name))
-
-
-def _collect(claim: Any, found: dict[str, str]) -> None:
-    if isinstance(claim, VectorEquality):
-        _collect(claim.left, found)
-        _collect(claim.right, found)
-    elif isinstance(claim, Vector):
-        for atom, factor in claim.terms:
-            _vector(atom, found)
-            _collect(factor, found)
-    elif isinstance(claim, Inner):
-        for atom in claim.args:
-            _vector(atom, found)
-    elif isinstance(claim, sp.Sum):
-        _collect(claim.function, found)
-        _collect(claim.limits[0][2], found)
-    elif isinstance(claim, AppliedUndef):
-        found[type(claim).__name__] = "function"
-        for part in claim.args:
-            _collect(part, found)
-    elif claim.is_Symbol:
-        if not str(claim.name).startswith("_") and claim.is_real:
-            found.setdefault(claim.name, "number")
-    else:
-        for part in claim.args:
-            if isinstance(part, sp.Basic):
-                _collect(part, found)
-
-
-def _vector(atom: Any, found: dict[str, str]) -> None:
-    if isinstance(atom, sp.Sum):
-        _vector(atom.function, found)
-        _collect(atom.limits[0][2], found)
-    elif isinstance(atom, AppliedUndef):
-        found[type(atom).__name__] = "vector function"
-        for part in atom.args:
-            _collect(part, found)
-    elif not str(atom.name).startswith("_"):
-        found[atom.name] = "vector"
 
 
 def skeleton(proof: Derivation) -> dict[str, Any]:
