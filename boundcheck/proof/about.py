@@ -74,11 +74,9 @@ class _About:
 
     def _other_run(self, at: Mapping[str, Any] | None = None) -> str:
         """Why the cited statement is not about runs of the citing one's method; at: values of its constants."""
-        own: Any = self.citing.algorithm
-        other: Any = self.cited.algorithm
-        kinds = {None if one is None else one.kind for one in (own, other)}
-        alike = other is not None and own is not None and len(kinds) == 1 and set(other.steps) <= set(own.steps)
-        if not alike or not set(other.parameters) <= {*own.parameters, *(at or {})}:
+        own, other = self.citing.algorithm, self.cited.algorithm
+        kept = own is not None and other is not None and own.kind == other.kind and set(other.steps) <= set(own.steps)
+        if not (kept and own and other and set(other.parameters) <= {*own.parameters, *(at or {})}):
             return f"{self.cited.id} is about another method or other parameters of it"
         if self.cited.metric.surrogate != self.citing.metric.surrogate:
             return f"{self.cited.id} is about another objective"

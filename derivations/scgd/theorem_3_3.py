@@ -94,4 +94,4 @@ def sharp(p: Proof) -> None:
         step=("recursion", "A >= 0", "A < D", "D > 0"), why="for every number of cycles",
         words=("no cycle, no decrease", "one more cycle"))
     p.conclude(le(dist2(K), factor**K * dist2_0 + (1 - factor**K) / (1 - factor) * noise * sigma2),
-        "induction", "A", "B", "D", "A < D", "D > 0", "mu s < 1", "solvable", why="factor and noise written out")
+        {"induction": 1}, "A", "B", "D", "A < D", "D > 0", "mu s < 1", "solvable", why="factor and noise written out")

@@ -8,7 +8,8 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.find.exact import Undefined, enclose, holds
+from boundcheck.errors import BadInput
+from boundcheck.theory.decide import enclose, sign
 
 NUMBERS = tuple(
     map(
@@ -18,6 +19,17 @@ NUMBERS = tuple(
 )
 INTEGERS = tuple(map(Fraction, (1, 2, 0, 3, 4, 8, 10, 100, 1000, 10**6, -1)))
 STEPS = 60  # changes of the point
+SIGNS: dict[type, tuple[int, ...]] = {  # of left side - right side
+    sp.Le: (-1, 0), sp.Lt: (-1,), sp.Ge: (0, 1), sp.Gt: (1,), sp.Eq: (0,), sp.Ne: (-1, 1)
+}  # fmt: skip
+
+
+def holds(relation: Any, gap: Any, values: Mapping[str, Fraction]) -> bool:
+    """Whether the relation, with this difference of its sides, is true at the point; False where that is not known."""
+    try:
+        return sign(gap, values) in SIGNS[type(relation)]
+    except BadInput:  # no value there
+        return False
 
 
 def rational_points(relations: Sequence[Any], integers: frozenset[str]) -> Iterator[dict[str, Fraction]]:
@@ -32,7 +44,7 @@ def rational_points(relations: Sequence[Any], integers: frozenset[str]) -> Itera
 
 
 def _point(relations: Sequence[Any], integers: frozenset[str], first: Fraction) -> dict[str, Fraction] | None:
-    if any(not r.free_symbols and not holds(r, {}) for r in relations):
+    if not all(_met(r) for r in relations):
         return None
     rest = [r for r in relations if r.free_symbols]
     defined: dict[Any, Any] = {}
@@ -40,12 +52,19 @@ def _point(relations: Sequence[Any], integers: frozenset[str], first: Fraction) 
         symbol, value = own.args
         rest = [r.xreplace({symbol: value}) for r in rest if r is not own]
         defined = {s: x.xreplace({symbol: value}) for s, x in defined.items()} | {symbol: value}
-        if any(not r.free_symbols and not holds(r, {}) for r in rest):
+        if not all(_met(r) for r in rest):
             return None
         rest = [r for r in rest if r.free_symbols]
     free = {s for r in rest for s in r.free_symbols} | {s for x in defined.values() for s in x.free_symbols}
     search = _Search(rest, sorted(s.name for s in free), integers, first)
     return _complete(search.point, defined, integers) if search.met() else None
+
+
+def _met(relation: Any) -> bool:
+    """Whether a relation without symbols holds; True for others."""
+    if relation in (sp.true, sp.false):
+        return relation is sp.true
+    return bool(relation.free_symbols) or holds(relation, relation.lhs - relation.rhs, {})
 
 
 def _defines(relation: Any) -> bool:
@@ -59,8 +78,8 @@ class _Search:
         self, relations: Sequence[Any], names: Sequence[str], integers: frozenset[str], first: Fraction
     ) -> None:
         self.integers, self.point = integers, dict.fromkeys(names, first)
-        self.relations = [(r, sorted(s.name for s in r.free_symbols)) for r in relations]
-        self.about = {n: [i for i, (_, own) in enumerate(self.relations) if n in own] for n in names}
+        self.relations = [(r, sorted(s.name for s in r.free_symbols), r.lhs - r.rhs) for r in relations]
+        self.about = {n: [i for i, (_, own, _) in enumerate(self.relations) if n in own] for n in names}
 
     def met(self) -> bool:
         """Whether a point that meets all relations was reached."""
@@ -91,7 +110,8 @@ class _Search:
         return False
 
     def _holds(self, place: int, point: Mapping[str, Fraction]) -> bool:
-        return bool(holds(self.relations[place][0], point))
+        relation, _, gap = self.relations[place]
+        return holds(relation, gap, point)
 
     def _values(self, name: str, place: int) -> Sequence[Fraction]:
         """What an equation gives, else simple numbers."""
@@ -123,7 +143,7 @@ def _complete(
     for symbol, expression in defined.items():
         try:
             low, high = enclose(expression, point)
-        except Undefined:
+        except BadInput:
             return None
         if low != high or (symbol.name in integers and low.denominator != 1):
             return None

@@ -13,8 +13,9 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from boundcheck.proof.find.exact import Undefined, enclose
+from boundcheck.errors import BadInput
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, substitute
+from boundcheck.theory.decide import enclose
 
 DRAWN = 1500  # points
 VARIED = 400  # points in each of the rounds that vary the best ones
@@ -65,7 +66,7 @@ def exact_number(expr: Any) -> Any:
     """The value of an expression of rational numbers, where it is rational; raises NotExplicit."""
     try:
         low, high = enclose(expr, {})
-    except Undefined as error:
+    except BadInput as error:
         raise NotExplicit(str(expr)) from error
     if low != high:
         raise NotExplicit(f"{expr} is not rational")
