@@ -19,6 +19,7 @@ NUMBERS = tuple(
 )
 INTEGERS = tuple(map(Fraction, (1, 2, 0, 3, 4, 8, 10, 100, 1000, 10**6, -1)))
 STEPS = 60  # changes of the point
+STARTS = ((0,), (1,), (1, 2, -1, 3, -2))
 SIGNS: dict[type, tuple[int, ...]] = {  # of left side - right side
     sp.Le: (-1, 0), sp.Lt: (-1,), sp.Ge: (0, 1), sp.Gt: (1,), sp.Eq: (0,), sp.Ne: (-1, 1)
 }  # fmt: skip
@@ -33,17 +34,17 @@ def holds(relation: Any, gap: Any, values: Mapping[str, Fraction]) -> bool:
 
 
 def rational_points(relations: Sequence[Any], integers: frozenset[str]) -> Iterator[dict[str, Fraction]]:
-    """Points at which every relation holds exactly: one with as many zeros as may be, and one with ones.
+    """Points at which every relation holds exactly: one with as many zeros as may be, one with ones, and a mixed one.
 
     relations: SymPy relations; an equation `symbol == expression` gives the symbol its value.
     """
-    for first in (Fraction(0), Fraction(1)):
-        found = _point(relations, integers, first)
+    for starts in STARTS:
+        found = _point(relations, integers, starts)
         if found is not None:
             yield found
 
 
-def _point(relations: Sequence[Any], integers: frozenset[str], first: Fraction) -> dict[str, Fraction] | None:
+def _point(relations: Sequence[Any], integers: frozenset[str], starts: Sequence[int]) -> dict[str, Fraction] | None:
     if not all(_met(r) for r in relations):
         return None
     rest = [r for r in relations if r.free_symbols]
@@ -56,7 +57,7 @@ def _point(relations: Sequence[Any], integers: frozenset[str], first: Fraction) 
             return None
         rest = [r for r in rest if r.free_symbols]
     free = {s for r in rest for s in r.free_symbols} | {s for x in defined.values() for s in x.free_symbols}
-    search = _Search(rest, sorted(s.name for s in free), integers, first)
+    search = _Search(rest, sorted(s.name for s in free), integers, starts)
     return _complete(search.point, defined, integers) if search.met() else None
 
 
@@ -72,12 +73,13 @@ def _defines(relation: Any) -> bool:
 
 
 class _Search:
-    """Start with one value for all, and mend the first relation that fails by changing one of its symbols."""
+    """Start with some values, in turn, and mend the first relation that fails by changing one of its symbols."""
 
     def __init__(
-        self, relations: Sequence[Any], names: Sequence[str], integers: frozenset[str], first: Fraction
+        self, relations: Sequence[Any], names: Sequence[str], integers: frozenset[str], starts: Sequence[int]
     ) -> None:
-        self.integers, self.point = integers, dict.fromkeys(names, first)
+        self.integers = integers
+        self.point = {n: Fraction(starts[k % len(starts)]) for k, n in enumerate(names)}
         self.relations = [(r, sorted(s.name for s in r.free_symbols), r.lhs - r.rhs) for r in relations]
         self.about = {n: [i for i, (_, own, _) in enumerate(self.relations) if n in own] for n in names}
 

@@ -9,18 +9,20 @@ values beyond.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from boundcheck.errors import BadInput
 from boundcheck.proof.contexts import context, declared
+from boundcheck.proof.find.rational import rational_points
 from boundcheck.proof.language import symbols_of
-from boundcheck.proof.refute.search import NotExplicit, Search, exact_number
 from boundcheck.proof.step import Context
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, inner
+from boundcheck.theory.decide import enclose
 
 SIZES = ((1, 2, 3, 2), (2, 1, 2, 3), (2, 2, 2, 2), (3, 2, 1, 1), (2, 3, 3, 4), (0, 1, 0, 2))  # of the integers, in turn
 WINDOW = 2  # values of an unbounded index beyond the integers
@@ -28,6 +30,20 @@ RELATIONS = 150  # explicit ones, at most
 MOST = 12  # values of one index, or terms of one sum, that are written out
 
 Numbers = Mapping[Any, Any]  # symbol -> rational number
+
+
+OPPOSITE: dict[Any, tuple[Any, ...]] = {
+    sp.Le: (sp.Gt,),
+    sp.Lt: (sp.Ge,),
+    sp.Ge: (sp.Lt,),
+    sp.Gt: (sp.Le,),
+    sp.Eq: (sp.Gt, sp.Lt),
+    sp.Ne: (sp.Eq,),
+}
+
+
+class NotExplicit(Exception):
+    """The claim has no explicit form here: a real index, a derivative, an open end, or too many terms."""
 
 
 class Window:
@@ -118,7 +134,7 @@ class Window:
         high: list[int] = []
         for symbol, relation in setting.ranges:
             if symbol == index:
-                end = exact_number(relation.rhs.xreplace({**self.values, **chosen}))
+                end = _exact(relation.rhs.xreplace({**self.values, **chosen}))
                 if isinstance(relation, sp.Ge | sp.Gt):
                     low.append(ceil(end) if isinstance(relation, sp.Ge) else floor(end) + 1)
                 else:
@@ -126,20 +142,76 @@ class Window:
         return max(low, default=None), min(high, default=None)
 
 
-@dataclass(frozen=True)
-class Model:
-    """Explicit values: symbol -> number, and ground term -> number or vector of the plane (0 if not listed)."""
+def _exact(expr: Any) -> Fraction:
+    try:
+        low, high = enclose(expr, {})
+    except BadInput as error:
+        raise NotExplicit(str(expr)) from error
+    if low != high:
+        raise NotExplicit(f"{expr} is not rational")
+    return low
 
-    numbers: Mapping[Any, Any]
-    terms: Mapping[Any, Any]
+
+Point = dict[str, Any]  # as the record has it: "numbers" and "functions"
 
 
-def models(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[Model]:
-    """Rational points at which the facts hold and the claim fails, as far as floating point shows."""
+class _Coordinates:
+    """Explicit claims as relations of numbers: each vector by its coordinates, each value of a function by a name."""
+
+    def __init__(self, plane: bool) -> None:
+        self.plane, self.own = plane, dict[Any, tuple[Any, ...]]()
+
+    def _of(self, term: Any) -> tuple[Any, ...]:
+        if term not in self.own:
+            count = 2 if self.plane and not term.is_real else 1
+            self.own[term] = tuple(sp.Symbol(f"_t{len(self.own)}_{k}", real=True) for k in range(count))
+        return self.own[term]
+
+    def _number(self, expr: Any) -> Any:
+        products = expr.atoms(Inner)
+        expr = expr.xreplace(
+            {p: sp.Add(*(x * y for x, y in zip(*map(self._of, p.args), strict=True))) for p in products}
+        )
+        return expr.xreplace({f: self._of(f)[0] for f in expr.atoms(AppliedUndef)})
+
+    def relations(self, claim: Any) -> list[Any]:
+        """The claim as relations that hold together."""
+        if claim in (sp.true, sp.false):
+            return [] if claim is sp.true else [sp.Lt(sp.Integer(0), 0, evaluate=False)]
+        if not isinstance(claim, VectorEquality):
+            return [claim.func(*(self._number(side) for side in claim.args), evaluate=False)]
+        sides = [[sp.Integer(0)] * (1 + self.plane) for _ in range(2)]
+        for side, vector in zip(sides, (claim.left, claim.right), strict=True):
+            for atom, factor in vector.terms:
+                for k, x in enumerate(self._of(atom)):
+                    side[k] += self._number(factor) * x
+        return [sp.Eq(left, right, evaluate=False) for left, right in zip(*sides, strict=True) if left != right]
+
+    def point(self, values: Mapping[str, Fraction], given: Numbers) -> Point:
+        """A point with these coordinates: functions through their values, and 0 elsewhere."""
+        numbers: dict[str, Any] = {n: str(x) for n, x in values.items() if not n.startswith("_t")} | {
+            str(s): str(x) for s, x in given.items()
+        }
+        tables: dict[str, dict[tuple[int, ...], Any]] = {}
+        for term, names in self.own.items():
+            found = [str(values.get(s.name, 0)) for s in names]
+            value = found if len(found) == 2 and found[1] != "0" else found[0]
+            if isinstance(term, AppliedUndef):
+                rows = tables.setdefault(type(term).__name__, {})
+                rows[tuple(int(str(a)) for a in term.args)] = found if len(found) == 2 else value
+            else:
+                numbers[str(term.name)] = value
+        functions = {name: [list("xyz"[: len(next(iter(rows)))]), _through(rows)] for name, rows in tables.items()}
+        return {"numbers": numbers, "functions": functions}
+
+
+def points(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[Point]:
+    """Points at which the facts hold and the claim fails, at the explicit indices; on a line, then in the plane."""
     every = [claim, *facts.values()]
     indices = {symbol for symbol, _ in setting.ranges}
     about = {s for p in every for s in symbols_of(p)} | {s for _, r in setting.ranges for s in r.free_symbols}
     integers = sorted((s for s in about - indices if s.name in setting.integers), key=str)
+    signs = [sp.Ge(s, 0, evaluate=False) for s in sorted(about, key=str) if s.name in setting.quantities]
     for sizes in SIZES if integers else SIZES[:1]:
         values = {s: sp.Integer(sizes[k % len(sizes)]) for k, s in enumerate(integers)}
         window = Window(max((int(v) for v in values.values()), default=0) + WINDOW, values)
@@ -150,12 +222,21 @@ def models(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[M
             if not integers:
                 raise
             continue  # with other integers there may be an explicit form
-        if not wanted:
-            continue
         if len(known) + len(wanted) > RELATIONS:
             raise NotExplicit(f"{len(known) + len(wanted)} relations")
-        for numbers, terms in Search(known, wanted, setting.quantities).points():
-            yield Model({**window.values, **numbers}, terms)
+        for plane in (False, True):
+            names = _Coordinates(plane)
+            met = [r for g in known for r in names.relations(g)] + signs
+            failing = [o for one in wanted for r in names.relations(one) for o in opposites(r)]
+            if plane and all(len(own) == 1 for own in names.own.values()):
+                continue
+            for one in failing:
+                yield from (names.point(found, values) for found in rational_points([one, *met], frozenset()))
+
+
+def opposites(relation: Any) -> list[Any]:
+    """The relations one of which holds where this one fails."""
+    return [o(relation.lhs, relation.rhs, evaluate=False) for o in OPPOSITE[type(relation)]]
 
 
 def _explicit(claim: Any, window: Window, setting: Context) -> list[Any]:
@@ -163,3 +244,24 @@ def _explicit(claim: Any, window: Window, setting: Context) -> list[Any]:
     beyond = sp.Integer(window.last + 1)
     cases = window.cases(claim, setting)
     return [window.explicit(claim, {**at, **dict.fromkeys(left, beyond)}) for at, left in cases]
+
+
+def _through(rows: Mapping[tuple[int, ...], Any]) -> Any:
+    """An expression with these values at these arguments, constant or linear where that is enough."""
+    values = list(rows.values())
+    if isinstance(values[0], list):
+        parts = [_through({k: x[n] for k, x in rows.items()}) for n in (0, 1)]
+        return parts if parts[1] != "0" else parts[0]
+    if len(set(values)) == 1:
+        return values[0]
+    if all(len(k) == 1 for k in rows):
+        (first,), (second,) = list(rows)[:2]
+        slope = (Fraction(rows[second,]) - Fraction(rows[first,])) / (second - first)
+        start = Fraction(rows[first,]) - slope * first
+        if all(Fraction(x) == start + slope * k for (k,), x in rows.items()):
+            return f"({start}) + ({slope})*x" if start else f"({slope})*x"
+    terms: list[str] = []
+    for at, value in rows.items():
+        here = "*".join(f"max(0, 1 - max({x} - {k}, {k} - {x}))" for x, k in zip("xyz", at, strict=False))
+        terms += [f"({value})*{here}"] if value != "0" else []
+    return " + ".join(terms)

@@ -13,7 +13,6 @@ from itertools import islice, product
 from typing import Any
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.find.rational import rational_points
@@ -21,24 +20,13 @@ from boundcheck.proof.find.steps import Asked
 from boundcheck.proof.find.text import claim_text
 from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.language import has_terms
-from boundcheck.proof.refute import smt
-from boundcheck.proof.refute.search import NotExplicit
-from boundcheck.proof.refute.vectors import models
+from boundcheck.proof.refute import smt, vectors
+from boundcheck.proof.refute.vectors import NotExplicit, Point, opposites
 from boundcheck.proof.step import Context
 from boundcheck.verify import boundcheck_verify as v
 
 MODELS = 40  # candidates in the plane
 FEW = 4  # values of an index that are tried
-OPPOSITE: dict[Any, Any] = {
-    sp.Le: (sp.Gt,),
-    sp.Lt: (sp.Ge,),
-    sp.Ge: (sp.Lt,),
-    sp.Gt: (sp.Le,),
-    sp.Eq: (sp.Gt, sp.Lt),
-    sp.Ne: (sp.Eq,),
-}
-
-Point = dict[str, Any]
 
 
 def refute(w: Writer, asked: Asked, name: str, known: Mapping[str, Any], *, by_solver: bool) -> bool:
@@ -57,9 +45,8 @@ def refute(w: Writer, asked: Asked, name: str, known: Mapping[str, Any], *, by_s
     facts |= {n: asked.facts[n] for n in uses if n in asked.facts}
     kind, w.record.kind = w.record.kind, "refutation"
     search = _by_solver if by_solver else _candidates
-    for points in search(asked.claim, facts, asked.setting):
-        named = [_named(w, point, claim, given) for point in points]
-        for point in (each for one in sorted(named, key=_length) for each in _at_indices(w, one, claim)):
+    for candidate in search(asked.claim, facts, asked.setting):
+        for point in _at_indices(w, _named(w, candidate, claim, given), claim):
             try:
                 w.add(text, {"rule": "refuted", "uses": list(uses), "point": point}, asked.now, name)
             except v.Invalid:
@@ -86,10 +73,6 @@ def _named(w: Writer, point: Point, claim: Any, given: Mapping[str, Any]) -> Poi
     return {"numbers": numbers, "functions": functions}
 
 
-def _length(point: Point) -> int:
-    return len(str(point))
-
-
 def _at_indices(w: Writer, point: Point, claim: Any) -> Iterator[Point]:
     """The point with small values for the integer indices of the claim that have none."""
     free = [i for i in w.record.closure(claim.atoms) & w.language.integers if v.ATOMS[i][1] not in point["numbers"]]
@@ -105,22 +88,22 @@ def _arity(w: Writer, name: str) -> int:
     return max(sizes, default=1)
 
 
-def _candidates(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Point]]:
+def _candidates(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[Point]:
     """Points that may be witnesses, found without a solver."""
     plain = isinstance(claim, sp.Rel) and not has_terms(claim)
     for relations in _failures(claim, facts, setting) if plain else ():
         for point in rational_points(relations, setting.integers):
-            yield [_of_numbers(point)]
+            yield _of_numbers(point)
     if not plain or any(has_terms(f) for f in facts.values()):
         with suppress(NotExplicit, BadInput):
-            yield [_of_model(model) for model in islice(models(claim, facts, setting), MODELS)]
+            yield from islice(vectors.points(claim, facts, setting), MODELS)
 
 
-def _by_solver(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Point]]:
+def _by_solver(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[Point]:
     """The points that a solver finds, if it finds one."""
     if isinstance(claim, sp.Rel) and not has_terms(claim):
         found = (smt.point(relations, setting.integers) for relations in _failures(claim, facts, setting))
-        yield from ([_of_numbers(point)] for point in found if point is not None)
+        yield from (_of_numbers(point) for point in found if point is not None)
 
 
 def _failures(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Any]]:
@@ -129,44 +112,9 @@ def _failures(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterato
     about = {str(s) for r in (claim, *scalars) for s in r.free_symbols}
     signs = [sp.Ge(sp.Symbol(n, real=True), 0, evaluate=False) for n in sorted(setting.quantities & about)]
     ranges = [r for s, r in setting.ranges if s.name in about]
-    for opposite in OPPOSITE[type(claim)]:
-        yield [*scalars, *signs, *ranges, opposite(claim.lhs, claim.rhs, evaluate=False)]
+    for opposite in opposites(claim):
+        yield [*scalars, *signs, *ranges, opposite]
 
 
 def _of_numbers(point: Mapping[str, Fraction]) -> Point:
     return {"numbers": {n: str(x) for n, x in point.items()}, "functions": {}}
-
-
-def _of_model(model: Any) -> Point:
-    """A point of the search for vectors: functions through the values that it found, and 0 elsewhere."""
-    numbers: dict[str, Any] = {str(s): str(x) for s, x in model.numbers.items()}
-    tables: dict[str, dict[tuple[int, ...], Any]] = {}
-    for term, value in model.terms.items():
-        own = [str(x) for x in value] if isinstance(value, tuple) else str(value)
-        if isinstance(term, AppliedUndef):
-            tables.setdefault(type(term).__name__, {})[tuple(int(str(a)) for a in term.args)] = own
-        else:
-            numbers[str(term.name)] = own[0] if isinstance(own, list) and own[1] == "0" else own
-    functions = {name: [list("xyz"[: len(next(iter(rows)))]), _through(rows)] for name, rows in tables.items()}
-    return {"numbers": numbers, "functions": functions}
-
-
-def _through(rows: Mapping[tuple[int, ...], Any]) -> Any:
-    """An expression with these values at these arguments, constant or linear where that is enough."""
-    values = list(rows.values())
-    if isinstance(values[0], list):
-        parts = [_through({k: x[n] for k, x in rows.items()}) for n in (0, 1)]
-        return parts if parts[1] != "0" else parts[0]
-    if len(set(values)) == 1:
-        return values[0]
-    if all(len(k) == 1 for k in rows):
-        (first,), (second,) = list(rows)[:2]
-        slope = (Fraction(rows[second,]) - Fraction(rows[first,])) / (second - first)
-        start = Fraction(rows[first,]) - slope * first
-        if all(Fraction(x) == start + slope * k for (k,), x in rows.items()):
-            return f"({start}) + ({slope})*x" if start else f"({slope})*x"
-    terms: list[str] = []
-    for at, value in rows.items():
-        here = "*".join(f"max(0, 1 - max({x} - {k}, {k} - {x}))" for x, k in zip("xyz", at, strict=False))
-        terms += [f"({value})*{here}"] if value != "0" else []
-    return " + ".join(terms)
