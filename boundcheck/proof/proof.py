@@ -26,7 +26,7 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 from boundcheck.proof import at_points
-from boundcheck.proof.citations import Cited, ForVectors, Instance, Lemma
+from boundcheck.proof.citations import Cited, ForVectors, Instance, Lemma, Specialised
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.language import terms_of
@@ -35,7 +35,7 @@ from boundcheck.proof.rules import Accumulation, CauchySchwarz, Induction, Jense
 from boundcheck.proof.scope import symbols_of_all
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
-from boundcheck.proof.weaker import from_general, from_sharper
+from boundcheck.theory.discovery import statement as find_statement
 
 FOUND = ("domain", "count", "index", "range", "condition")  # kinds of facts that no step names
 
@@ -298,11 +298,23 @@ class Proof:
 
     def from_sharper(self, id: str, metric: Any, /, slip: str = "", **images: Any) -> None:
         """The whole proof, where a sharper reading is rounded up; slip: what the printed reading gets wrong there."""
-        self._last(from_sharper(self.statement, self._full(id), metric, tuple(images.items()), slip))
+        found, printed = find_statement(self._full(id)), self.reading == "as_printed"
+        needed = self._needed({c.name: c.relation for c in found.conditions})
+        self.cite("sharp", None, found.id, metric, *needed, why="the sharper reading", **images)
+        inside = [f"condition {c.name}" for c in self.statement.conditions if printed]
+        why = slip if slip and printed else "term by term"
+        self.step("rounding", sp.Le(found.bound, self.bound), *inside, why=why)
+        claim = sp.Le(self.statement.metric.scale * metric, self.bound)
+        self.conclude(claim, {"sharp": 1, "rounding": 1}, why="together")
 
     def from_general(self, id: str, metric: Any, /, *uses: str, **images: Any) -> None:
         """The whole proof, where a statement is about a method of which this one is a special case."""
-        self._last(from_general(self.statement, self._full(id), metric, tuple(images.items()), uses))
+        rule = Specialised(self._full(id), metric, tuple(images.items()))
+        cited = find_statement(rule.statement)
+        values = rule.values(cited)
+        needed = self._needed({c.name: c.relation.xreplace(values) for c in cited.conditions}, *uses)
+        self._cite("conclusion", None, rule, needed, "a special case")
+        self.ends_with("conclusion")
 
     def done(self) -> Derivation:
         """The derivation, for the finder; raises BadInput where it is not well formed."""
@@ -328,9 +340,14 @@ class Proof:
     def _full(self, id: str) -> str:
         return id if id.count("/") > 1 else f"{self.statement.id.partition('/')[0]}/{id}"
 
-    def _last(self, steps: tuple[Step, ...]) -> None:
-        self.add(*steps)
-        self.ends_with(steps[-1].name)
+    def _needed(self, relations: Mapping[str, Any], *uses: str) -> list[str]:
+        """A step for each hypothesis of what is cited that is none of the statement's own; their names."""
+        own = {c.relation for c in self.statement.conditions}
+        conditions = [f"condition {c.name}" for c in self.statement.conditions]
+        wanted = {f"needs {name}": relation for name, relation in relations.items() if relation not in own}
+        for name, relation in wanted.items():
+            self.step(name, relation, *uses, *conditions, why="what is cited needs it")
+        return list(wanted)
 
     def _claims(self, names: Any) -> dict[str, Any]:
         return {n: (self._facts.get(n) or self._steps[n]).claim for n in names}
