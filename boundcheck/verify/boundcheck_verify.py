@@ -66,21 +66,21 @@ BROKEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, S
 class Meter:
     """Counts the work on a line and the time for a record."""
 
-    terms, until = 0, float("inf")
+    terms, due, before, until = 0, 0, 0, float("inf")  # due: when it looks at the limits; before: work on other lines
     late: type[Exception] = Invalid  # beyond the time
 
     def spend(self, terms: int) -> None:
         """Raises Invalid beyond a limit."""
         self.terms += terms + 1
-        if self.terms > TERMS:
-            raise Invalid(f"it takes more than {TERMS} products of terms")
-        if self.terms >> 8 != (self.terms - terms - 1) >> 8 and process_time() > self.until:
-            raise self.late(f"it takes more than {SECONDS} s of processor time")
+        if self.terms + self.before > self.due:
+            self.due = self.terms + self.before + 4096
+            refuse(self.terms > TERMS, f"it takes more than {TERMS} products of terms")
+            if process_time() > self.until:
+                raise self.late(f"it takes more than {SECONDS} s of processor time")
 
     def line(self) -> None:
         """Begins a line or a fact."""
-        self.terms = 0
-        self.spend(256)
+        self.before, self.terms = self.before + self.terms + 256, 0
 
 
 METER = Meter()
