@@ -15,11 +15,12 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.proof.at_points import inequality_of
-from boundcheck.proof.citations import Citation, Cited, ForVectors, Instance, Lemma, Specialised, role_of
+from boundcheck.proof.citations import Cited, ForVectors, Instance, Lemma, Specialised, role_of
 from boundcheck.proof.clock import Untimed, at_start, only_at_start, value_of
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.language import parts, same, whole
 from boundcheck.proof.laws import head, heads
+from boundcheck.proof.methods import Citation
 from boundcheck.proof.outcomes import earlier
 from boundcheck.proof.vectors import VectorEquality, vector
 from boundcheck.theory.assumptions import follows

@@ -20,7 +20,7 @@ from boundcheck.proof.clock import at_start, value_of
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.language import parts
 from boundcheck.proof.laws import head
-from boundcheck.proof.rules import Rule
+from boundcheck.proof.methods import Citation
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Inner, Vector, inner, vector
 from boundcheck.theory.discovery import statement as find_statement
@@ -29,16 +29,6 @@ from boundcheck.theory.special_cases import SPECIAL_CASES, SpecialCase
 
 def _none() -> Mapping[Any, Any]:
     return {}
-
-
-class Citation(Rule):
-    """What all citations have: the full id of a reading, and what stands for its symbols."""
-
-    statement: str
-
-    def roles(self) -> tuple[tuple[Any, str], ...]:
-        """(term, quantity) for the single terms that the citation takes for a quantity."""
-        return ()
 
 
 @dataclass(frozen=True)
@@ -264,13 +254,6 @@ class ForVectors(Citation):
 def plain(**images: Vector) -> tuple[tuple[str, tuple[Any, ...], Vector], ...]:
     """What stands for vectors of the cited derivation that have no arguments, by their names."""
     return tuple((name, (), image) for name, image in images.items())
-
-
-def cited_in(by: Any) -> Citation | None:
-    """The citation that a method is, or that is inside it."""
-    while by is not None and not isinstance(by, Citation):
-        by = getattr(by, "by", None)
-    return by
 
 
 def role_of(symbol: Any) -> str:

@@ -13,11 +13,10 @@ from boundcheck.core import providers
 from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.at_points import check_taken
-from boundcheck.proof.citations import cited_in
 from boundcheck.proof.clock import Clock
 from boundcheck.proof.language import check_method, check_proposition, parts, whole
 from boundcheck.proof.laws import Law
-from boundcheck.proof.methods import Method
+from boundcheck.proof.methods import Method, cited_in
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.scope import with_scope
 from boundcheck.proof.step import Context, Fact, Step

@@ -28,6 +28,27 @@ class Method:
         return getattr(self, self.general) if self.general else None
 
 
+class Citation(Method):
+    """The conclusion of another statement, see `proof.citations`; statement: full id of a reading."""
+
+    statement: str
+
+    def roles(self) -> tuple[tuple[Any, str], ...]:
+        """(term, quantity) for the single terms that the citation takes for a quantity."""
+        return ()
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """What the cited statement says of the terms here."""
+        raise NotImplementedError
+
+
+def cited_in(by: Any) -> Citation | None:
+    """The citation that a method is, or that is inside it."""
+    while by is not None and not isinstance(by, Citation):
+        by = getattr(by, "by", None)
+    return by
+
+
 @dataclass(frozen=True)
 class Decide(Method):
     """An inequality between polynomials, rational functions, powers, roots and Min."""

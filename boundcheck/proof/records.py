@@ -21,12 +21,12 @@ from typing import Any
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
 from boundcheck.proof.about import objection
-from boundcheck.proof.citations import cited_in
 from boundcheck.proof.discovery import derivation, derived_readings, folder
 from boundcheck.proof.find.citation import entry_of
 from boundcheck.proof.find.record import record_file, skeleton, text_of
 from boundcheck.proof.find.text import Unwritten, claim_text
 from boundcheck.proof.language import parts
+from boundcheck.proof.methods import cited_in
 from boundcheck.proof.rules import FROM_FACTS_ALONE
 from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify as v

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from boundcheck.proof.citations import Citation, ForVectors, Lemma, Specialised
+from boundcheck.proof.citations import ForVectors, Lemma, Specialised
 from boundcheck.proof.find.combination import Combination
 from boundcheck.proof.find.lines import NotShown
 from boundcheck.proof.find.text import text, vector_text
+from boundcheck.proof.methods import Citation
 from boundcheck.theory.assumptions import IMPLICATIONS
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.verify import boundcheck_verify as v

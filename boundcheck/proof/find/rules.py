@@ -9,7 +9,6 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.citations import Citation
 from boundcheck.proof.find.citation import write_citation
 from boundcheck.proof.find.combination import Combination, combination
 from boundcheck.proof.find.laws import averaged, every_sample, in_epochs
@@ -17,7 +16,7 @@ from boundcheck.proof.find.lines import NotShown
 from boundcheck.proof.find.text import claim_text, text, vector_text
 from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.language import scalars
-from boundcheck.proof.methods import Combine, Identity
+from boundcheck.proof.methods import Citation, Combine, Identity
 from boundcheck.verify import boundcheck_verify as v
 
 Written = Callable[["Rule"], None]

@@ -12,7 +12,6 @@ from typing import Any
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
 from boundcheck.proof.about import objection
-from boundcheck.proof.citations import cited_in
 from boundcheck.proof.derivation import Derivation, named_parts
 from boundcheck.proof.find.combination import Combination
 from boundcheck.proof.find.lines import NotShown
@@ -22,6 +21,7 @@ from boundcheck.proof.find.steps import Asked, quantity_lines, write_part
 from boundcheck.proof.find.text import Unwritten, claim_text
 from boundcheck.proof.find.writer import Writer
 from boundcheck.proof.language import parts
+from boundcheck.proof.methods import cited_in
 from boundcheck.proof.refute.witnesses import refute
 from boundcheck.proof.rules import FROM_FACTS_ALONE
 from boundcheck.theory.discovery import statement as find_statement
