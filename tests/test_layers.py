@@ -23,7 +23,7 @@ LAYERS: dict[str, set[str]] = {
     "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow"},
     "evidence": {"numpy", "scipy", "pydantic", "sympy"},
     "derivations": {"sympy"},
-    "proof": {"sympy", "z3", "scipy", "clarabel", "numpy"},
+    "proof": {"sympy", "flint", "z3", "scipy", "clarabel", "numpy"},
     "papers": {"sympy"},
     "engines": {"numpy", "numba", "flint", "matplotlib", "pyarrow", "xarray"},  # the last three: a curve to and fro
     "setting": {"numpy", "flint"},
