@@ -1958,8 +1958,9 @@ class Record(Draws):
         self.rests += [f"that for {cited.id} {by['special']}"] if "special" in by else []
         target = target_of(cited)
         told, taken = self._for_vectors(cited, by)
-        if target not in told:
-            self.rests.append(f"that {by['metric']} is what {cited.id} bounds")
+        stands = self._of_a_run(cited, by, {ATOMS[n][1] for n in told})
+        if target not in told or stands:
+            self.rests.append(f"that {by['metric']} is what {cited.id} bounds{stands}")
         bound = cited.language.claim(statement["claim"])
         gap = put(bound.gap, place, whole)
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
@@ -1969,9 +1970,10 @@ class Record(Draws):
             left = plus(plus(put(bound.gap, symbols, whole), variable(target)), rest, -1)
             for factor, what, its_mean in by["means"]:
                 coefficient, one = self.value(factor), put(cited.language.value(what), symbols, whole)
+                require(free & inside(one), f"{what} of {cited.id} is no expression in what is averaged")
                 left = plus(left, times(coefficient, one), -1)
                 mean = plus(mean, times(coefficient, self.value(its_mean)))
-                if not inside(cited.language.value(what)) <= told:
+                if not (what in averaged and inside(cited.language.value(what)) <= told):
                     self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
                 refuse(free & inside(coefficient), "the cited bound is not linear in what is averaged")
             refuse(free & inside(rest) or left[0], "the cited bound is another one")
@@ -1984,6 +1986,38 @@ class Record(Draws):
         self.said_generated |= {r if r.endswith("]") else f"{r} [{cited.id}]" for r in cited.said_generated}
         self.rests += [r if r.endswith("]") else f"{r} [{cited.id}]" for r in cited.rests]
         return taken
+
+    def _of_a_run(self, cited: Record, by: Any, told: set[str]) -> str:
+        """What stands for symbols of the cited record, in words; raises Invalid where that is none of the same run.
+
+        Of a record about a method: a constant that both declare stands for itself, a value at the start (its name ends
+        in _0) for one term, no term for two quantities. The target must be what it bounds, after as many rounds.
+        """
+        own, rows = ({row[0]: row for row in r.statement["symbols"]} for r in (self, cited))
+        images = {name: by["images"].get(name, name) for name in rows if name not in by.get("averaged", ())}
+        given = images | {what: mean for _, what, mean in by.get("means", ()) if what in rows}
+        (mine, theirs), metric = (metric_of(r.statement) for r in (self, cited)), by["metric"]
+        roles = {self.statement["target"].split("(")[0]: mine[0]} | {n: n[:-2] for n in own if n.endswith("_0")}
+        if cited.statement["method"] not in ("", "" if by.get("special") else self.statement["method"]):
+            require(by.get("special"), f"{cited.id} is about another method")
+        for name, text in [("", metric), *given.items()] if cited.statement["method"] else ():
+            value, start = self.value(text), name.endswith("_0")
+            term = next((ATOMS[n][1] for n in inside(value) if value == variable(n) and ATOMS[n][0] in ("x", "f")), "")
+            if start and name not in told and text != name:
+                fine = term and term not in own and (text != metric or theirs[3] == "0")
+                require(fine, f"'{text}' is no value of a run, which {name} of {cited.id} is")
+            elif name and own.get(name) == rows[name] and text != name and not by.get("special"):
+                raise Invalid(f"{name} of {cited.id} is a constant of this statement too, and stands for itself")
+            quantity = name[:-2] if start else theirs[0]
+            if term and (start or not name) and roles.setdefault(term, quantity) != quantity:
+                raise Invalid(f"'{text}' is {roles[term]}, and {cited.id} takes it for {quantity}")
+        if target_of(self) in inside(put(self.value(metric), self.defined, self.whole)):
+            ends = [put(cited.language.value(t), self.place_of(cited, by), self.whole) for t in theirs[3:]]
+            same = all(not plus(self.value(t), x, -1)[0] for t, x in zip(mine[3:], ends, strict=True))
+            same = same and mine[:2] == theirs[:2] and mine[2] in ("", theirs[2]) and mine[4] == "1"
+            require(same and metric == self.statement["target"], f"{cited.id} does not bound what this statement does")
+        other = {n: text for n, text in images.items() if n not in told and (own.get(n), n) != (rows[n], text)}
+        return f", with {', '.join(f'{text} for {n}' for n, text in other.items())}" if other else ""
 
     def _for_vectors(self, cited: Record, by: Any) -> tuple[set[int], set[int]]:
         """The symbols of which the facts of the cited record say what they are, and its indices in lines that show it.
@@ -2094,6 +2128,14 @@ class Record(Draws):
     def _by_assumed(self, claim: Claim, by: Any) -> None:
         """Taken as it is."""
         self.rests.append(f"the cited result '{by['source']}'")
+
+
+def metric_of(statement: Any) -> Any:
+    """Quantity, average, "none" where it holds for every outcome, rounds and scale of the metric of a statement."""
+    form = r"([^,]+), (last|.*?= 0, \.\.\., [^,]+), (none)?.*, after (.+) rounds, times (.+)"
+    found = re.fullmatch(form, statement["metric"])
+    require(found, "the metric of a statement is not: quantity, average, what it is over, rounds and scale")
+    return found and found.groups("")
 
 
 def target_of(record: Record) -> int:
