@@ -1226,7 +1226,8 @@ class Facts:
                 self.rests.append(f"the transcribed {kind} '{name}'")
                 self.said_generated |= {self.rests[-1]} if fact["origin"] == "generated" else set()
             seen |= names
-            sign = claim.op == "=" or ("num", 0) in tree[1:] or (claim.op == "==" and not self.statement["method"])
+            sign = claim.op == "=" or (claim.op == "==" and not self.statement["method"])
+            sign = sign or (claim.op in (">=", ">") and ("num", 0) in tree[1:] and min(claim.gap[0].values()) > 0)
             self.lines[name] = Line(name, claim, (), [kind if sign else f"{kind} comparison"])
         self._read_laws()
 
