@@ -1999,21 +1999,27 @@ class Record(Draws):
         given = images | {what: mean for _, what, mean in by.get("means", ()) if what in rows}
         (mine, theirs), metric = (metric_of(r.statement) for r in (self, cited)), by["metric"]
         roles = {self.statement["target"].split("(")[0]: mine[0]} | {n: n[:-2] for n in own if n.endswith("_0")}
-        if cited.statement["method"] not in ("", "" if by.get("special") else self.statement["method"]):
-            require(by.get("special"), f"{cited.id} is about another method")
-        for name, text in [("", metric), *given.items()] if cited.statement["method"] else ():
+        first = next((a for a, _ in cited.statement["assumptions"] if a.endswith("_at_start")), "")
+        ends = [put(cited.language.value(t), self.place_of(cited, by), self.whole) for t in theirs[3:]]
+        special, method = by.get("special"), cited.statement["method"]
+        require(method in ("", self.statement["method"]) or special, f"{cited.id} is about another method")
+        for name, text in [("", metric), *given.items()] if method else ():
             value, start = self.value(text), name.endswith("_0")
-            term = next((ATOMS[n][1] for n in inside(value) if value == variable(n) and ATOMS[n][0] in ("x", "f")), "")
-            if start and name not in told and text != name:
-                fine = term and term not in own and (text != metric or theirs[3] == "0")
+            unit, terms = ONE if name else ends[1], [n for n in inside(value) if ATOMS[n][0] in ("x", "f")]
+            term = next((ATOMS[n][1] for n in terms if not plus(value, times(unit, variable(n)), -1)[0]), "")
+            if not name:
+                fine = leaves(inside(value)) - {*own} and (term or unit == ONE)
+                require(fine, f"'{metric}' is no value of a run, times the scale of the metric of {cited.id}")
+            elif start and name not in told and text != name:
+                fine = term not in {"", *own} and (text != metric or theirs[3] == "0")
                 require(fine, f"'{text}' is no value of a run, which {name} of {cited.id} is")
-            elif name and own.get(name) == rows[name] and text != name and not by.get("special"):
+                refuse(first, f"{cited.id} assumes {first}, which another start need not meet")
+            elif own.get(name) == rows[name] and text != name and not special:
                 raise Invalid(f"{name} of {cited.id} is a constant of this statement too, and stands for itself")
             quantity = name[:-2] if start else theirs[0]
             if term and (start or not name) and roles.setdefault(term, quantity) != quantity:
                 raise Invalid(f"'{text}' is {roles[term]}, and {cited.id} takes it for {quantity}")
         if target_of(self) in inside(put(self.value(metric), self.defined, self.whole)):
-            ends = [put(cited.language.value(t), self.place_of(cited, by), self.whole) for t in theirs[3:]]
             same = all(not plus(self.value(t), x, -1)[0] for t, x in zip(mine[3:], ends, strict=True))
             same = same and mine[:2] == theirs[:2] and mine[2] in ("", theirs[2]) and mine[4] == "1"
             require(same and metric == self.statement["target"], f"{cited.id} does not bound what this statement does")
