@@ -2042,7 +2042,7 @@ class Record(Draws):
                 told |= inside(cited.language.claim(fact["claim"]).gap)
             elif any(line.gives(wanted) for line in lines):
                 told |= inside(cited.language.claim(fact["claim"]).gap) if wanted.op != "=" else set()
-            elif origin == "generated":
+            elif origin == "generated" and fact["kind"] == "assumption":  # it holds of all vectors at their points
                 self.rests.append(f"that {where} holds of what stands for its vectors")
             elif not wanted.plain:
                 raise Invalid(f"{where} is not shown of what stands for its vectors")

@@ -108,7 +108,7 @@ def _facts_of(rule: Any, cited: Any, entry: Any) -> list[str]:
         line = next((n for n in rule.asked.facts if not n.startswith("#") and w.claim(n).gives(wanted)), "")
         if line:
             found.append(line)
-        elif fact["origin"] != "generated":
+        elif fact["origin"] != "generated" or fact["kind"] != "assumption":
             raise NotShown(f"'{fact['name']}' of {cited.id} is not shown of what stands for its vectors")
     return list(dict.fromkeys(found))
 
