@@ -98,6 +98,8 @@ class Bench:
             self.record.check_line({"name": name, "claim": claim, "by": by or {"rule": "sum"}, "if": list(now)})
         except v.Invalid as error:
             return str(error)
+        except v.BROKEN as error:
+            return f"it is not well formed ({type(error).__name__})"
         return ""
 
     def add(self, name: str, claim: str, by: Mapping[str, Any] | None = None, now: Sequence[str] = ()) -> None:
