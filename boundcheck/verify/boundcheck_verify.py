@@ -2221,8 +2221,10 @@ class Model:
 
     def check(self) -> None:
         """Every fact holds at the point, for all values of the indices."""
+        given = {**self.record.data["point"]["numbers"], **self.record.data["point"]["functions"]}
         for fact in self.record.data["facts"]:
-            if fact["kind"] not in ("index", "range", "definition"):
+            own = fact["kind"] == "definition" and parsed(fact["claim"])[1][1] not in given  # what it defines is put in
+            if fact["kind"] not in ("index", "range") and not own:
                 self.require(fact["name"], self.language.claim(fact["claim"]))
 
     def require(self, name: str, claim: Claim) -> None:

@@ -28,6 +28,8 @@ NAMES: dict[str, str] = {
 INDEX_M = ("[m] index: m >= 0", "[m.1] index: m <= n - 1")
 INDEX_K = ("[k] index: k >= 0",)
 RANGE_A = ("[a] range: a > 0", "[a.1] range: a < 1")
+# a point that meets the hypotheses of the lemma
+FACTS_AT = {"mu": "1", "L": "1", "n": "1", "E": "1", "eta": "1/100", "sigma2": "0", "dist2_0": "0", "dist2_1": "0"}
 Line = tuple[Any, ...]  # name, claim, certificate, suppositions
 
 
