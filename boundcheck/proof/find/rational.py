@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -26,9 +27,9 @@ def rational_points(relations: Sequence[Any], integers: frozenset[str]) -> Itera
     relations: SymPy relations; an equation `symbol == expression` gives the symbol its value.
     """
     for first in (Fraction(0), Fraction(1)):
-        found = _point(relations, integers, first)
-        if found is not None:
-            yield found
+        with suppress(ValueError):  # a value that is put in makes an argument of Min or Max infinite
+            if (found := _point(relations, integers, first)) is not None:
+                yield found
 
 
 def _point(relations: Sequence[Any], integers: frozenset[str], first: Fraction) -> dict[str, Fraction] | None:
