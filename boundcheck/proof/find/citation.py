@@ -62,13 +62,16 @@ def write_citation(rule: Any) -> None:
     place, single = w.record.place_of(record, entry), w.record.single_means(record, entry)
     free = {v.atom(("x", name)) for name in more.get("averaged", ())}
     hypotheses: list[str] = []
-    for _, written in record.statement["hypotheses"]:
+    for name, written in record.statement["hypotheses"]:
         wanted = record.language.claim(written)
         if wanted.atoms & free - set(single):
             continue
         wanted = wanted.put({**place, **single}, w.language.whole)
         if not wanted.plain:
-            hypotheses.append(_hypothesis(rule, f"{w.text(wanted.gap)} {wanted.op} 0"))
+            try:
+                hypotheses.append(_hypothesis(rule, f"{w.text(wanted.gap)} {wanted.op} 0"))
+            except NotShown as error:
+                raise NotShown(f"'{name}' of {cited.id} is not shown here, which is {written} there") from error
     bound = record.language.claim(record.statement["claim"])
     gap = bound.gap
     if more:
