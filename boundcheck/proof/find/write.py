@@ -86,13 +86,14 @@ def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any],
         return ""
     alone = type(by) in FROM_FACTS_ALONE  # what shows more may be true where a point meets what the step uses
     for seconds in (limit / 10, limit) if alone else (limit,):
-        before, failed = w.mark(), set(w.failed)
+        before, failed, w.nearest = w.mark(), set(w.failed), ""
         try:
             with within(seconds):
                 write_part(w, by, asked, name)
             return ""
         except (NotShown, v.Invalid, Unwritten, BadInput, Late) as error:
-            why = f"no certificate within {seconds:g} s" if isinstance(error, Late) else str(error)
+            late = f"no certificate within {seconds:g} s{w.nearest and f'; {w.nearest}'}"
+            why = late if isinstance(error, Late) else str(error)
         w.back(before)
         w.failed.intersection_update(failed)  # what is not found in this time may be found for another step
         if alone and refute(w, asked, name, known, by_solver=seconds == limit):
