@@ -1226,7 +1226,8 @@ class Facts:
                 self.rests.append(f"the transcribed {kind} '{name}'")
                 self.said_generated |= {self.rests[-1]} if fact["origin"] == "generated" else set()
             seen |= names
-            sign = claim.op == "=" or ("num", 0) in tree[1:] or (claim.op == "==" and not self.statement["method"])
+            sign = claim.op == "=" or (claim.op == "==" and not self.statement["method"])
+            sign = sign or (claim.op in (">=", ">") and ("num", 0) in tree[1:] and min(claim.gap[0].values()) > 0)
             self.lines[name] = Line(name, claim, (), [kind if sign else f"{kind} comparison"])
         self._read_laws()
 
@@ -1958,8 +1959,9 @@ class Record(Draws):
         self.rests += [f"that for {cited.id} {by['special']}"] if "special" in by else []
         target = target_of(cited)
         told, taken = self._for_vectors(cited, by)
-        if target not in told:
-            self.rests.append(f"that {by['metric']} is what {cited.id} bounds")
+        stands = self._of_a_run(cited, by, {ATOMS[n][1] for n in told})
+        if target not in told or stands:
+            self.rests.append(f"that {by['metric']} is what {cited.id} bounds{stands}")
         bound = cited.language.claim(statement["claim"])
         gap = put(bound.gap, place, whole)
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
@@ -1969,9 +1971,10 @@ class Record(Draws):
             left = plus(plus(put(bound.gap, symbols, whole), variable(target)), rest, -1)
             for factor, what, its_mean in by["means"]:
                 coefficient, one = self.value(factor), put(cited.language.value(what), symbols, whole)
+                require(free & inside(one), f"{what} of {cited.id} is no expression in what is averaged")
                 left = plus(left, times(coefficient, one), -1)
                 mean = plus(mean, times(coefficient, self.value(its_mean)))
-                if not inside(cited.language.value(what)) <= told:
+                if not (what in averaged and inside(cited.language.value(what)) <= told):
                     self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
                 refuse(free & inside(coefficient), "the cited bound is not linear in what is averaged")
             refuse(free & inside(rest) or left[0], "the cited bound is another one")
@@ -1984,6 +1987,44 @@ class Record(Draws):
         self.said_generated |= {r if r.endswith("]") else f"{r} [{cited.id}]" for r in cited.said_generated}
         self.rests += [r if r.endswith("]") else f"{r} [{cited.id}]" for r in cited.rests]
         return taken
+
+    def _of_a_run(self, cited: Record, by: Any, told: set[str]) -> str:
+        """What stands for symbols of the cited record, in words; raises Invalid where that is none of the same run.
+
+        Of a record about a method: a constant that both declare stands for itself, a value at the start (its name ends
+        in _0) for one term, no term for two quantities. The target must be what it bounds, after as many rounds.
+        """
+        own, rows = ({row[0]: row for row in r.statement["symbols"]} for r in (self, cited))
+        images = {name: by["images"].get(name, name) for name in rows if name not in by.get("averaged", ())}
+        given = images | {what: mean for _, what, mean in by.get("means", ()) if what in rows}
+        (mine, theirs), metric = (metric_of(r.statement) for r in (self, cited)), by["metric"]
+        roles = {self.statement["target"].split("(")[0]: mine[0]} | {n: n[:-2] for n in own if n.endswith("_0")}
+        first = next((a for a, _ in cited.statement["assumptions"] if a.endswith("_at_start")), "")
+        ends = [put(cited.language.value(t), self.place_of(cited, by), self.whole) for t in theirs[3:]]
+        special, method = by.get("special"), cited.statement["method"]
+        require(method in ("", self.statement["method"]) or special, f"{cited.id} is about another method")
+        for name, text in [("", metric), *given.items()] if method else ():
+            value, start = self.value(text), name.endswith("_0")
+            unit, terms = ONE if name else ends[1], [n for n in inside(value) if ATOMS[n][0] in ("x", "f")]
+            term = next((ATOMS[n][1] for n in terms if not plus(value, times(unit, variable(n)), -1)[0]), "")
+            if not name:
+                fine = leaves(inside(value)) - {*own} and (term or unit == ONE)
+                require(fine, f"'{metric}' is no value of a run, times the scale of the metric of {cited.id}")
+            elif start and name not in told and text != name:
+                fine = term not in {"", *own} and (text != metric or theirs[3] == "0")
+                require(fine, f"'{text}' is no value of a run, which {name} of {cited.id} is")
+                refuse(first, f"{cited.id} assumes {first}, which another start need not meet")
+            elif own.get(name) == rows[name] and text != name and not special:
+                raise Invalid(f"{name} of {cited.id} is a constant of this statement too, and stands for itself")
+            quantity = name[:-2] if start else theirs[0]
+            if term and (start or not name) and roles.setdefault(term, quantity) != quantity:
+                raise Invalid(f"'{text}' is {roles[term]}, and {cited.id} takes it for {quantity}")
+        if target_of(self) in inside(put(self.value(metric), self.defined, self.whole)):
+            same = all(not plus(self.value(t), x, -1)[0] for t, x in zip(mine[3:], ends, strict=True))
+            same = same and mine[:2] == theirs[:2] and mine[2] in ("", theirs[2]) and mine[4] == "1"
+            require(same and metric == self.statement["target"], f"{cited.id} does not bound what this statement does")
+        other = {n: text for n, text in images.items() if n not in told and (own.get(n), n) != (rows[n], text)}
+        return f", with {', '.join(f'{text} for {n}' for n, text in other.items())}" if other else ""
 
     def _for_vectors(self, cited: Record, by: Any) -> tuple[set[int], set[int]]:
         """The symbols of which the facts of the cited record say what they are, and its indices in lines that show it.
@@ -2001,7 +2042,7 @@ class Record(Draws):
                 told |= inside(cited.language.claim(fact["claim"]).gap)
             elif any(line.gives(wanted) for line in lines):
                 told |= inside(cited.language.claim(fact["claim"]).gap) if wanted.op != "=" else set()
-            elif origin == "generated":
+            elif origin == "generated" and fact["kind"] == "assumption":  # it holds of all vectors at their points
                 self.rests.append(f"that {where} holds of what stands for its vectors")
             elif not wanted.plain:
                 raise Invalid(f"{where} is not shown of what stands for its vectors")
@@ -2096,6 +2137,14 @@ class Record(Draws):
         self.rests.append(f"the cited result '{by['source']}'")
 
 
+def metric_of(statement: Any) -> Any:
+    """Quantity, average, "none" where it holds for every outcome, rounds and scale of the metric of a statement."""
+    form = r"([^,]+), (last|.*?= 0, \.\.\., [^,]+), (none)?.*, after (.+) rounds, times (.+)"
+    found = re.fullmatch(form, statement["metric"])
+    require(found, "the metric of a statement is not: quantity, average, what it is over, rounds and scale")
+    return found and found.groups("")
+
+
 def target_of(record: Record) -> int:
     """The symbol of the metric of a statement."""
     ((((target, _),), _),) = record.language.value(record.statement["target"])[0].items()
@@ -2172,8 +2221,10 @@ class Model:
 
     def check(self) -> None:
         """Every fact holds at the point, for all values of the indices."""
+        given = {**self.record.data["point"]["numbers"], **self.record.data["point"]["functions"]}
         for fact in self.record.data["facts"]:
-            if fact["kind"] not in ("index", "range", "definition"):
+            own = fact["kind"] == "definition" and parsed(fact["claim"])[1][1] not in given  # what it defines is put in
+            if fact["kind"] not in ("index", "range") and not own:
                 self.require(fact["name"], self.language.claim(fact["claim"]))
 
     def require(self, name: str, claim: Claim) -> None:

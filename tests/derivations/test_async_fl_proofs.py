@@ -12,7 +12,7 @@ from derivation_tools import fresh
 
 from boundcheck.proof.derivation import Derivation, DerivationReport
 from boundcheck.proof.discovery import derivation
-from boundcheck.proof.gram import Combine
+from boundcheck.proof.methods import Combine
 from boundcheck.proof.step import Finding, Status, Step
 
 F = Fraction

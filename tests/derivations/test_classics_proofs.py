@@ -11,8 +11,7 @@ from derivation_tools import fresh
 
 from boundcheck.proof.derivation import Derivation, DerivationReport
 from boundcheck.proof.discovery import derivation
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.rules import Supposing
+from boundcheck.proof.methods import Combine, Supposing
 from boundcheck.proof.step import Finding, Status, Step
 
 PAPER = "classics/"

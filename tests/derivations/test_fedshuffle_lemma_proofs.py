@@ -11,10 +11,10 @@ from derivation_tools import fresh
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.discovery import derivation
-from boundcheck.proof.drawing import variance_of
 from boundcheck.proof.laws import Draws
 from boundcheck.proof.step import Status
 from boundcheck.proof.sums import vector_total
+from boundcheck.proof.transcribed import variance_of
 
 F = Fraction
 PAPER = "fedshuffle/"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from boundcheck.proof.citations import Lemma
 from boundcheck.proof.derivation import _facts
 from boundcheck.proof.discovery import derivation
-from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.step import Status
 
 PAPER = "fedshuffle/theorem_5_1_"

@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 from derivation_tools import fresh
 
-from boundcheck.proof.cited import Cited
+from boundcheck.proof.citations import Cited
 from boundcheck.proof.discovery import derivation, derived_readings
 from boundcheck.proof.step import Status
 

@@ -15,11 +15,10 @@ from replays import array
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.discovery import derivation
-from boundcheck.proof.laws import Place
+from boundcheck.proof.laws import Place, Weights
 from boundcheck.proof.step import Status
 from boundcheck.proof.sums import vector_total
 from boundcheck.proof.vectors import Inner, vector
-from boundcheck.proof.weights import Weights
 
 F = Fraction
 M, i, k, j, alpha = sp.symbols("M i k j alpha", real=True)

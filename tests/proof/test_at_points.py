@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
-from attack_tools import PLAIN, L, attempt, f, k, m, mu, step, t, u, v
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.at_points import Evaluation, check_taken, lower_model, pointwise, upper_model
 from boundcheck.proof.discovery import derivation, derived_readings, folder
-from boundcheck.proof.identity import Decide
 from boundcheck.proof.step import Fact
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import Vector, inner, norm2, vector
@@ -28,6 +26,12 @@ from boundcheck.theory.assumptions import (
     strong_quasi_convexity,
     strongly_convex_samples,
 )
+from boundcheck.theory.discovery import statement
+
+LEMMA = statement("scgd/lemma_3_1/corrected")
+L, k, m, mu, t = sp.symbols("L k m mu t", real=True)
+f = sp.Function("f", real=True)
+u, v = vector("u"), vector("v")
 
 ZERO = Vector(())
 p, q, slope = vector("p"), vector("q"), vector("slope")
@@ -36,11 +40,10 @@ P, n = sp.symbols("P n", real=True)
 AT_U, AT_V = Evaluation("f_i", u, p, F_x, which=m), Evaluation("f_i", v, q, F_y, which=m)
 OF_F = tuple(replace(one, function="F") for one in (AT_U, AT_V))
 TAKING = sorted((x.parent.name, x.stem) for x in folder().glob("*/*.py") if "at_points import" in x.read_text())
-ONE_STEP = [step("x", mu > 0, ("domain mu",), Decide())]
 
 
 def built(*facts):
-    return attempt(facts, ONE_STEP)
+    check_taken(LEMMA, facts)
 
 
 # what the catalogue gives
@@ -147,12 +150,12 @@ def test_a_fact_of_an_assumption_with_an_inequality_is_taken_from_it(claim):
 
 def test_a_changed_claim_is_not_the_instance():
     fact = pointwise("A", smooth_clients, "", AT_U, AT_V)
-    assert built(fact)
+    built(fact)
     stronger = replace(fact, claim=sp.Le(norm2(p - q), L**2 * norm2(u - v) / 4))
     with pytest.raises(BadInput, match="at its points the inequality"):
         built(stronger)
     with pytest.raises(BadInput, match="is made from an inequality"):
-        built(replace(fact, assumption=PLAIN))
+        built(replace(fact, assumption="plain_mean"))
     with pytest.raises(BadInput, match="is made from an inequality"):
         built(replace(fact, kind="metric"))
 
@@ -173,12 +176,12 @@ def test_no_shipped_fact_can_be_strengthened(shipped):
 def test_the_assumption_is_the_statements_own():
     """A plug-in's assumption of the same name with another inequality gives another fact."""
     fact = pointwise("A", smooth_clients, "", AT_U, AT_V)
-    original = built(fact)
+    built(fact)
     s = {x.name: x for x in smooth_clients.inequality.free_symbols}
     weaker = Assumption("smooth_clients", "", sp.Le(s["grad_difference2"], 4 * s["L"] ** 2 * s["point_difference2"]))
-    own = tuple(weaker if a.name == "smooth_clients" else a for a in original.statement.assumptions)
+    own = tuple(weaker if a.name == "smooth_clients" else a for a in LEMMA.assumptions)
     with pytest.raises(BadInput, match="at its points the inequality"):
-        replace(original, statement=replace(original.statement, assumptions=own))
+        check_taken(replace(LEMMA, assumptions=own), (fact,))
 
 
 WITH_G = Evaluation("f_i", vector("w", m), vector("g", m), which=m)

@@ -9,10 +9,9 @@ import pytest
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide, Identity
+from boundcheck.proof.methods import Combine, Decide, Identity, Supposing
 from boundcheck.proof.proof import Proof, eq, functions, ge, le, symbols
-from boundcheck.proof.rules import Induction, Supposing
+from boundcheck.proof.rules import Induction
 from boundcheck.proof.vectors import norm2, vector
 from boundcheck.theory.discovery import statement
 

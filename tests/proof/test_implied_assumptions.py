@@ -5,11 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import sympy as sp
+from judged import judged_step
 
 from boundcheck.methods.parts.exchange import Blocks
 from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
-from boundcheck.proof.gram import Combine
-from boundcheck.proof.step import Context, Status
+from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.methods import Combine
+from boundcheck.proof.step import Fact, Status, Step
 from boundcheck.proof.vectors import inner, norm2, vector
 from boundcheck.theory.assumptions import (
     IMPLICATIONS,
@@ -28,6 +30,20 @@ from boundcheck.theory.assumptions import (
     smooth_weighted,
     strongly_convex_samples,
 )
+from boundcheck.theory.discovery import statement
+
+LEMMA = statement("scgd/lemma_3_1/corrected")
+
+
+def shown(claim, by, facts):
+    """Whether a claim follows from facts by a combination, as facts of a derivation about these symbols."""
+    facts = {name: fact for name, fact in facts.items() if name != "L"}  # that L is positive the lemma says itself
+    names = [f"f{k}" for k in range(len(facts))]
+    renamed = Combine({names[list(facts).index(name)]: factor for name, factor in by.items()})
+    own = (Fact(name, fact, "assumption", "", "plain_mean") for name, fact in zip(names, facts.values(), strict=True))
+    step = Step("it", claim, (*names, "domain L"), renamed, "")
+    steps = Derivation(LEMMA, (*scope_facts(LEMMA), *own), (step,), "it", sp.Symbol("dist2_1", real=True))
+    return judged_step(steps, "it", 1.0) is Status.PROVED
 
 
 def test_a_convex_function_is_0_strongly_convex():
@@ -47,13 +63,13 @@ def test_what_all_samples_have_their_mean_has():
     wanted = sp.Le(norm2(mean[0] - mean[1]), L**2 * norm2(x - y))
     apart = (samples[0][0] - samples[0][1]) - (samples[1][0] - samples[1][1])
     weights["square"] = sp.Ge(norm2(apart), 0, evaluate=False)
-    by = Combine({"smooth 0": t, "smooth 1": 1 - t, "square": t * (1 - t)})
-    assert by.check(wanted, smooth | weights, Context()).status is Status.PROVED
-    assert by.check(sp.Le(2 * wanted.lhs, wanted.rhs), smooth | weights, Context()).status is not Status.PROVED
+    by = {"smooth 0": t, "smooth 1": 1 - t, "square": t * (1 - t)}
+    assert shown(wanted, by, smooth | weights)
+    assert not shown(sp.Le(2 * wanted.lhs, wanted.rhs), by, smooth | weights)
     convex = {f"convex {k}": pointwise("A", convex_samples, "", *at).claim for k, at in enumerate(points)}
-    by = Combine({"convex 0": t, "convex 1": 1 - t})
+    by = {"convex 0": t, "convex 1": 1 - t}
     claim = sp.Ge(inner(mean[0] - mean[1], x - y), 0)
-    assert by.check(claim, convex | weights, Context()).status is Status.PROVED
+    assert shown(claim, by, convex | weights)
     assert follows(smooth_clients, (smooth_samples,), {})
     assert follows(convex_clients, (convex_samples,), {})
     assert not follows(smooth_samples, (smooth_clients,), {})
@@ -79,9 +95,9 @@ def test_relaxed_dissimilarity_from_the_descent_lemma():
         "B2": B2 >= 0,
     }
     wanted = sp.Le(clients, G2 + 2 * L * B2 * gap)
-    by = Combine({"dissimilar": 1, "smooth": 2 * L * B2, "bounded": 2 * L * B2})
-    assert by.check(wanted, facts, Context()).status is Status.PROVED
-    assert by.check(sp.Le(clients, G2 + L * B2 * gap), facts, Context()).status is not Status.PROVED
+    by = {"dissimilar": 1, "smooth": 2 * L * B2, "bounded": 2 * L * B2}
+    assert shown(wanted, by, facts)
+    assert not shown(sp.Le(clients, G2 + L * B2 * gap), by, facts)
 
 
 def test_the_inequalities_of_the_blocks_are_added_up():
@@ -100,8 +116,8 @@ def test_the_inequalities_of_the_blocks_are_added_up():
             sp.Symbol("scaled_difference2", real=True): L[0] ** 2 * norm2(moved) + L[1] ** 2 * norm2(also),
         }
     )
-    assert Combine({"1": 1, "2": 1}).check(whole, blocks, Context()).status is Status.PROVED
-    assert Combine({"1": 1}).check(whole, {"1": blocks["1"]}, Context()).status is not Status.PROVED
+    assert shown(whole, {"1": 1, "2": 1}, blocks)
+    assert not shown(whole, {"1": 1}, {"1": blocks["1"]})
     assert not follows(smooth_separable, (smooth_weighted,), {})
 
 

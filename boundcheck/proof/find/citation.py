@@ -43,13 +43,16 @@ def write_citation(rule: Any) -> None:
     place, single = w.record.place_of(record, entry), w.record.single_means(record, entry)
     free = {v.atom(("x", name)) for name in entry.get("averaged", ())}
     hypotheses: list[str] = []
-    for _, written in record.statement["hypotheses"]:
+    for name, written in record.statement["hypotheses"]:
         wanted = record.language.claim(written)
         if wanted.atoms & free - set(single):
             continue
         wanted = wanted.put({**place, **single}, w.language.whole)
         if not wanted.plain:
-            hypotheses.append(_hypothesis(rule, f"{w.text(wanted.gap)} {wanted.op} 0"))
+            try:
+                hypotheses.append(_hypothesis(rule, f"{w.text(wanted.gap)} {wanted.op} 0"))
+            except NotShown as error:
+                raise NotShown(f"'{name}' of {cited.id} is not shown here, which is {written} there") from error
     bound = record.language.claim(record.statement["claim"])
     gap = bound.gap
     if "means" in entry:
@@ -88,7 +91,7 @@ def _facts_of(rule: Any, cited: Any, entry: Any) -> list[str]:
         line = next((n for n in rule.asked.facts if not n.startswith("#") and w.claim(n).gives(wanted)), "")
         if line:
             found.append(line)
-        elif fact["origin"] != "generated":
+        elif fact["origin"] != "generated" or fact["kind"] != "assumption":
             raise NotShown(f"'{fact['name']}' of {cited.id} is not shown of what stands for its vectors")
     return list(dict.fromkeys(found))
 

@@ -11,7 +11,7 @@ import sympy as sp
 
 from boundcheck.proof.find.laws import expect
 from boundcheck.proof.find.lines import NotShown, spelled
-from boundcheck.proof.find.multipliers import ONE, Linear, row_of
+from boundcheck.proof.find.multipliers import ONE, Linear, Row, row_of, shortfall
 from boundcheck.proof.find.polynomial_search import quotient, search
 from boundcheck.proof.find.text import claim_text, text
 from boundcheck.proof.find.writer import Writer
@@ -39,14 +39,16 @@ def combination(w: Writer, by: Any, asked: Any, name: str, laws: tuple[str, ...]
     if claim.op == "==":
         found.equation(name, gap)
         return
-    reason: Exception = NotShown("no multipliers")
+    nearest: tuple[dict[str, str], Any, str] = {}, gap, "it is not shown to be"
     for multipliers in _hints(by, asked) or found.candidates(gap):
         try:
             found.written(name, gap, multipliers)
             return
         except (NotShown, v.Invalid) as error:
-            reason = error
-    raise NotShown(str(reason))
+            if not nearest[0] or len(found.rest[0]) < len(nearest[1][0]):
+                nearest = multipliers, found.rest, str(error)
+                w.nearest = shortfall(*nearest, found.row(nearest[1]))
+    raise NotShown(shortfall(*nearest, found.row(nearest[1])))
 
 
 def _hints(by: Any, asked: Any) -> list[dict[str, str]]:
@@ -80,6 +82,7 @@ class Combination:
         self.rules: list[Any] = []
         self.numbers: set[int] = set()  # functions and sums that are coefficients of the step
         self.counts: list[str] = []  # lines that numbers of terms are at least 0
+        self.rest: Any = v.ZERO
         self.scalars = tuple(n for n in scalars(kept) if not n.startswith("#")) + tuple(w.quantities)
         self._equations()
         self._equal_powers()
@@ -202,10 +205,13 @@ class Combination:
         """The line with these multipliers of facts."""
         terms: list[Any] = []
         equal: list[list[str]] = []
+        values = {fact: (self.w.claim(fact, self.now), self.w.language.value(m)) for fact, m in multipliers.items()}
         rest = gap
-        for fact, written in multipliers.items():
-            claim, value = self.w.claim(fact, self.now), self.w.language.value(written)
+        for claim, value in values.values():
             rest = v.plus(rest, v.times(self.image(value), self.image(claim.gap)), -1)
+        self.rest = rest  # what the multipliers leave over
+        for fact, written in multipliers.items():
+            claim, value = values[fact]
             number = v.number_of(value)
             if claim.op == "==":
                 equal.append([fact, written])
@@ -213,25 +219,32 @@ class Combination:
                 if number:
                     terms.append([str(Fraction(number)), [fact]])
             else:
-                line = self.positive(written)
+                try:
+                    line = self.positive(written)
+                except NotShown as error:
+                    raise NotShown(f"the factor of '{fact}' is not shown to be at least 0") from error
                 terms.append([str(self.w.ratio(line, value, self.now)), [line, fact]])
         terms += self.remainder(rest)
         self.finish(name, gap, terms, {"equal": equal, "signs": list(dict.fromkeys(self.counts))})
 
+    def _named(self) -> set[int]:
+        """The quantities that are symbols."""
+        return {m[0][0] for n in self.w.quantities for m in self.w.claim(n).gap[0] if len(m) == 1}
+
+    def row(self, value: Any) -> Row | None:
+        """A value as a linear form in terms; None where it is not linear in them."""
+        named = self._named()
+        return row_of(value, lambda n: self._is_term(n) or n in named)
+
     def candidates(self, gap: Any) -> Iterator[dict[str, str]]:
         """Multipliers of the facts to try for the claim `gap >= 0`."""
-        named = {m[0][0] for n in self.w.quantities for m in self.w.claim(n).gap[0] if len(m) == 1}
-
-        def is_term(n: int) -> bool:
-            return self._is_term(n) or n in named
-
-        own = row_of(gap, is_term)
+        own, named = self.row(gap), self._named()
         if own is None:
             return
         facts: dict[str, Any] = {}
         for name in self.asked.facts:
             claim = self.w.claim(name, self.now)
-            row = row_of(self.image(claim.gap), is_term) if claim.op in (">=", ">") else None
+            row = self.row(self.image(claim.gap)) if claim.op in (">=", ">") else None
             if row and set(row) != {ONE} and not (len(row) == 1 and self._soft(next(iter(row)), named)):
                 facts[name] = row
         terms = dict.fromkeys(n for row in (own, *facts.values()) for n in row)

@@ -127,6 +127,17 @@ def row_of(value: Any, is_term: Any) -> Row | None:
     return {n: x for n, x in found.items() if x[0]}
 
 
+def shortfall(multipliers: Mapping[str, str], rest: Any, reason: str, row: Row | None) -> str:
+    """The combination that came nearest, what it leaves over, and why that is not shown to be at least 0."""
+    used = " + ".join(f"{m} times '{fact}'" for fact, m in multipliers.items())
+    nearest = f"the nearest combination is {used}" if used else "no combination of the facts was found"
+    if not rest[0]:
+        return f"{nearest}; {reason}"
+    named = {n: "" if n == ONE else f"*{v.name_of(n)}" for n in row or {}}
+    left = [f"({_text(_expression(x))}){named[n]}" for n, x in (row or {}).items()] or [v.written(rest)]
+    return f"{nearest}; it leaves {' + '.join(left)}, which is not shown to be at least 0 ({reason})"
+
+
 def _number(n: int) -> Fraction:
     return Fraction(2 + crc32(v.name_of(n).encode()) % 9973, 7)
 

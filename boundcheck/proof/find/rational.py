@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -39,9 +40,9 @@ def rational_points(relations: Sequence[Any], integers: frozenset[str]) -> Itera
     relations: SymPy relations; an equation `symbol == expression` gives the symbol its value.
     """
     for starts in STARTS:
-        found = _point(relations, integers, starts)
-        if found is not None:
-            yield found
+        with suppress(ValueError):  # a value that is put in makes an argument of Min or Max infinite
+            if (found := _point(relations, integers, starts)) is not None:
+                yield found
 
 
 def _point(relations: Sequence[Any], integers: frozenset[str], starts: Sequence[int]) -> dict[str, Fraction] | None:
@@ -125,10 +126,7 @@ class _Search:
             sp.Symbol(n, real=True): sp.Rational(x.numerator, x.denominator) for n, x in self.point.items() if n != name
         }
         sides: Any = relation.args
-        try:
-            gap = (sides[0] - sides[1]).xreplace(values)
-        except ValueError:  # Min and Max of what has no value there
-            return NUMBERS
+        gap = (sides[0] - sides[1]).xreplace(values)
         if not gap.is_polynomial(symbol) or not gap.has(symbol):
             return NUMBERS
         roots: Any = sp.roots(sp.Poly(gap, symbol))

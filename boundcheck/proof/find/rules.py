@@ -65,7 +65,11 @@ class Rule:
             wanted = relation.put(place, self.w.language.whole)
             if wanted.plain:
                 continue
-            found.append(self.w.prove(f"{self.w.text(wanted.gap)} {wanted.op} 0", self.scalars, now))
+            try:
+                found.append(self.w.prove(f"{self.w.text(wanted.gap)} {wanted.op} 0", self.scalars, now))
+            except NotShown as error:
+                said = " and ".join(given).replace("@", str(index))
+                raise NotShown(f"a value of {index} with {said} is not shown to be in the range of {index}") from error
         return [n if not n.startswith("#") else f"#{int(n[1:])}" for n in found]
 
     def close_with(self, line: str) -> None:
@@ -128,7 +132,10 @@ def _at(rule: Rule) -> None:
     number = v.atom(("x", str(by.index)))
     place = {number: w.language.value(text(by.value))}
     within = [r.put(place, w.language.whole) for r in w.record.ranges.get(number, ())]
-    ranges = [rule.prove(f"{w.text(r.gap)} {r.op} 0") for r in within if not r.plain]
+    try:
+        ranges = [rule.prove(f"{w.text(r.gap)} {r.op} 0") for r in within if not r.plain]
+    except NotShown as error:
+        raise NotShown(f"{by.value} is not shown to be in the range of {by.index}") from error
     there = w.record.lines[by.source].claim.put(place, w.language.whole)
     values = {str(by.index): text(by.value)}
     entry = {"rule": "at", "of": by.source, "values": values, "ranges": ranges}

@@ -49,7 +49,11 @@ def write_record(proof: Derivation, folder: Path, seconds: float = SECONDS) -> O
     seconds: processor time for the search of one certificate; a tenth of it before witnesses are looked for.
     """
     data = skeleton(proof)
-    w = Writer(data, record_file(folder, proof.statement.id))
+    try:
+        w = Writer(data, record_file(folder, proof.statement.id))
+        w.record.check_target()
+    except v.Invalid as error:
+        raise BadInput(f"the derivation of {proof.statement.id} is refused: {error}.") from error
     known: dict[str, Any] = {f.name: f.claim for f in proof.facts}
     setting = proof.setting
     quantity_lines(w, proof, setting)
@@ -98,18 +102,20 @@ def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any],
     text, why = claim_text(asked.claim), ""
     alone = type(by) in FROM_FACTS_ALONE  # what shows more may be true where a point meets what the step uses
     for seconds in (limit / 10, limit) if alone else (limit,):
-        before, failed = w.mark(), set(w.failed)
+        before, failed, w.nearest = w.mark(), set(w.failed), ""
         try:
             with within(seconds):
                 write_part(w, by, asked, name)
             return ""
         except (NotShown, v.Invalid, Unwritten, BadInput, Late) as error:
-            why = f"no certificate within {seconds:g} s" if isinstance(error, Late) else str(error)
+            late = f"no certificate within {seconds:g} s{w.nearest and f'; {w.nearest}'}"
+            why = late if isinstance(error, Late) else str(error)
         w.back(before)
         w.failed.intersection_update(failed)  # what is not found in this time may be found for another step
         if alone and refute(w, asked, name, known, by_solver=seconds == limit):
+            w.data["lines"][-1]["by"]["why"] = f"no certificate: {why:.400}"
             return ""
-    w.add(text, {"rule": "open", "why": f"neither a certificate nor a witness was found: {why:.200}"}, asked.now, name)
+    w.add(text, {"rule": "open", "why": f"neither a certificate nor a witness was found: {why:.400}"}, asked.now, name)
     return why
 
 
