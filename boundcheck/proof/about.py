@@ -33,6 +33,8 @@ def objection(proof: Any, by: Citation) -> str:
 
     proof: the citing `Derivation`. Raises BadInput or UnknownName for a reading that has no derivation.
     """
+    if by.statement == proof.statement.id:
+        return f"{by.statement} is cited in its own proof"
     try:
         return _About(proof, derivation(by.statement).statement).objection(by)
     except Untimed as reason:

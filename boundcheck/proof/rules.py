@@ -6,7 +6,7 @@ field with the index for all of whose values a rule uses its source.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,11 @@ def _inequality(facts: Mapping[str, Any], name: str) -> Any:
     if not isinstance(found, sp.Le | sp.Ge):
         raise BadInput(f"the rule needs the inequality '{name}' among the facts that the step uses.")
     return found
+
+
+def _fixed(counts: Sequence[Any], *indices: Any) -> None:
+    if len({*indices}) < len(indices) or any(count.has(*indices) for count in counts):
+        raise BadInput(f"the numbers of terms {', '.join(map(str, counts))} must not depend on an index of the sums.")
 
 
 # squared norms of a few vectors
@@ -205,6 +210,7 @@ class InEpochs(Rule):
 
     def instance(self, facts: Mapping[str, Any]) -> Any:
         """The two sums."""
+        _fixed([self.epochs, self.length], self.epoch, self.rest, self.index)
         inside = self.term.subs(self.index, self.epoch * self.length + self.rest)
         whole = total(self.term, self.index, sp.expand(self.epochs * self.length))
         return sp.Le(whole, total(total(inside, self.rest, self.length), self.epoch, self.epochs), evaluate=False)
@@ -221,6 +227,7 @@ class Shift(Rule):
 
     def instance(self, facts: Mapping[str, Any]) -> Any:
         """The two sums."""
+        _fixed([self.count], self.index)
         later, first, last = (self.term.subs(self.index, v) for v in (self.index + 1, 0, self.count))
         whole, shifted = (total(term, self.index, self.count) for term in (self.term, later))
         return sp.Le(whole, shifted + first - last, evaluate=False)
@@ -239,6 +246,7 @@ class Exchange(Rule):
 
     def instance(self, facts: Mapping[str, Any]) -> Any:
         """The two double sums."""
+        _fixed([self.count, self.others], self.index, self.other)
         left = total(total(self.term, self.other, self.others), self.index, self.count)
         right = total(total(self.term, self.index, self.count), self.other, self.others)
         return sp.Le(left, right, evaluate=False)
