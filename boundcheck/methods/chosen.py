@@ -1,7 +1,6 @@
-"""Which parameters of a kind a method gives another value than their default.
+"""Which parameters of a kind a method gives another value than their default, read from what they decide in its parts.
 
-A composition does not hold the parameters that users write, and it is an instance of more kinds than the one that built
-it. So what a parameter decides is read from the parts, and compared with the kind's method with all defaults.
+A composition does not hold the parameters that users write, and is an instance of more kinds than the one it came from.
 """
 
 from __future__ import annotations
@@ -18,24 +17,13 @@ from boundcheck.methods.kind import NEEDED, Kind
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Full, Uniform, WithReplacement
 
-# What parameters decide where that has another name: a part of a method, or a field of one.
-_DECIDES: Mapping[str, tuple[str, ...]] = {
-    "size": ("participation",),
-    "K": ("sampling",),
-    "steps": ("sampling", "steps"),
-    "gradient": ("sampling",),
-    "solver": ("sampling",),
-    "c": ("divide",),
-    "weights": ("aggregation", "weights"),
-    "normaliser": ("aggregation",),
-    "reweighted": ("aggregation",),
-    "sign": ("ascend",),
-    "times": ("participation",),
-    "clip_l": ("client_optimizer",),
-    "gradient_participation": ("correction.participation",),
-    "same": ("correction.participation",),
-    "decay": ("decay", "factor"),
-}
+# What parameters decide where that has another name: parts of a method, or fields of one.
+_DECIDES = {
+    "K": "sampling", "gradient": "sampling", "solver": "sampling", "steps": "sampling steps", "size": "participation",
+    "times": "participation", "gradient_participation": "correction.participation", "same": "correction.participation",
+    "weights": "aggregation weights", "normaliser": "aggregation", "reweighted": "aggregation", "sign": "ascend",
+    "c": "divide", "clip_l": "client_optimizer", "decay": "decay factor",
+}  # fmt: skip
 # Values of needed parameters for which 1 will not do, and what a kind takes besides where it needs one of several.
 _NEEDED: Mapping[str, Any] = {
     "momentum_g": 0,
@@ -56,7 +44,7 @@ def chosen(kind: Kind, method: Method, clients: Clients) -> tuple[str, ...]:
     found: list[str] = []
     for name, default in kind.parameters().items():
         number = isinstance(default, int | Fraction) and not isinstance(default, bool)
-        decided = (name,) if number else _DECIDES.get(name, (name,))
+        decided = [name] if number else _DECIDES.get(name, name).split()
         own, other = (None if m is None else _read(decided, m, clients) for m in (usual, method))
         if name in needed or default is NEEDED or (own != other if own else not number):
             found.append(name)
@@ -76,7 +64,7 @@ def usual_method(kind: Kind) -> tuple[Method | None, Mapping[str, Any]]:
     return None, {}
 
 
-def _read(names: tuple[str, ...], method: Method, clients: Clients) -> list[Any]:
+def _read(names: list[str], method: Method, clients: Clients) -> list[Any]:
     """What a composition has under these names: of a path that part, otherwise every field of a part that has it."""
     visit = method.local.visits(0, (0,), clients)[0][1]
     found: list[Any] = []
