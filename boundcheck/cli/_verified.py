@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.cli._output import line, print_json, progress, table
@@ -125,9 +126,8 @@ def derive_all(*, keep: bool, anew: bool, as_json: bool) -> int:
 
 def show_report(report: DerivationReport) -> None:
     """A derivation as one reads it: what is given, the steps, what the verifier says and what it rests on."""
-    from boundcheck.evidence.derivation_words import by_weight
     from boundcheck.report.written import in_words
-    from boundcheck.verify.boundcheck_verify import account, quoted
+    from boundcheck.verify.boundcheck_verify import account
 
     used = {name for r in report.results for name in r.step.uses}
     line("From")
@@ -137,13 +137,33 @@ def show_report(report: DerivationReport) -> None:
     for number, result in enumerate(report.results, start=1):
         show_step(result, f"{number}. ")
     line()
-    if report.rests:
-        line("It rests on")
-        sys.stdout.write(quoted(f"  {what}" for what in by_weight(report.rests)))
-        line()
+    print_rests(report.rests)
     line(", ".join(f"{count} {status}" for status, count in report.counts.items() if count))
     verified = ", verified" if report.status.value == "PROVED" else f" ({report.verdict})"
     line(f"{report.statement}: {report.status.value}{verified}{account(list(report.rests))}")
+
+
+def show_rests(id: str) -> None:
+    """What the record of a derivation says, and each thing that the proof rests on."""
+    from boundcheck.evidence.derivation_words import RESTS_ON, derivation_words
+    from boundcheck.proof.records import record
+
+    found = record(id)
+    if found is None:
+        raise BadInput(f"{id} has no derivation, so that there is nothing that its proof rests on.")
+    line(f"{id}: {derivation_words(id).partition(f' {RESTS_ON}')[0]}")
+    print_rests(found.rests)
+
+
+def print_rests(rests: Iterable[str]) -> None:
+    """What a proof rests on, a group for each kind, the heaviest first; quotations of records begin with >."""
+    from boundcheck.evidence.derivation_words import rests_groups
+    from boundcheck.verify.boundcheck_verify import quoted
+
+    for words, own in rests_groups(rests):
+        line(f"Rests on {words}")
+        sys.stdout.write(quoted(f"  {what}" for what in own))
+        line()
 
 
 def show_step(result: StepResult, number: str = "") -> None:

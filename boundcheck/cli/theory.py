@@ -148,6 +148,7 @@ def _many(counts: Mapping[str, int], what: str) -> str:
 def show(
     id: Id,
     latex: Annotated[bool, typer.Option("--latex", help="The claim as LaTeX, nothing else.")] = False,
+    rests: Annotated[bool, typer.Option("--rests", help="All that its proof rests on, by kind, nothing else.")] = False,
     as_json: Json = False,
 ) -> int:
     """One statement in full.
@@ -159,7 +160,11 @@ def show(
     """
     from boundcheck.cli._kept import is_loaded, kept
     from boundcheck.cli._shown import print_shown, shown
+    from boundcheck.cli._verified import show_rests
 
+    if rests:
+        show_rests(_find(id).id)
+        return 0
     found = None if is_loaded(id) else kept(f"show {id}", lambda: shown(id))
     found = found or shown(id)
     if latex:

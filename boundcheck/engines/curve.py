@@ -49,7 +49,8 @@ class Curve:
     at these constants, "decided" (by the problem, exactly) or "sampled" (at many points); violations: assumption
     name -> why the problem breaks it; a name in neither was not asked about or could not be answered.
     algorithms: names of the compositions that the method is an instance of (None: not recorded).
-    parameters: names of the constants that are the method's own (None: not recorded). rounded_steps: whether the step
+    parameters: names of the constants that are the method's own (None: not recorded). chosen: of each kind in
+    algorithms the parameters with another value than their default (None: likewise). rounded_steps: whether the step
     sizes that ran are those of the method's formula only up to a rounding. step_sizes: those of the method, round by
     round (None: it has none, or they are not recorded). momentum: of its server (None: likewise).
     info: JSON-able facts (engine, seconds, precision, peak memory, specification digest).
@@ -71,6 +72,7 @@ class Curve:
     violations: Mapping[str, str] = field(default_factory=_empty)
     algorithms: tuple[str, ...] | None = None
     parameters: tuple[str, ...] | None = None
+    chosen: Mapping[str, tuple[str, ...]] | None = None
     rounded_steps: bool = False
     step_sizes: StepSizes | None = None
     momentum: ServerMomentum | None = None

@@ -158,6 +158,7 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
         violations={name: a.why for name, a in answers.items() if not a.holds},
         algorithms=setting.algorithms,
         parameters=tuple(setting.parameters),
+        chosen=setting.chosen,
         rounded_steps=not setting.method.exact_steps(),
         step_sizes=setting.step_sizes,
         momentum=setting.method.server_momentum,

@@ -28,7 +28,13 @@ from boundcheck.evidence.claim_result import RateClaim as RateClaim
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.compare import hypotheses, points_of, symbol_values
-from boundcheck.evidence.constant_claims import curve_of_numbers, curve_without_run, missing_quantity, needs_no_run
+from boundcheck.evidence.constant_claims import (
+    curve_of_numbers,
+    curve_without_run,
+    missing_quantity,
+    needs_no_run,
+    with_hypotheses,
+)
 from boundcheck.evidence.expectations import failures, measured_rate
 from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
 from boundcheck.evidence.open_step_sizes import placeholder, start_constants, with_start, with_steps
@@ -185,7 +191,7 @@ def run(
         from boundcheck.evidence.stored import run_or_recall
 
         found = run_or_recall(store, setting, resolved.spec, assumptions=resolved.asked, **how, **more)
-        return with_start(found, resolved.start)
+        return with_hypotheses(with_start(found, resolved.start), claimed, setting)
 
     if claim.engine != "exact" and claimed.metric.over_rounds and claim.runs * len(rounds) > MOST_SAMPLES:
         raise BadInput(
@@ -218,7 +224,7 @@ def _sampled_until_decided(
             curve = block
         else:
             curve = describe(concatenate([curve, block]), resolved.setting, resolved.asked)
-            curve = with_start(curve, resolved.start)
+            curve = with_hypotheses(with_start(curve, resolved.start), resolved.claimed, resolved.setting)
         verdict = compare_curve(resolved.claimed, curve, claim.constants, level=claim.level, at=resolved.index or None)
         if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.runs or not random:
             return curve

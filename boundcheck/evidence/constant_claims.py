@@ -56,7 +56,7 @@ def curve_without_run(claimed: Statement, setting: Setting, asked: Iterable[str]
     if constant_of(claimed) is not None:
         return curve_of_constant(claimed, setting, asked)
     curve = replace(describe(curve_of_numbers(claimed), setting, asked), rounded_steps=False, step_sizes=None)
-    return _with_hypotheses(curve, claimed, setting)
+    return with_hypotheses(curve, claimed, setting)
 
 
 def curve_of_numbers(claimed: Statement) -> Curve:
@@ -92,7 +92,7 @@ def curve_of_constant(claimed: Statement, setting: Setting, asked: Iterable[str]
         info={"engine": "none", "constant": f"{key}: {constant.how}"},
     )
     curve = replace(describe(curve, setting, asked), rounded_steps=False, step_sizes=None)
-    return _with_hypotheses(curve, claimed, setting)
+    return with_hypotheses(curve, claimed, setting)
 
 
 def broken_assumption(claimed: Statement, setting: Setting) -> str | None:
@@ -133,7 +133,7 @@ def _sides(constant: Constant) -> tuple[float, float, Arithmetic]:
     return low, high, Arithmetic.FLOAT64 if constant.known is Known.ESTIMATED else Arithmetic.BALL
 
 
-def _with_hypotheses(curve: Curve, claimed: Statement, setting: Setting) -> Curve:
+def with_hypotheses(curve: Curve, claimed: Statement, setting: Setting) -> Curve:
     """The curve with the answers to those hypotheses about who takes part that the statement names."""
     decided, broken = dict(curve.assumptions), dict(curve.violations)
     for assumption in claimed.assumptions:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from boundcheck.proof.records import NOT_CHECKED, Record, record
+from boundcheck.verify.boundcheck_verify import plain
+
+RESTS_ON = "Rests on"  # how the last sentence of `derivation_words` begins
 
 # How what a proof rests on begins, by weight, and what one of these and several are called.
 RESTS = (
@@ -38,16 +40,14 @@ def derivation_words(id: str) -> str:
 
 def rests_words(found: Record) -> str:
     """What a proof rests on, counted by weight, in a sentence; "" for nothing."""
-    count = Counter(place(rest) for rest in found.rests)
-    words = [f"{n} {RESTS[k][1 if n == 1 else 2]}" for k, n in sorted(count.items())]
-    return f"Rests on {', '.join(words)}." if words else ""
+    words = [words for words, _ in rests_groups(found.rests)]
+    return f"{RESTS_ON} {', '.join(words)}." if words else ""
 
 
-def place(rest: str) -> int:
-    """The row of RESTS for one thing that a proof rests on."""
-    return next(k for k, (begin, *_) in enumerate(RESTS) if rest.startswith(begin))
-
-
-def by_weight(rests: Iterable[str]) -> list[str]:
-    """What a proof rests on, the heaviest first."""
-    return sorted(rests, key=place)
+def rests_groups(rests: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """What a proof rests on by kind, the heaviest first: how many of a kind, in words, and each of them."""
+    groups: dict[int, list[str]] = {}
+    for rest in rests:
+        row = next(k for k, (begin, *_) in enumerate(RESTS) if rest.startswith(begin))
+        groups.setdefault(row, []).append(plain(rest.removeprefix(RESTS[row][0])))
+    return [(f"{len(own)} {RESTS[k][1 if len(own) == 1 else 2]}", own) for k, own in sorted(groups.items())]

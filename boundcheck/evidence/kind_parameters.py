@@ -16,7 +16,8 @@ from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput
 from boundcheck.evidence.step_sequence import LOCAL, MOST_ROUNDS, objection_to_steps, symbolic
 from boundcheck.methods.build import kind_of
-from boundcheck.methods.kind import NEEDED
+from boundcheck.setting.participation import HYPOTHESES
+from boundcheck.setting.user_constants import is_library
 from boundcheck.theory.decide import sign
 from boundcheck.theory.statement import ROUND
 
@@ -39,26 +40,43 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "momentum": ("method/a",),
 }
 
+# Hypotheses that say which values of parameters a statement admits, and that are decided at every run.
+_SUM_ONE = ("participation", "aggregation", "normaliser", "weights")
+_DECIDED_BY: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("uniform_participation", "importance_participation", "smallest_m_of_two"), ("participation",)),
+    **dict.fromkeys(("sum_one_pairs", "sum_one_pairs_of_three"), _SUM_ONE),
+    **dict.fromkeys(("averages_as_objective", "averages_uniformly", "time_based"), ("weights",)),
+    "unbiased_solver_cohort": ("participation",),
+    "unbiased_gradient_cohort": ("gradient_participation",),
+    "independent_cohorts": ("same",),
+    "inexact_solves": ("solver",),
+    "block_variance": ("batch", "gradient"),
+    "unbiased_gradients": ("batch", "sampling"),
+    "one_by_one": ("ties",),
+}
+
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a run: step sizes, momentum of the server, and numbers by key (None: not recorded)."""
+    """The parameters of a run: step sizes, momentum of the server, numbers by key, and by kind the names of those with
+    another value than their default (None: not recorded)."""
 
     steps: StepSizes | None
     momentum: ServerMomentum | None
     numbers: Mapping[str, Fraction] | None
+    chosen: Mapping[str, tuple[str, ...]] | None
 
     @staticmethod
     def of_curve(curve: Curve) -> Parameters:
         """Those of the method that made a curve."""
         own = curve.parameters
         numbers = None if own is None else {key: curve.constants[key].value for key in own if key in curve.constants}
-        return Parameters(curve.step_sizes, curve.momentum, numbers)
+        return Parameters(curve.step_sizes, curve.momentum, numbers, curve.chosen)
 
     @staticmethod
     def of_setting(setting: Setting) -> Parameters:
         """Those of the method of a setting."""
-        return Parameters(setting.step_sizes, setting.method.server_momentum, setting.parameters)
+        return Parameters(setting.step_sizes, setting.method.server_momentum, setting.parameters, setting.chosen)
 
     def number(self, statement: Statement, name: str) -> Fraction | None:
         """The parameter of the statement's kind with this name, as users write it; None where it is no one number."""
@@ -135,16 +153,23 @@ def _agrees(
 def left_open(statement: Statement, run: Parameters) -> Iterator[str]:
     """The parameters of the statement's kind, beside step sizes, on which it says nothing and the run rests.
 
-    These are the parameters that need a value, and those to which the run gives another than their default.
+    These are the parameters that need a value, and those to which the run gives another than their default, be it a
+    number, a text or a table; all of them where those of the run are not recorded. A default is part of what the kind
+    is (its docstring says "by default all clients take part"), so that a statement about the kind that says nothing
+    more is read as one about the defaults, and a run with these is what it speaks of. It says something of a parameter
+    by prescribing it, by `any_value`, by a symbol with its key, or by a hypothesis that decides it (`_DECIDED_BY`).
     """
-    if statement.algorithm is None or run.numbers is None:
+    if statement.algorithm is None:
         return
     said = {*(name for name, _ in statement.algorithm.steps), *statement.algorithm.any_value, *_OF_STEPS}
+    known = [a.name for a in statement.assumptions if is_library(a) or a.name in HYPOTHESES]
+    said |= {parameter for name in known for parameter in _DECIDED_BY.get(name, ())}
     keys = {s.key for s in statement.symbols}
-    for name, default in kind_of(statement.algorithm.kind).parameters().items():
+    kind = statement.algorithm.kind
+    for name, default in kind_of(kind).parameters().items():
         if name in said or keys & set(keys_of(statement, name)):
             continue
         number = run.number(statement, name)
-        other = number is not None and number != default and not isinstance(default, bool | str)
-        if default is NEEDED or other:
+        other = number is not None and isinstance(default, int | Fraction) and number != default
+        if run.chosen is None or other or name in run.chosen.get(kind, ()):
             yield name

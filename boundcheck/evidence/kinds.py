@@ -22,7 +22,8 @@ class Evidence:
     """What one kind of evidence says of one reading.
 
     word: for the table; tone: "good", "bad", "open" or "none", the class of its colour; text: a sentence; command:
-    what computes it again ("": none); links: (words, page) pairs.
+    what computes it again ("": none); links: (words, page) pairs; groups: with what the sentence ends, and what each
+    of these counts.
     """
 
     word: str
@@ -30,6 +31,7 @@ class Evidence:
     text: str
     command: str = ""
     links: tuple[tuple[str, str], ...] = ()
+    groups: tuple[tuple[str, list[str]], ...] = ()
 
 
 @dataclass(frozen=True)

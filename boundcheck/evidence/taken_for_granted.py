@@ -34,6 +34,10 @@ def untested(
     if statement.algorithm is not None and curve.algorithms is None:
         prescribed = " and ".join(f"{name} = {expr} after r rounds" for name, expr in statement.algorithm.steps)
         found.append(f"that the run is {statement.algorithm.kind}" + (f" with {prescribed}" if prescribed else ""))
+    elif statement.algorithm is not None and curve.chosen is None:  # read from a file, say
+        names = [name for name, _ in statement.algorithm.steps] if curve.parameters is None else []
+        names = list(dict.fromkeys([*names, *left_open(statement, Parameters.of_curve(curve))]))
+        found += [f"that the run has the {', '.join(names)} of the statement, which are not recorded"] if names else []
     elif statement.algorithm is not None:
         found += [f"that it is made for every {name}" for name in left_open(statement, Parameters.of_curve(curve))]
     found += [str(phrase) for phrase in curve.info.get("assumed", ())]

@@ -16,6 +16,7 @@ from typing import Any
 import boundcheck.methods.kinds
 from boundcheck.core import plugins
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.chosen import chosen
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.kind import Kind
 from boundcheck.methods.method import Method
@@ -97,12 +98,27 @@ def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...
     is found whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers)
     or on their weights (gradient descent is also FedAvg with one step where all clients have one weight).
     """
+    same = _alike(method, clients)
+    return tuple(name for name, kind in _all().items() if any(kind.contains(m, clients) for m in same))
+
+
+def _alike(method: Method, clients: Clients | None) -> list[Method]:
+    """The composition, and others that are the same method with these clients."""
     same = [method]
     if clients is not None and method.participation == Uniform(clients.count):
         same.append(replace(method, participation=Full()))
     if clients is not None and method.aggregation in (Average(), SumOne()) and clients.one_weight:
         same = [replace(m, aggregation=rule) for m in same for rule in (Average(), SumOne())]
-    return tuple(name for name, kind in _all().items() if any(kind.contains(m, clients) for m in same))
+    return same
+
+
+def chosen_parameters(method: Method, clients: Clients) -> dict[str, tuple[str, ...]]:
+    """Kind -> its parameters to which a composition gives another value than their default (`chosen.chosen`)."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, kind in _all().items():
+        own = [chosen(kind, m, clients) for m in _alike(method, clients) if kind.contains(m, clients)]
+        found |= {name: min(own, key=len)} if own else {}
+    return found
 
 
 def objections(method: Method, clients: Clients) -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from boundcheck.core import providers
+from boundcheck.evidence.derivation_words import RESTS_ON, derivation_words, rests_groups
 from boundcheck.evidence.kinds import Evidence, Kind, Sources
-from boundcheck.report.words import derivation_words
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
@@ -21,7 +21,8 @@ def _derivation(reading: Statement, sources: Sources) -> Evidence | None:
     gaps = sources.known.gaps(reading.id)
     word = "gap" if found.proved and gaps else found.status.lower()
     tone = "good" if found.proved and not gaps else "bad" if found.status == "REFUTED" else "open"
-    return Evidence(word, tone, derivation_words(reading.id), f"boundcheck derive {reading.id}")
+    text, command = derivation_words(reading.id), f"boundcheck derive {reading.id}"
+    return Evidence(word, tone, text, command, groups=tuple(rests_groups(found.rests)) if RESTS_ON in text else ())
 
 
 def _counterexample(reading: Statement, sources: Sources) -> Evidence | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.errors import UnknownName
-from boundcheck.methods.build import algorithms, objections
+from boundcheck.methods.build import algorithms, chosen_parameters, objections
 from boundcheck.problems._quadratic import ASSUMPTIONS
 from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.setting.asynchronous import async_hypotheses
@@ -179,6 +179,11 @@ class Setting:
     def algorithms(self) -> tuple[str, ...]:
         """The kinds of methods of which the method is an instance with these clients."""
         return algorithms(self.method, self.clients)
+
+    @cached_property
+    def chosen(self) -> Mapping[str, tuple[str, ...]]:
+        """Each of these kinds -> its parameters to which the method gives another value than their default."""
+        return chosen_parameters(self.method, self.clients)
 
     @cached_property
     def objections(self) -> Mapping[str, str]:

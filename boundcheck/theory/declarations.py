@@ -218,7 +218,8 @@ class Algorithm:
     SymPy expression in `ROUND` (finished rounds, 0 in the first), for local step sizes also in `ITERATION`, and the
     statement's symbols; a run with another value is out of scope. A step size that is not listed is constant.
     any_value: parameters of the kind for whose every value the claim is made. Of a parameter that needs a value, or has
-    another than its default, and that is in none of these, a verdict takes for granted that it may have any.
+    another than its default (a number, text or table), and that neither these nor a hypothesis decides, a verdict takes
+    for granted that it may have any.
     """
 
     kind: str

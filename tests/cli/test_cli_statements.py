@@ -213,3 +213,22 @@ def test_version(boundcheck_cli: Run) -> None:
     import boundcheck
 
     assert boundcheck_cli("--version").out == f"{boundcheck.__version__}\n"
+
+
+def test_show_lists_what_a_proof_rests_on_by_weight(boundcheck_cli: Run) -> None:
+    id = "fedshuffle/theorem_5_1_convex/corrected"
+    sentence = next(row for row in boundcheck_cli("show", id).out.splitlines() if row.startswith("derivation: "))
+    first, *rows = boundcheck_cli("show", id, "--rests").out.splitlines()
+    heads = [row.removeprefix("Rests on ") for row in rows if row.startswith("Rests on ")]
+    kinds = ["assumption", "algorithm", "metric", "other transcribed", "draws", "method", "(all proved)", "of names"]
+    assert all(kind in head for kind, head in zip(kinds, heads, strict=True))
+    assert sentence == f"derivation: {first.removeprefix(f'{id}: ')} Rests on {', '.join(heads)}."
+    for head in heads:  # as many things as the sentence counts
+        below = rows[rows.index(f"Rests on {head}") + 1 :]
+        assert below[: below.index("")] == [row for row in below[: int(head.split()[0])] if row.startswith(">   ")]
+    assert ">   fedshuffle/recursion_convex/corrected" in rows
+    verified = boundcheck_cli("verify", id, "--json").json["rests"]
+    assert sum(r.startswith("the record fedshuffle/") for r in verified) == 11 == int(heads[-2].split()[0])
+    assert len(verified) == sum(row.startswith("> ") for row in rows)
+    none = boundcheck_cli("show", "async_fl/equation_108", "--rests")
+    assert (none.code, "has no derivation" in none.err) == (2, True)

@@ -71,6 +71,8 @@ def curve(
         "constants": {"mu": known(mu), "n": known(2), "dist2_0": known(start)},
         "assumptions": {"strong_quasi_convexity": "decided"},
         "algorithms": ("scgd",),
+        "parameters": (),
+        "chosen": {"scgd": ()},
     }
     return Curve(rounds=grid, arithmetic=arithmetic, **{**parts, **more})
 

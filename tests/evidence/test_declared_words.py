@@ -14,11 +14,15 @@ from boundcheck.engines.curve import Curve
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+from boundcheck.evidence.compare import compare
 from boundcheck.evidence.compared_points import points_of
 from boundcheck.falsify.search import falsify
-from boundcheck.methods.build import algorithms, build
+from boundcheck.methods.build import algorithms, build, kind_of, kinds
+from boundcheck.methods.chosen import chosen, usual_method
+from boundcheck.methods.kind import NEEDED
 from boundcheck.problems.build import build as build_problem
-from boundcheck.theory.assumptions import bounded_gradients, convex_clients, convexity, smooth_clients
+from boundcheck.problems.problem import clients_of
+from boundcheck.theory.assumptions import Assumption, bounded_gradients, convex_clients, convexity, smooth_clients
 from boundcheck.theory.dimension import LENGTH, ONE, VALUE
 from boundcheck.theory.statement import ROUND, Algorithm, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol, common
@@ -235,6 +239,9 @@ def test_a_momentum_that_changes_keeps_the_name_of_its_method() -> None:
         ("fedshuffle", None, {"kind": "fedshuffle", "eta_l": STEP}, ""),
         ("fedshuffle", None, {"kind": "fedshuffle", "eta_l": STEP, "eta_g": "1/2"}, "every eta_g"),
         ("svrg", ("inner", 2), {"kind": "svrg", "eta": "1/20", "inner": 3}, "inner = 2, the run has 3"),
+        ("fedavg_weighted", ("E", 1), {"kind": "fedavg_weighted", "eta_l": STEP, "K": 1}, "every K"),
+        ("fedshuffle_gen", None, {"kind": "fedshuffle_gen", "eta_l": STEP, "c": "none"}, "every c"),
+        ("fedshuffle_gen", None, {"kind": "fedshuffle_gen", "eta_l": STEP, "E": [1, 2]}, "every E"),
     ],
 )  # fmt: skip
 def test_every_parameter_is_compared_or_named(kind: str, prescribed: Any, method: dict[str, Any], named: str) -> None:
@@ -250,3 +257,60 @@ def test_every_parameter_is_compared_or_named(kind: str, prescribed: Any, method
         assert found.outcome is Outcome.HOLDS
         assert ("Taken for granted" in found.reason) == bool(named)
         assert named in found.reason
+
+
+TWO = {"kind": "quadratics", "start": [1], "clients": [{"A": [[2]]}, {"A": [[2]]}]}
+UNIFORM = Assumption("uniform_participation", "b of the n clients are drawn, all subsets alike.")
+OWN = Assumption("cohorts of one", "In every round one client takes part.")
+
+
+@pytest.mark.parametrize(
+    ("participation", "any_value", "assumptions", "named"),
+    [
+        ({"kind": "uniform", "size": 1}, (), (), "that it is made for every participation"),
+        ({"kind": "pattern", "cohorts": [[0], [1]]}, (), (), "that it is made for every participation"),
+        ({"kind": "uniform", "size": 1}, ("participation",), (), ""),
+        ({"kind": "uniform", "size": 1}, (), (UNIFORM,), ""),  # decided, and it says which cohorts there are
+        ({"kind": "pattern", "cohorts": [[0], [1]]}, (), (UNIFORM,), "Out of scope: assumption uniform_participation"),
+        ({"kind": "uniform", "size": 1}, (), (OWN,), "assumption cohorts of one; that it is made for every participa"),
+        ("full", (), (), ""),  # the default is what the kind is, under whatever name
+        ({"kind": "uniform", "size": 2}, (), (), ""),
+        ({"kind": "pattern", "cohorts": [[0, 1]]}, (), (), ""),
+    ],
+)
+def test_a_silent_theorem_speaks_of_the_default_cohorts_only(
+    participation: Any, any_value: tuple[str, ...], assumptions: tuple[Assumption, ...], named: str
+) -> None:
+    method = {"kind": "fedavg_weighted", "eta_l": STEP, "participation": participation}
+    algorithm = Algorithm("fedavg_weighted", (), (("eta_l", 1 / (L * (ROUND + 2))),), any_value)
+    claimed = replace(heavy(), algorithm=algorithm, assumptions=(convexity, smooth_clients, *assumptions))
+    found = verdict(claimed, method, [1, 2, 5], TWO)
+    if named.startswith("Out of scope"):
+        assert (found.outcome, found.reason[: len(named)]) == (Outcome.OUT_OF_SCOPE, named)
+        return
+    assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.SUPPORTED if named else Grade.EXACT)
+    assert found.reason.partition("Taken for granted: ")[2].startswith(named)
+    assert ("Taken for granted" in found.reason) == bool(named)
+
+
+def test_parameters_that_a_file_does_not_record_are_named() -> None:
+    algorithm = Algorithm("fedavg", (), (("eta", sp.Rational(1, 4)), ("E", sp.S(2))))
+    claimed = replace(heavy(), bound=L * d0, algorithm=algorithm)
+    method = build({"kind": "fedavg", "eta": "1/4", "E": 2})
+    curve = run(method, build_problem(TWO), rounds=range(4))
+    assert compare(claimed, curve).grade is Grade.EXACT
+    read = compare(claimed, replace(curve, parameters=None, chosen=None))
+    assert read.grade is Grade.SUPPORTED
+    assert "that the run has the eta, E, size" in read.reason
+
+
+def test_the_defaults_of_every_kind_are_read_from_its_method() -> None:
+    clients = clients_of(build_problem(TWO))
+    for name in kinds():
+        kind = kind_of(name)
+        usual, besides = usual_method(kind)
+        assert (usual is None) == (name == "composed")  # no method is an instance of it
+        steps = {"eta", "eta0", "ell", "T", "rounds_per_cycle"}
+        needed = {*besides, *(n for n, default in kind.parameters().items() if default is NEEDED)}
+        known = steps | needed | ({"E"} if name == "fedprox" else set())  # an exact solve has no epochs
+        assert usual is None or set(chosen(kind, usual, clients)) <= known, name

@@ -102,6 +102,24 @@ def test_a_refuted_step_is_shown_with_the_values_of_its_record() -> None:
     assert values["eta"] in text
 
 
+def test_each_group_of_what_a_proof_rests_on_opens_on_the_page() -> None:
+    known = Known({THEOREM: record(THEOREM), LEMMA: record(LEMMA)}, {}, {})  # type: ignore[dict-item]
+    listed = Catalogue(NAMES[:2], Sources(known))
+    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
+    text = unescape(pages["statement.scgd.theorem_3_3.html"])
+    groups = re.findall(r'<details class="rests"><summary>(.*?)</summary><ul>(.*?)</ul></details>', text)
+    assert [words for words, _ in groups] == [
+        "2 facts transcribed from the algorithm",
+        "5 facts transcribed from the metric",
+        "10 facts generated from the method",
+        "1 other result (proved)",
+        "2 readings of names",
+    ]
+    assert [int(words.split()[0]) for words, _ in groups] == [items.count("<li>") for _, items in groups]
+    assert dict(groups)["1 other result (proved)"] == f"<li>{LEMMA}</li>"
+    assert re.search(r"PROVED, \d+ lines, verified\. Rests on <details", text)
+
+
 def test_another_kind_of_evidence_is_a_row_and_no_edit_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = Kind("worst case", "m", lambda s, _: Evidence("tight", "good", "Reached.") if s.id == THEOREM else None)
     monkeypatch.setitem(sys.modules, "of_another_room", SimpleNamespace(KIND=kind))

@@ -143,14 +143,7 @@ def centralised(*, K: Any = 1, eta_l: Any, eta_g: Any = 1, batch: Any = None, sa
 
 
 def uniform_sampling(
-    *,
-    K: Any,
-    eta_l: Any,
-    m: Any,
-    eta_g: Any = 1,
-    weights: Any = "time_based",
-    batch: Any = None,
-    sampling: Any = None,
+    *, K: Any, eta_l: Any, m: Any, eta_g: Any = 1, weights: Any = "time_based", batch: Any = None, sampling: Any = None
 ) -> dict[str, Any]:
     """FedAvg with m of the M clients a round, sampled uniformly without replacement (Appendix C.2).
 

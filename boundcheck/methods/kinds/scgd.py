@@ -16,13 +16,7 @@ from boundcheck.methods.parts import Cyclic, Epochs, Full, GradientSteps, Partic
 
 
 def scgd(
-    *,
-    E: Any,
-    order: Sequence[int] | None = None,
-    eta: Any = None,
-    eta0: Any = None,
-    ell: Any = None,
-    T: Any = None,
+    *, E: Any, order: Sequence[int] | None = None, eta: Any = None, eta0: Any = None, ell: Any = None, T: Any = None
 ) -> dict[str, Any]:
     """SCGD: one device a round in a fixed order, E full local gradient steps each, no averaging.
 

@@ -57,7 +57,7 @@ theorem = Theorem(
             + h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
             + q_bar * rho * h * (W - 1) * B**2,  # eps_W
             belief=Belief.TRUE,
-            algorithm=Algorithm("biased_sampling", ("eta_l", "eta_g"), any_value=("cohorts", "batch")),
+            algorithm=Algorithm("biased_sampling", ("eta_l", "eta_g"), any_value=("cohorts", "weights", "batch")),
             conditions=(
                 Condition(
                     "step size (98)",

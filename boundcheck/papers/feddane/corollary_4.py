@@ -21,7 +21,7 @@ theorem = Theorem(
     title="Decrease of an iteration of FedDANE with exact local solutions and mu = 5 L B^2",
     symbols=NOTATION,
     metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
-    algorithm=Algorithm("feddane", ("mu",), any_value=("K",)),
+    algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
     choices=(("mu", 5 * L * B2),),
     conditions=(Condition("exact solutions", sp.Eq(gamma, 0), "gamma = 0"),),
     assumptions=(convex_clients, smooth_clients, dissimilarity_at_start, inexact_solves, unbiased_gradient_cohort),

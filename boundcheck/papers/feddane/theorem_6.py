@@ -67,7 +67,7 @@ theorem = Theorem(
     metric=Metric(
         "grad2", GRADIENT2, index="T", rounds=T, average="mean", expectation="S_t, S'_t and the local solvers"
     ),
-    algorithm=Algorithm("feddane", ("mu",), any_value=("K",)),
+    algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
     conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho > 0, "rho > 0", vacuity=True)),
     assumptions=ASSUMPTIONS,
     belief=Belief.TRUE,

@@ -52,7 +52,7 @@ theorem = Theorem(
     title="Sufficient decrease of an iteration of FedDANE from any point",
     symbols=(*NOTATION, B2_EVERYWHERE),
     metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
-    algorithm=Algorithm("feddane", ("mu",), any_value=("K",)),
+    algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
     assumptions=ASSUMPTIONS,
     trivial=gap_0,
     belief=Belief.TRUE,

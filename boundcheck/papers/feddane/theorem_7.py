@@ -77,7 +77,7 @@ theorem = Theorem(
     title="Sufficient decrease of an iteration of FedDANE with constants of each device",
     symbols=(*NOTATION, *OWN),
     metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
-    algorithm=Algorithm("feddane", any_value=("mu", "K")),  # every device has a proximal weight of its own
+    algorithm=Algorithm("feddane", any_value=("mu", "K", "participation")),  # every device has a mu of its own
     trivial=gap_0,
     readings={
         "corrected": Reading(

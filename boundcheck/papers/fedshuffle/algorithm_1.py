@@ -53,14 +53,14 @@ theorem = Theorem(
     trivial=D,
     readings={
         "corrected": Reading(
-            algorithm=Algorithm("fedshuffle", PARAMETERS),
+            algorithm=Algorithm("fedshuffle", PARAMETERS, any_value=("participation",)),
             belief=Belief.TRUE,
             replaces="Delta_i = y_i - x, as all four boxes print it, by Delta_i = x - y_i",
             why="The proofs write the step as minus a sum of gradients, and the estimator of Section 6 divides Delta_i "
             "by a positive step; only then is the bound, which Lemmas C.1 and C.2 give together, true.",
         ),
         "as_printed": Reading(
-            algorithm=Algorithm("fedshuffle_ascending", PARAMETERS),
+            algorithm=Algorithm("fedshuffle_ascending", PARAMETERS, any_value=("participation",)),
             belief=Belief.FALSE,
             remark="With the printed sign the server moves along the gradients, away from every minimiser.",
         ),

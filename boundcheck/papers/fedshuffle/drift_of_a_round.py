@@ -12,7 +12,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma C.2, its proof", "Appendix C; the display before (5) is used"),
     title="Drift of one round of FedShuffle by the clients' gradients",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle", ("E", "eta_l"), any_value=("eta_g",)),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l"), any_value=("eta_g", "participation")),
     metric=Metric("drift", LENGTH2, expectation="orders of the samples"),
     conditions=(
         Condition("local step", eta_l <= 1 / (2 * E * L), "the local iterates do not run away within a visit"),

@@ -12,7 +12,9 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma E.4, its proof", "Appendix E.3; the terms of one client"),
     title="Drift of one visit of FedShuffleGen by the client's gradient",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l",), any_value=("E", "eta_g")),
+    algorithm=Algorithm(
+        "fedshuffle_gen", ("eta_l",), any_value=("E", "eta_g", "c", "weights", "normaliser", "participation")
+    ),
     metric=Metric("visit_drift", LENGTH2, expectation="orders of the client's samples", surrogate=True),
     conditions=(Condition("local step", eta_l <= 1 / (2 * L), "the local iterates do not run away within a visit"),),
     assumptions=(smooth_samples, local_variance),

@@ -12,7 +12,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma E.3, its proof", "Appendix E.3; the terms of one client"),
     title="Mean gradient of one visit of FedShuffleGen",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_gen", (), any_value=("E", "eta_g")),
+    algorithm=Algorithm("fedshuffle_gen", (), any_value=("E", "eta_g", "c", "weights", "normaliser", "participation")),
     metric=Metric("visit_error2", GRADIENT2, expectation="orders of the client's samples", surrogate=True),
     assumptions=(smooth_samples,),
     readings={

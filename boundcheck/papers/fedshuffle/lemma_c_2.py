@@ -17,7 +17,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma C.2", "Appendix C"),
     title="Drift of one round of FedShuffle",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
     metric=Metric("drift", LENGTH2, scale=3 * L * et, expectation="orders of the samples"),
     conditions=(
         Condition("step size", et <= 1 / (4 * beta_c * L)),

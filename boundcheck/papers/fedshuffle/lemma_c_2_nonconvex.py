@@ -20,7 +20,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma C.2", "Appendix C, the partial result that the non-convex case reuses"),
     title="Drift of one round of FedShuffle without convexity",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
     metric=Metric("drift", LENGTH2, expectation="orders of the samples"),
     conditions=(
         Condition("step size", et <= 1 / (4 * beta_c * L)),

@@ -41,7 +41,9 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma E.3", "Appendix E.3, one round progress"),
     title="One round of FedShuffleGen",
     symbols=(*NOTATION, CONVEXITY),
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
+    algorithm=Algorithm(
+        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+    ),
     metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples", surrogate=True),
     bound=(1 - mu * et_gen / 2) * D - et_gen * F + 3 * L * et_gen * drift_0 + 2 * et_gen**2 * M1 * G2,
     domain=(MU_AT_MOST_L,),

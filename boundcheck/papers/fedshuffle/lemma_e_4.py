@@ -31,7 +31,9 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma E.4", "Appendix E.3, bounded drift"),
     title="The drift of a round of FedShuffleGen",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
+    algorithm=Algorithm(
+        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+    ),
     metric=Metric(
         "drift", LENGTH2, scale=3 * L * et_gen, expectation="cohorts and orders of the samples", surrogate=True
     ),

@@ -12,7 +12,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma C.1, its proof", "Appendix C; reused in the non-convex case"),
     title="Squared movement of the server's point in one round of FedShuffle",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
     metric=Metric("movement2", LENGTH2, expectation="cohorts and orders of the samples"),
     assumptions=(smooth_samples, data_weights),
     readings={

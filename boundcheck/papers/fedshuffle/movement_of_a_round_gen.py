@@ -12,7 +12,9 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma E.3, its proof", "Appendix E.3; reused in the non-convex case"),
     title="Squared movement of the server's point in one round of FedShuffleGen",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
+    algorithm=Algorithm(
+        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+    ),
     metric=Metric("movement2", LENGTH2, expectation="cohorts and orders of the samples", surrogate=True),
     assumptions=(smooth_samples, followed_objective),
     readings={

@@ -12,7 +12,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma E.3, its proof", "Appendix E.3; the terms of one client"),
     title="Progress of one visit of FedShuffleGen towards the minimiser",
     symbols=(*NOTATION, CONVEXITY),
-    algorithm=Algorithm("fedshuffle_gen", (), any_value=("E", "eta_g")),
+    algorithm=Algorithm("fedshuffle_gen", (), any_value=("E", "eta_g", "c", "weights", "normaliser", "participation")),
     metric=Metric("visit_shortfall", VALUE, expectation="orders of the client's samples", surrogate=True),
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples),

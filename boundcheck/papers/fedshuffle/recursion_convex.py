@@ -37,7 +37,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 5.1, recursion", "Appendix C, after the proof of Lemma C.2"),
     title="One round of FedShuffle with its drift",
     symbols=(*NOTATION, CONVEXITY),
-    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
     metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
     domain=(MU_AT_MOST_L,),
     conditions=(

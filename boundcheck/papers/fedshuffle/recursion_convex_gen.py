@@ -37,7 +37,9 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem E.1, recursion", "Appendix E.3, after the proof of Lemma E.4"),
     title="One round of FedShuffleGen with its drift",
     symbols=(*NOTATION, CONVEXITY),
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
+    algorithm=Algorithm(
+        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+    ),
     metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples", surrogate=True),
     domain=(MU_AT_MOST_L,),
     conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),

@@ -34,7 +34,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 5.1, non-convex recursion", "end of Appendix C"),
     title="One round of FedShuffle without convexity",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
     metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
     conditions=(
         Condition("step size", et <= 1 / (4 * beta_c * L)),

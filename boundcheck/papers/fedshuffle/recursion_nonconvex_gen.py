@@ -34,7 +34,9 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem E.1, non-convex recursion", "end of Appendix E.3"),
     title="One round of FedShuffleGen without convexity",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
+    algorithm=Algorithm(
+        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+    ),
     metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="cohorts and orders of the samples", surrogate=True),
     conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),
     assumptions=(smooth_samples, gradient_dissimilarity, local_variance, bounded_below, followed_objective),

@@ -47,7 +47,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 5.1", "Section 5, general convex; constants from Appendix C"),
     title="FedShuffle at a fixed step size, general convex",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
     metric=Metric(
         "gap",
         VALUE,

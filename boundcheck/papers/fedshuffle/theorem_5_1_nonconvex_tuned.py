@@ -58,7 +58,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 5.1", "Section 5, non-convex; constants from Appendix C"),
     title="FedShuffle at the tuned step size, non-convex",
     symbols=(*NOTATION, HORIZON),
-    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
     metric=Metric(
         "grad2",
         GRADIENT2,

@@ -70,7 +70,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 5.1", "Section 5, strongly convex; constants from Appendix C"),
     title="FedShuffle at the tuned step size, strongly convex",
     symbols=(*NOTATION, HORIZON),
-    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
     metric=Metric(
         "gap",
         VALUE,

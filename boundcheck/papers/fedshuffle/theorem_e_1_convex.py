@@ -44,7 +44,9 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem E.1", "Appendix E, general convex; constants from the end of the proof"),
     title="FedShuffleGen at a fixed step size, general convex",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
+    algorithm=Algorithm(
+        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+    ),
     metric=Metric(
         "gap",
         VALUE,

@@ -58,7 +58,9 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem E.1", "Appendix E, non-convex; constants from the end of the proof"),
     title="FedShuffleGen at the tuned step size, non-convex",
     symbols=(*NOTATION, HORIZON),
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
+    algorithm=Algorithm(
+        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+    ),
     metric=Metric(
         "grad2",
         GRADIENT2,

@@ -70,7 +70,9 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem E.1", "Appendix E, strongly convex; constants from the end of the proof"),
     title="FedShuffleGen at the tuned step size, strongly convex",
     symbols=(*NOTATION, HORIZON),
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
+    algorithm=Algorithm(
+        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+    ),
     metric=Metric(
         "gap",
         VALUE,

@@ -23,7 +23,7 @@ theorems = {
         metric=Metric("constant:blocks/averaged_per_period", ONE, expectation=CONSTANT),
         kind=Kind.EQUALITY,
         bound=d,
-        algorithm=Algorithm("block_averaging", any_value=("tau",)),
+        algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
         belief=Belief.TRUE,
         readings={
             "as_printed": Reading(

@@ -16,7 +16,7 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=Metric("constant:blocks/cross_weight", ONE, expectation="none: a constant of the method"),
     kind=Kind.EQUALITY,
-    algorithm=Algorithm("block_averaging"),
+    algorithm=Algorithm("block_averaging", any_value=("partition", "order")),
     conditions=(
         Condition("workers", sp.Eq(m, 2)),
         Condition("blocks", sp.Eq(tau, 2)),

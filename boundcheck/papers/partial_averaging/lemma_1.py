@@ -53,7 +53,7 @@ theorem = Theorem(
         average="mean",
         expectation="the samples of all steps",
     ),
-    algorithm=Algorithm("block_averaging", ("eta",), any_value=("tau",)),
+    algorithm=Algorithm("block_averaging", ("eta",), any_value=("tau", "partition", "order")),
     conditions=(Condition("step size", eta * Lmax <= 1, "printed as eta <= 1/L, L being L_max"),),
     readings={
         "corrected": Reading(

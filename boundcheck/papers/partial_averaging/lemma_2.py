@@ -37,7 +37,7 @@ theorem = Theorem(
         average="mean",
         expectation="the samples of all steps",
     ),
-    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     assumptions=(block_variance, averages_uniformly),
     belief=Belief.TRUE,
     best="as_printed",

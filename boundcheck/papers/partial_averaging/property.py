@@ -20,7 +20,7 @@ theorems = {
         metric=Metric("constant:blocks/row_defect", ONE, expectation=CONSTANT),
         kind=Kind.EQUALITY,
         bound=sp.S.Zero,
-        algorithm=Algorithm("block_averaging", any_value=("tau",)),
+        algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
         belief=Belief.TRUE,
         readings={"as_printed": Reading(remark="The largest difference of a row sum from 1 is 0.")},
     ),
@@ -31,7 +31,7 @@ theorems = {
         metric=Metric("constant:blocks/product_defect", ONE, expectation=CONSTANT),
         kind=Kind.EQUALITY,
         bound=sp.S.Zero,
-        algorithm=Algorithm("block_averaging", any_value=("tau",)),
+        algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
         belief=Belief.TRUE,
         readings={"as_printed": Reading(remark="The largest entry of J P - J is 0.")},
     ),
@@ -42,7 +42,7 @@ theorems = {
         metric=Metric("constant:blocks/symmetry_defect", ONE, expectation=CONSTANT),
         kind=Kind.EQUALITY,
         bound=sp.S.Zero,
-        algorithm=Algorithm("block_averaging", any_value=("tau",)),
+        algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
         assumptions=(averages_uniformly,),
         belief=Belief.TRUE,
         readings={
@@ -58,7 +58,7 @@ theorems = {
         metric=Metric("constant:blocks/inner_defect", ONE, expectation=CONSTANT),
         kind=Kind.EQUALITY,
         bound=sp.S.Zero,
-        algorithm=Algorithm("block_averaging", any_value=("tau",)),
+        algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
         best="grid",
         readings={
             "grid": Reading(

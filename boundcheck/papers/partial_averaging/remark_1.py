@@ -40,7 +40,7 @@ theorem = Theorem(
         expectation="the samples of all steps",
     ),
     kind=Kind.LIMSUP,
-    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     conditions=(
         Condition("step size", Lmax**2 * eta**2 * tau * (tau - 1) + eta * Lmax <= 1, "exactly eta*Lmax <= 1/tau"),
     ),

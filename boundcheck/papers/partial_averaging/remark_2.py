@@ -46,7 +46,7 @@ theorem = Theorem(
         average="mean",
         expectation="the samples of all steps",
     ),
-    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     printed_rate=1 / sp.sqrt(m * K) + m / K,
     readings={
         "corrected": Reading(

@@ -49,7 +49,7 @@ theorem = Theorem(
         expectation="the samples of all steps",
     ),
     kind=Kind.LIMSUP,
-    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     readings={
         "corrected": Reading(
             symbols=GLOBAL,

@@ -49,7 +49,7 @@ theorem = Theorem(
         average="mean",
         expectation="the samples of all steps",
     ),
-    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     bound=2 * gap_0 / (eta * K) + eta / m * sum_L_sigma2 + eta**2 * (tau - 1) * sum_L2_sigma2,
     conditions=(
         Condition("step size", Lmax**2 * eta**2 * tau * (tau - 1) + eta * Lmax <= 1, "exactly eta*Lmax <= 1/tau"),

@@ -102,7 +102,7 @@ theorem = Theorem(
         average="mean",
         expectation="the samples of all steps",
     ),
-    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     readings={
         "corrected": Reading(
             symbols=GLOBAL,
