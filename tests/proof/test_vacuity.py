@@ -73,16 +73,13 @@ def test_no_point_meets_what_is_contradictory(name: str) -> None:
         assert "at the point: " in at(facts, values), values
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "numbers",
-        "an empty interval",
-        "two values",
-        "the product is longer than the vectors",
-        "two values of one vector",
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "numbers",
+    "an empty interval",
+    "two values",
+    "the product is longer than the vectors",
+    "two values of one vector",
+])  # fmt: skip
 def test_each_hypothesis_is_needed(name: str) -> None:
     """Without one of them there are points that meet the others."""
     facts, choices = CONTRADICTORY[name]
