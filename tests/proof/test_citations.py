@@ -154,21 +154,14 @@ VALUES: Row = {"about": T6, "names": {"gap": "function", "G": "function", "mean"
 
 
 @pytest.mark.parametrize(("metric", "gap", "grad2", "why"), [
-    ("gap(k + 1)", "gap(k)", "G(k)", ""),
-    ("gap(1)", "gap_0", "y", ""),
+    ("gap(k + 1)", "gap(k)", "G(k)", ""), ("gap(1)", "gap_0", "y", ""),
     ("gap(k + 1)", "gap(k)", "gap(k)", TWICE),  # gap(k + 1) <= gap(k) - rho gap(k) is linear convergence
-    ("gap(k + 1)", "gap(k)", "gap(0)", TWICE),
-    ("G(k + 1)", "gap(k)", "G(k)", TWICE),
-    ("gap(k)", "gap(k)", "G(k)", NO_VALUE),
-    ("gap(k + 1)", "0", "G(k)", NO_VALUE),
-    ("gap(k + 1)", "gap(k)", "5", NO_VALUE),
-    ("gap(k + 1)", "gap(k)", "B2*G(k)", NO_VALUE),
-    ("gap(k + 1)", "gap(k)", "2*gap(k)", NO_VALUE),
-    ("gap(k + 1)", "gap(k) + 3", "G(k)", NO_VALUE),
-    ("gap(k + 1)", "mu", "G(k)", NO_VALUE),
-    ("gap(k + 1)", "-gap(k)", "G(k)", NO_VALUE),
-    ("gap(k + 1)", "G(k)", "gap(k)", TWICE),
-    ("gap(k + 1)", "gap(k)", "gap_0", NO_VALUE),
+    ("gap(k + 1)", "gap(k)", "gap(0)", TWICE), ("G(k + 1)", "gap(k)", "G(k)", TWICE),
+    ("gap(k)", "gap(k)", "G(k)", NO_VALUE), ("gap(k + 1)", "0", "G(k)", NO_VALUE),
+    ("gap(k + 1)", "gap(k)", "5", NO_VALUE), ("gap(k + 1)", "gap(k)", "B2*G(k)", NO_VALUE),
+    ("gap(k + 1)", "gap(k)", "2*gap(k)", NO_VALUE), ("gap(k + 1)", "gap(k) + 3", "G(k)", NO_VALUE),
+    ("gap(k + 1)", "mu", "G(k)", NO_VALUE), ("gap(k + 1)", "-gap(k)", "G(k)", NO_VALUE),
+    ("gap(k + 1)", "G(k)", "gap(k)", TWICE), ("gap(k + 1)", "gap(k)", "gap_0", NO_VALUE),
     ("mean", "gap(k)", "G(k)", "'mean' is grad2, and"),
 ])  # fmt: skip
 @pytest.mark.parametrize("averaged", [False, True])
@@ -200,9 +193,7 @@ def test_every_hypothesis_is_shown() -> None:
 
 
 @pytest.mark.parametrize(("statement", "why"), [
-    ({}, ""),
-    ({"method": "fedavg"}, "is about another method"),
-    ({"method": ""}, "is about another method"),
+    ({}, ""), ({"method": "fedavg"}, "is about another method"), ({"method": ""}, "is about another method"),
     ({"assumptions": []}, "that the assumption smooth_clients of scgd/lemma_3_1/corrected holds here"),
     ({"assumptions": [["smooth_clients", "something else"]]}, "that the assumption smooth_clients of"),
 ])  # fmt: skip
@@ -291,8 +282,7 @@ def test_a_record_does_not_cite_itself(id: str) -> None:
 
 
 @pytest.mark.parametrize(("change", "why"), [
-    ({}, ""),
-    ({"rest": "0"}, "the cited bound is another one"),
+    ({}, ""), ({"rest": "0"}, "the cited bound is another one"),
     ({"rest": f"dist2_0*{NOISE}"}, "the cited bound is another one|is not linear in what is averaged"),
     ({"means": [[f"dist2_0*{RATE}", "dist2_0", "y"]]}, "is not linear in what is averaged"),
     ({"means": [[RATE, "dist2_0 + 1", "y"]]}, "the cited bound is another one"),
@@ -370,14 +360,10 @@ def test_a_lemma_is_used_for_the_vectors_of_the_round(cited: str) -> None:
 
 
 @pytest.mark.parametrize(("cited", "old", "new", "why"), [
-    (D_1, "d(e)", "f(e)", "'domain d2' of"),
-    (D_2, "fi(e)", "g(e)", "'direction' of"),
-    (D_2, "d(e)", "f(e)", "'direction' of"),
-    (D_2, '["fx", [], "fx"]', '["fx", [], "f(e)"]', "'h2' of"),
-    (D_2, '["m", [], "m"]', '["m", [], "fx"]', "'direction' of"),
-    (D_2, ', "h2", "gam2"]', ', "h2"]', "'gam2' of"),
-    (D_2, ', "h2", "gam2"]', ', "gam2"]', "'h2' of"),
-    (D_2, '"direction", ', "", "'direction' of"),
+    (D_1, "d(e)", "f(e)", "'domain d2' of"), (D_2, "fi(e)", "g(e)", "'direction' of"),
+    (D_2, "d(e)", "f(e)", "'direction' of"), (D_2, '["fx", [], "fx"]', '["fx", [], "f(e)"]', "'h2' of"),
+    (D_2, '["m", [], "m"]', '["m", [], "fx"]', "'direction' of"), (D_2, ', "h2", "gam2"]', ', "h2"]', "'gam2' of"),
+    (D_2, ', "h2", "gam2"]', ', "gam2"]', "'h2' of"), (D_2, '"direction", ', "", "'direction' of"),
     (D_2, "3*a**2*gam2 + 3*h2", "3*a**2*gam2 + 2*h2", "the claim is not that of the cited record"),
     (D_2, '"rest": "0"', '"rest": "0 - h2"', "is not linear|the cited bound is another one"),
 ])  # fmt: skip

@@ -123,8 +123,7 @@ def two_ends(p: Proof) -> None:
 @pytest.mark.parametrize(("wrong", "sentence"), [
     (unknown, "uses 'positiv' in step 'one', and no fact or earlier step has that name; the nearest name is 'posi"),
     (no_part, "uses 'both.2' in step 'one', and no fact or earlier step has that name; the nearest name is 'both'"),
-    (twice, "has two facts or steps named 's'"),
-    (two_ends, "has two conclusions, 'conclusion' and 'positive'"),
+    (twice, "has two facts or steps named 's'"), (two_ends, "has two conclusions, 'conclusion' and 'positive'"),
     (lambda p: p.done(), "has no conclusion; write its last step with `conclude`"),
     (lambda p: p.condition("speed"), "has no single condition 'speed'; its conditions are step size"),
 ])  # fmt: skip

@@ -53,10 +53,8 @@ TWO = f"({MEAN2} - {SPREAD}/(n*max(1, n - 1)))"  # of two different items
 
 
 @pytest.mark.parametrize(("first", "second", "value", "factor"), [
-    (FIRST, "w", f"k*<{MEAN}, w>", ""),
-    (FIRST, FIRST, f"k**2*{MEAN2} + {FACTOR}*{SPREAD}", FACTOR),
-    ("x(0)", "x(0)", f"{MEAN2} + {ONE}*{SPREAD}", ONE),
-    ("x(0)", "x(1)", TWO, APART),
+    (FIRST, "w", f"k*<{MEAN}, w>", ""), (FIRST, FIRST, f"k**2*{MEAN2} + {FACTOR}*{SPREAD}", FACTOR),
+    ("x(0)", "x(0)", f"{MEAN2} + {ONE}*{SPREAD}", ONE), ("x(0)", "x(1)", TWO, APART),
     ("sum(j, n, x(j))", "sum(j, n, x(j))", f"n**2*{MEAN2}", "0"),
 ])  # fmt: skip
 def test_what_an_order_gives(first: str, second: str, value: str, factor: str) -> None:
@@ -68,13 +66,10 @@ def test_what_an_order_gives(first: str, second: str, value: str, factor: str) -
 
 @pytest.mark.parametrize(("first", "second", "why"), [
     ("x(n)", "w", "is not shown to be in its range"),  # there is no draw n, nor -1, nor half a one
-    ("x(-1)", "w", "is not shown to be in its range"),
-    ("x(1/2)", "w", "a position is not an integer"),
+    ("x(-1)", "w", "is not shown to be in its range"), ("x(1/2)", "w", "a position is not an integer"),
     ("x(m)", "w", "is not shown to be in its range"),
-    ("sum(j, n + 1, x(j))", "w", "is not shown to be in its range"),
-    ("x(0)", "u", "of what is not known before"),
-    ("x(0)", "h(0)", "of what is not known before"),
-    ("sum(j, k, x(j + 1))", "w", "a sum over no positions"),
+    ("sum(j, n + 1, x(j))", "w", "is not shown to be in its range"), ("x(0)", "u", "of what is not known before"),
+    ("x(0)", "h(0)", "of what is not known before"), ("sum(j, k, x(j + 1))", "w", "a sum over no positions"),
     (FIRST, "x(k)", "how many positions the two have in common is not known"),
 ])  # fmt: skip
 def test_what_an_order_does_not_give(first: str, second: str, why: str) -> None:
@@ -161,13 +156,11 @@ ONES["names"] = {"b": "vector function", "mean": "number", "r": "integer", "gl":
 
 
 @pytest.mark.parametrize(("first", "second", "value"), [
-    ("g(r, 0)", "h(r)", "<b(r, 0), h(r)>"),
-    ("g(r, 0)", "h(r - 1)", "<b(r, 0), h(r - 1)>"),
+    ("g(r, 0)", "h(r)", "<b(r, 0), h(r)>"), ("g(r, 0)", "h(r - 1)", "<b(r, 0), h(r - 1)>"),
     ("g(r, 0)", "g(r, 1)", "<b(r, 0), b(r, 1)>"),
     # what is known after the round depends on its draws
     ("g(r, 0)", "h(r + 1)", "of what is not known before"),
-    ("g(r, 0)", "b(r + 1, 0)", "of what is not known before"),
-    ("g(r, 0)", "h(K)", "of what is not known before"),
+    ("g(r, 0)", "b(r + 1, 0)", "of what is not known before"), ("g(r, 0)", "h(K)", "of what is not known before"),
     ("g(r, 0)", "g(r + 1, 0)", "how draws at two times depend on each other is not known"),
     ("g(r, 0)", "g(r, 0)", "the covariance of two draws is not known"),
     ("g(r, 0)", "g(r, j)", "how many positions the two have in common is not known"),
@@ -188,8 +181,7 @@ def test_a_round_knows_its_past_and_not_its_future(first: str, second: str, valu
     ("algorithm: h(r + 1) = h(r) - g(r, 0)", {"time": None}, "against an equation"),
     ("algorithm: w = h(3) - g(2, 0)", {"past": ["b(r, i)", "h(r)", "w"]}, "against an equation"),
     ("", {"drawn": [["g(r, i)", "b(r + 1, i)"]]}, "is no single vector of a law|not well formed"),
-    ("", {"time": "i"}, "not well formed"),
-    ("", {"time": "K"}, "not well formed"),
+    ("", {"time": "i"}, "not well formed"), ("", {"time": "K"}, "not well formed"),
     # a mean is no equation of vectors: g = b would take the variance of g away
     ("assumption/block_variance: g(r, i) = b(r, i)", {}, "against an equation"),
     ("assumption/block_variance: b(r, i) = g(r, i)", {}, "against an equation"),
@@ -250,8 +242,7 @@ def test_other_positions_of_epochs(count: str, more: Any, why: str) -> None:
 
 
 @pytest.mark.parametrize(("claim", "times", "why"), [
-    (f"{upto('E*N')} = E*sum(i, N, g(i))", "E", ""),
-    (f"{upto('N')} = sum(i, N, g(i))", "1", ""),
+    (f"{upto('E*N')} = E*sum(i, N, g(i))", "E", ""), (f"{upto('N')} = sum(i, N, g(i))", "1", ""),
     (f"{upto('E*N')} = sum(i, N, g(i))", "E", "the claim is not what the law gives"),
     (f"{upto('N - 1')} = sum(i, N, g(i))", "1", "no sum of whole epochs"),
     (f"{upto('N + 1')} = sum(i, N, g(i))", "1", "no sum of whole epochs"),
@@ -336,12 +327,10 @@ def test_the_mean_of_independent_noise_by_enumeration(size: int) -> None:
 
 
 @pytest.mark.parametrize(("claim", "why"), [
-    ("h(t + 1) = h(t) - 2*b(t)", ""),
-    ("h(t + 1) = h(t) - 3*b(t)", "not the mean of the equation"),
+    ("h(t + 1) = h(t) - 2*b(t)", ""), ("h(t + 1) = h(t) - 3*b(t)", "not the mean of the equation"),
     ("h(t) = h(t - 1) - 2*b(t)", "not the mean of the equation"),
     ("h(t + 1) = x(t) - 2*g(t)", "not the mean of the equation"),
-    ("h(t + 1) = h(t) - 2*w", "not the mean of the equation"),
-    ("x(t) = h(t)", "not the mean of the equation"),
+    ("h(t + 1) = h(t) - 2*w", "not the mean of the equation"), ("x(t) = h(t)", "not the mean of the equation"),
 ])  # fmt: skip
 def test_the_mean_of_an_equation(claim: str, why: str) -> None:
     bench = Bench("algorithm: x(t + 1) = x(t) - 2*g(t)", laws=[CLIENTS], **LEMMA_2)
@@ -356,15 +345,12 @@ def test_an_equation_with_a_vector_without_a_mean_has_none() -> None:
 
 
 @pytest.mark.parametrize(("laws", "why"), [
-    ([CLIENTS], NO_LINES),
-    (TWO_LAWS, NO_LINES),
-    ([INDEPENDENT], "noise that no law draws with mean 0"),
+    ([CLIENTS], NO_LINES), (TWO_LAWS, NO_LINES), ([INDEPENDENT], "noise that no law draws with mean 0"),
     ([replaced(DRAWN, drawn=[["x(t)", "w"]], past=["w"]), INDEPENDENT], "noise that no law draws with mean 0"),
     (
         [DRAWN, replaced(INDEPENDENT, of="block_variance")],
         "or about other weights",
-    ),
-    ([replaced(CLIENTS, of="block_variance")], "is declared by nothing"),
+    ), ([replaced(CLIENTS, of="block_variance")], "is declared by nothing"),
     ([replaced(CLIENTS, of="iid_clients")], "is declared by nothing"),
     ([law("averages", "averages_uniformly", ["x(t) < h(t)", "g(t) < h(t)"])], "not well formed"),
     ([law("averages", "averages_uniformly", ["x(t) < x(t)"])], "not well formed"),
@@ -373,8 +359,7 @@ def test_an_equation_with_a_vector_without_a_mean_has_none() -> None:
     ([law("averages", "averages_uniformly", ["x(t) < h(t) - b(t)"])], "not well formed"),
     ([law("averages", "averages_uniformly", ["x(t) < 0"])], "not well formed"),
     ([law("averages", "averages_uniformly", ["x(t) < h(t, m)"])], "not well formed"),
-    ([replaced(CLIENTS, past=["w"])], "not well formed"),
-    ([replaced(CLIENTS, time="t")], "not well formed"),
+    ([replaced(CLIENTS, past=["w"])], "not well formed"), ([replaced(CLIENTS, time="t")], "not well formed"),
     ([DRAWN, {k: x for k, x in INDEPENDENT.items() if k != "clients"}], "not well formed"),
     ([DRAWN, replaced(INDEPENDENT, independent=["g(t)"])], "not well formed"),
 ])  # fmt: skip

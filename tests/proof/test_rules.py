@@ -160,14 +160,8 @@ OUTSIDE = "the value of an index is not shown to be in its range"
 
 
 @pytest.mark.parametrize(("value", "why"), [
-    ("0", ""),
-    ("n - 1", ""),
-    ("n", OUTSIDE),
-    ("0 - 1", OUTSIDE),
-    ("n/2", "is not an integer"),
-    ("eta", "is not an integer"),
-    ("k", OUTSIDE),
-    ("n - 2", OUTSIDE),
+    ("0", ""), ("n - 1", ""), ("n", OUTSIDE), ("0 - 1", OUTSIDE), ("n/2", "is not an integer"),
+    ("eta", "is not an integer"), ("k", OUTSIDE), ("n - 2", OUTSIDE),
 ])  # fmt: skip
 def test_what_holds_for_all_values_of_an_index_holds_for_those_in_its_range(value: str, why: str) -> None:
     one = bench(*INDEX_M, *INDEX_K, "[A] metric: f(m) <= f(m + 1)")
