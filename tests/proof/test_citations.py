@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from hand_records import Bench, agrees, record, said, shipped
 
+from boundcheck.engines.run import run
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
 from boundcheck.proof.discovery import folder
 from boundcheck.proof.find.record import record_file
 from boundcheck.verify import boundcheck_verify as v
@@ -384,3 +387,18 @@ def test_no_vector_of_a_lemma_stands_for_two(cited: str) -> None:
             found, rests = of_vectors(cited, lambda line, n=name, o=other: with_image(line, n, o))
             assert found or (cited, name) == (D_1, "mean") or f"that {other} stands for {name} of {cited}" in rests
             assert found or name in ("x", "mean")
+
+
+# FedShuffle as a case of FedShuffleGen
+
+
+@pytest.mark.parametrize("participation", ["full", {"kind": "uniform", "size": 2}])
+def test_runs_of_the_case_are_runs_of_the_general_method(participation: Any) -> None:
+    """The local step eta_l/|D_i| of Section 5 is E eta_l/(E |D_i|) of Appendix E."""
+    own = {"eta_g": 2, "E": 3, "participation": participation}
+    methods = ({"kind": "fedshuffle", "eta_l": "1/24", **own}, {"kind": "fedshuffle_gen", "eta_l": "1/8", **own})
+    curves = [
+        run(build_method(m), build_problem({"kind": "fedshuffle_36"}), rounds=[0, 1, 5], metrics=["gap"])
+        for m in methods
+    ]
+    assert list(curves[0].values["gap"]) == pytest.approx(list(curves[1].values["gap"]), rel=1e-12)

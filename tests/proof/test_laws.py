@@ -70,6 +70,7 @@ def test_what_an_order_gives(first: str, second: str, value: str, factor: str) -
     ("x(m)", "w", "is not shown to be in its range"),
     ("sum(j, n + 1, x(j))", "w", "is not shown to be in its range"), ("x(0)", "u", "of what is not known before"),
     ("x(0)", "h(0)", "of what is not known before"), ("sum(j, k, x(j + 1))", "w", "a sum over no positions"),
+    (FIRST, "x(k - 1)", "how many positions the two have in common is not known"),
     (FIRST, "x(k)", "how many positions the two have in common is not known"),
 ])  # fmt: skip
 def test_what_an_order_does_not_give(first: str, second: str, why: str) -> None:
@@ -78,17 +79,6 @@ def test_what_an_order_does_not_give(first: str, second: str, why: str) -> None:
     count = next((t for t in ("k", "n + 1") if f"sum(j, {t}, x(j))" == first), "1")
     more = {"signs": ["domain n", "domain k", "domain 1", "m"], **({"factor": FACTOR} if "x" in second else {})}
     assert why in refused(bench, first, second, f"{count}*<{MEAN}, {second}>", **more)
-
-
-def test_the_next_draw_is_not_one_of_the_first() -> None:
-    """x(j) with the sum of x(0), ..., x(j - 1) is not x(j - 1) with it; that is one of these."""
-    bench = Bench("[m] index: m >= 1", "[m.1] index: m <= n - 1", laws=[ORDER], **B5)
-    apart = bench.record.laws["order"]
-    places = [apart.place(next(iter(v.linear(bench.record.language.vector(v.parsed(t, "sum"), {})))))
-              for t in ("sum(j, m, x(j))", "x(m)", "x(0)")]  # fmt: skip
-    assert places[0][3] == bench.record.value("m")
-    with pytest.raises(v.Invalid, match="in common is not known"):
-        given(bench, "sum(j, m, x(j))", "x(m - 1)", "0", factor="0")
 
 
 @pytest.mark.parametrize(("row", "facts", "why"), [

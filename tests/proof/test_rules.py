@@ -262,14 +262,6 @@ def test_a_telescoping_sum(claim: str, by: Row, why: str) -> None:
     check(INDEX_M, claim, {"rule": "telescope", "index": "m", "count": "n", "term": "f(m)", **by}, why)
 
 
-def test_a_parameter_is_no_index_of_a_telescoping_sum_of_facts() -> None:
-    """w(E + 1) = w(E) - grad, for the one E, says nothing of other numbers of steps."""
-    one = bench("[local] algorithm: h(E + 1) = h(E) - grad")
-    found = one.says("sum(E, n, h(E + 1) - h(E)) = -n*grad", over("local", "E", "n"))
-    assert "the index has no range" in found
-    assert one.says("h(n) = h(0) - n*grad", {"rule": "sum", "equal": [["local", "1"]]}) != ""
-
-
 # values: what an expression has one of
 
 
