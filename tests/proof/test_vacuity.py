@@ -55,7 +55,7 @@ def at(facts: tuple[str, ...], values: dict[str, Any]) -> str:
 
 
 def points(choices: dict[str, Any]) -> Any:
-    return (dict(zip(choices, x, strict=True)) for x in islice(product(*choices.values()), 150))
+    return (dict(zip(choices, x, strict=True)) for x in islice(product(*choices.values()), 250))
 
 
 def test_the_point_meets_the_hypotheses_of_the_lemma() -> None:
