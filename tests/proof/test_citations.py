@@ -376,6 +376,13 @@ def test_a_lemma_for_other_vectors(cited: str, old: str, new: str, why: str) -> 
     assert any(part in found for part in why.split("|")), found
 
 
+def test_a_symbol_has_part_in_one_mean() -> None:
+    """Half of d2 by its vectors, and the other half by a mean of 2 d2, which nothing shows."""
+    halved = '["L**2*eta_l**2/2", "d2", "<d(e), d(e)>"], ["L**2*eta_l**2/4", "2*d2", "0"]'
+    found, _ = of_vectors(D_1, lambda line: with_text(line, '["L**2*eta_l**2", "d2", "<d(e), d(e)>"]', halved))
+    assert "has part in two means" in found
+
+
 @pytest.mark.parametrize("cited", [D_1, D_2])
 def test_no_vector_of_a_lemma_stands_for_two(cited: str) -> None:
     """Each image replaced by each other one: the equations among the vectors do not hold of it."""
