@@ -42,15 +42,11 @@ def test_the_metric_is_a_mean_over_the_rounds():
     right = sp.Eq(mean, total(gap(r), r, R) / R)
     assert made(right) == [True]
     for wrong in (
-        sp.Eq(mean, total(gap(r), r, R + 1) / R),
-        sp.Eq(mean, total(gap(r + 1), r, R) / R),
-        sp.Eq(mean, total(gap(r), r, R) / (R + 1)),
-        sp.Eq(mean, 2 * total(gap(r), r, R) / R),
-        sp.Eq(mean, total(gap(r), r, R)),
-        sp.Eq(mean, total(gap(r), r, R) / R + 1),
-        sp.Le(mean, total(gap(r), r, R) / R),
-        sp.Eq(gap_0, total(gap(r), r, R) / R),
-    ):
+        sp.Eq(mean, total(gap(r), r, R + 1) / R), sp.Eq(mean, total(gap(r + 1), r, R) / R),
+        sp.Eq(mean, total(gap(r), r, R) / (R + 1)), sp.Eq(mean, 2 * total(gap(r), r, R) / R),
+        sp.Eq(mean, total(gap(r), r, R)), sp.Eq(mean, total(gap(r), r, R) / R + 1),
+        sp.Le(mean, total(gap(r), r, R) / R), sp.Eq(gap_0, total(gap(r), r, R) / R),
+    ):  # fmt: skip
         assert made(wrong) == [False]
     assert made(right, weights=None) == made(right, weights=r) == [False]
 
@@ -80,21 +76,14 @@ def test_the_distance_is_at_most_that_to_a_minimiser():
 LOCAL = VectorEquality(y.at(k, k + 1), y - g * eta)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        VectorEquality(y.at(k, k + 1), y + g * eta),
-        VectorEquality(y.at(k, k + 1), y - g * eta * 2),
-        VectorEquality(y.at(k, k + 1), y - g * eta / R),
-        VectorEquality(y.at(k, k + 2), y - g * eta),
-        VectorEquality(y.at(i, i + 1), y - g * eta),
-        VectorEquality(y.at(k, k + 1), y * 2 - g * eta),
-        VectorEquality(y.at(k, k + 1), y - g * eta - s * eta),
-        VectorEquality(y.at(k, k + 1), y - vector_total(g, k, R) * eta),
-        sp.Eq(norm2(y.at(k, k + 1)), norm2(y - g * eta)),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("wrong", [
+    VectorEquality(y.at(k, k + 1), y + g * eta), VectorEquality(y.at(k, k + 1), y - g * eta * 2),
+    VectorEquality(y.at(k, k + 1), y - g * eta / R), VectorEquality(y.at(k, k + 2), y - g * eta),
+    VectorEquality(y.at(i, i + 1), y - g * eta), VectorEquality(y.at(k, k + 1), y * 2 - g * eta),
+    VectorEquality(y.at(k, k + 1), y - g * eta - s * eta),
+    VectorEquality(y.at(k, k + 1), y - vector_total(g, k, R) * eta),
+    sp.Eq(norm2(y.at(k, k + 1)), norm2(y - g * eta)),
+], ids=str)  # fmt: skip
 def test_a_local_step_is_that_of_the_composition(wrong):
     assert made(LOCAL, kind="algorithm") == [True]
     assert made(wrong, kind="algorithm") == [False]
@@ -120,11 +109,9 @@ def test_a_step_with_momentum_or_a_divisor():
     assert made(claim, kind="algorithm", statement_kind="fedshuffle_mvr") == [True]
     assert made(claim, kind="algorithm", statement_kind="fedshuffle") == [False]
     for wrong in (
-        y - (g + (m - g0) * a) * eta / C,
-        y - (g + (g0 - m * 2) * (1 - a)) * eta / C,
-        y - (g * (1 - a) + m - g0) * eta / C,
-        y - (g + m * (1 - a)) * eta / C,
-    ):
+        y - (g + (m - g0) * a) * eta / C, y - (g + (g0 - m * 2) * (1 - a)) * eta / C,
+        y - (g * (1 - a) + m - g0) * eta / C, y - (g + m * (1 - a)) * eta / C,
+    ):  # fmt: skip
         assert made(VectorEquality(y.at(k, k + 1), wrong), kind="algorithm", statement_kind="fedshuffle_mvr") == [False]
 
 
