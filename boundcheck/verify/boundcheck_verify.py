@@ -1965,13 +1965,17 @@ class Record(Draws):
         bound = cited.language.claim(statement["claim"])
         gap = put(bound.gap, place, whole)
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
-            free = {atom(("x", n)) for n in averaged}
+            free, used = {atom(("x", n)) for n in averaged}, set[int]()
             symbols = {n: x for n, x in place.items() if n != target}
             rest = mean = self.value(by["rest"])
             left = plus(plus(put(bound.gap, symbols, whole), variable(target)), rest, -1)
             for factor, what, its_mean in by["means"]:
                 coefficient, one = self.value(factor), put(cited.language.value(what), symbols, whole)
-                require(free & inside(one), f"{what} of {cited.id} is no expression in what is averaged")
+                require(
+                    free & inside(one) and not used & inside(one),
+                    f"{what} of {cited.id} is no expression in what is averaged, or has part in two means",
+                )
+                used |= free & inside(one)
                 left = plus(left, times(coefficient, one), -1)
                 mean = plus(mean, times(coefficient, self.value(its_mean)))
                 if not (what in averaged and inside(cited.language.value(what)) <= told):

@@ -85,6 +85,12 @@ def said(data: dict[str, Any]) -> str:
 NO_LINES = "it has no lines"
 
 
+def agrees(found: str, why: str) -> None:
+    """What the verifier says contains this; "" for what it accepts."""
+    assert why in found
+    assert bool(why) == bool(found), found
+
+
 class Bench:
     """A record whose facts are read, to which lines are added one by one."""
 

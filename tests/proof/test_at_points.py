@@ -133,15 +133,9 @@ def test_the_inequalities_of_proofs():
 # what it does not
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        sp.Le(norm2(p - q), L**2 * norm2(u - v) / 4),
-        sp.Le(norm2(p - q), L**2 * norm2(u - v)),
-        sp.Le(norm2(p), L),
-    ],
-    ids=["stronger", "the same", "another"],
-)
+@pytest.mark.parametrize("claim", [
+    sp.Le(norm2(p - q), L**2 * norm2(u - v) / 4), sp.Le(norm2(p - q), L**2 * norm2(u - v)), sp.Le(norm2(p), L),
+], ids=["stronger", "the same", "another"])  # fmt: skip
 def test_a_fact_of_an_assumption_with_an_inequality_is_taken_from_it(claim):
     """Also the inequality itself is refused when it is written down: only `pointwise` and the models make it."""
     with pytest.raises(BadInput, match=r"must be taken from the inequality grad_difference2 <= L\*\*2\*point"):
@@ -187,16 +181,12 @@ def test_the_assumption_is_the_statements_own():
 WITH_G = Evaluation("f_i", vector("w", m), vector("g", m), which=m)
 
 
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        (replace(WITH_G, point=vector("w", m) / 2), "as the gradient at"),
-        (replace(WITH_G, function="F", which=None), "as the gradient at"),
-        (replace(WITH_G, which=k), "as the gradient at"),
-        (replace(WITH_G, gradient=vector("h", m)), "two gradients of f_i"),
-    ],
-    ids=["point", "function", "client", "gradient"],
-)
+@pytest.mark.parametrize(("other", "message"), [
+    (replace(WITH_G, point=vector("w", m) / 2), "as the gradient at"),
+    (replace(WITH_G, function="F", which=None), "as the gradient at"),
+    (replace(WITH_G, which=k), "as the gradient at"),
+    (replace(WITH_G, gradient=vector("h", m)), "two gradients of f_i"),
+], ids=["point", "function", "client", "gradient"])  # fmt: skip
 def test_evaluations_do_not_contradict(other, message):
     """A gradient that is said to be at half the distance would make smoothness four times as strong."""
     first = pointwise("A", smooth_clients, "", WITH_G, Evaluation("f_i", ZERO, ZERO, which=m))

@@ -149,15 +149,10 @@ FACTS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("claim", "uses", "found"),
-    [
-        (n >= 0, ("condition small",), {"domain n"}),
-        (n >= b, (), {"domain n", "domain b", "domain 1"}),
-        (r >= 0, (), {"index r", "domain b"}),
-        (s >= 0, (), set()),
-    ],
-)
+@pytest.mark.parametrize(("claim", "uses", "found"), [
+    (n >= 0, ("condition small",), {"domain n"}), (n >= b, (), {"domain n", "domain b", "domain 1"}),
+    (r >= 0, (), {"index r", "domain b"}), (s >= 0, (), set()),
+])  # fmt: skip
 def test_a_step_finds_domains_and_ranges_but_no_condition(claim: Any, uses: Any, found: set[str]) -> None:
     (step,) = with_scope((Step("one", claim, uses, Combine(), ""),), FACTS)
     assert set(step.uses) - {"condition small"} == found

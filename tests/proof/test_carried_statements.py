@@ -133,14 +133,11 @@ def test_a_file_that_asks_for_its_own_derivation_while_it_is_loaded(write: Write
         discovery.derivation("scgd/theorem_3_4/corrected")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def derivation(statement):\n    return derivation(statement)\n",
-        "def derivation(statement):\n    return steps(statement)\ndef steps(s):\n    return derivation(s)\n",
-        "def derivation(statement):\n    return steps(0)\ndef steps(k):\n    return steps(k + 1)\n",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "def derivation(statement):\n    return derivation(statement)\n",
+    "def derivation(statement):\n    return steps(statement)\ndef steps(s):\n    return derivation(s)\n",
+    "def derivation(statement):\n    return steps(0)\ndef steps(k):\n    return steps(k + 1)\n",
+])  # fmt: skip
 def test_a_function_that_calls_itself_without_end(write: Write, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     write(text)
     assert main(["derive", "scgd/theorem_3_4/corrected"]) == 2

@@ -119,17 +119,13 @@ def two_ends(p: Proof) -> None:
     p.ends_with("positive")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        (unknown, "uses 'positiv' in step 'one', and no fact or earlier step has that name; the nearest name is 'posi"),
-        (no_part, "uses 'both.2' in step 'one', and no fact or earlier step has that name; the nearest name is 'both'"),
-        (twice, "has two facts or steps named 's'"),
-        (two_ends, "has two conclusions, 'conclusion' and 'positive'"),
-        (lambda p: p.done(), "has no conclusion; write its last step with `conclude`"),
-        (lambda p: p.condition("speed"), "has no single condition 'speed'; its conditions are step size"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "sentence"), [
+    (unknown, "uses 'positiv' in step 'one', and no fact or earlier step has that name; the nearest name is 'posi"),
+    (no_part, "uses 'both.2' in step 'one', and no fact or earlier step has that name; the nearest name is 'both'"),
+    (twice, "has two facts or steps named 's'"), (two_ends, "has two conclusions, 'conclusion' and 'positive'"),
+    (lambda p: p.done(), "has no conclusion; write its last step with `conclude`"),
+    (lambda p: p.condition("speed"), "has no single condition 'speed'; its conditions are step size"),
+])  # fmt: skip
 def test_a_wrong_word_is_refused_with_a_sentence(wrong: Callable[[Proof], Any], sentence: str) -> None:
     with pytest.raises(BadInput) as found:
         wrong(proof())

@@ -60,8 +60,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "index of a symbol of the statement": (("index: n <= 3",), LEFT),
     "range of what is defined": (("definition: s == n*eta", "range: s <= mu"), NEW),
     "definition of what has a range": (("range: s <= mu", "definition: s == n*eta"), NEW),
-    "range by terms": (("range: t <= <u, u>",), OTHER),
-    "range by itself": (("range: t <= 2*t - 1",), LEFT),
+    "range by terms": (("range: t <= <u, u>",), OTHER), "range by itself": (("range: t <= 2*t - 1",), LEFT),
     "range by a later index": (("[j] index: j >= m", *INDEX_M), OTHER),
     "range twice": ((*INDEX_M, *INDEX_K, "index: m >= 2"), OTHER),
     "range of an integer": (("range: m >= 0",), "ranges over no index"),
@@ -93,7 +92,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     # the target
     "the target is defined": (("definition: dist2_1 == -1 - dist2_0",), TARGET),
     "the target is an index": (("range: dist2_1 >= 0",), TARGET),
-}
+}  # fmt: skip
 
 ALLOWED: dict[str, tuple[str, ...]] = {
     "index, definition, count and one symbol times integers": (

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hand_records import INDEX_K, INDEX_M, RANGE_A, Bench, terms
+from hand_records import INDEX_K, INDEX_M, RANGE_A, Bench, agrees, terms
 
 from boundcheck.verify import boundcheck_verify as v
 
@@ -30,8 +30,7 @@ def bench(*facts: str, **more: Any) -> Bench:
 
 def check(facts: Any, claim: str, by: Row, why: str, **more: Any) -> None:
     found = bench(*facts, **FUNCTION).says(claim, by, **more)
-    assert why in found
-    assert bool(why) == bool(found)
+    agrees(found, why)
 
 
 def over(of: str, index: str, count: str, **more: Any) -> Row:
@@ -49,28 +48,25 @@ RANGE, FREE = "is not shown to be in the range of the index", "is about an index
 NOT_SO = "the claim is not the sum of the line"
 
 
-@pytest.mark.parametrize(
-    ("facts", "claim", "by", "why"),
-    [
-        ((*INDEX_M, BELOW), f"{TOTAL} <= n*L**2", over("A", "m", "n"), ""),
-        ((*INDEX_M, BELOW), f"{TOTAL} <= (n - 1)*L**2", over("A", "m", "n"), NOT_SO),
-        ((*INDEX_M, BELOW), f"{TOTAL} < n*L**2", over("A", "m", "n"), NOT_SO),
-        ((*INDEX_M, BELOW), "sum(m, n + 1, <h(m), h(m)>) <= (n + 1)*L**2", over("A", "m", "n + 1"), RANGE),
-        ((*INDEX_M, BELOW), "sum(m, E, <h(m), h(m)>) <= E*L**2", over("A", "m", "E"), RANGE),
-        (("[m] index: m >= 5", BELOW), f"{TOTAL} <= n*L**2", over("A", "m", "n"), RANGE),
-        ((*INDEX_M, BELOW), "sum(m, y, <h(m), h(m)>) <= y*L**2", over("A", "m", "y"), f"{RANGE}"),
-        ((*INDEX_K, "[A] metric: f(k) <= L"), "sum(k, eta, f(k)) <= eta*L", over("A", "k", "eta"), "natural number"),
-        ((*INDEX_K, "[A] metric: f(k) <= L"), "sum(k, n - 2, f(k)) <= (n - 2)*L", over("A", "k", "n - 2"), "natural"),
-        ((*INDEX_K, "[A] metric: f(k) <= L"), "sum(k, n - 1, f(k)) <= (n - 1)*L", over("A", "k", "n - 1"), ""),
-        # a parameter, and what nobody declared, are one number each; a real variable is no index
-        ((), "sum(E, n, 1) <= sum(E, n, E)", over("domain E", "E", "n"), "the index has no range"),
-        (("[A] metric: f(j) <= L",), "sum(j, n, f(j)) <= n*L", over("A", "j", "n"), "the index has no range"),
-        ((*RANGE_A, "[A] metric: f(a) <= L"), "sum(a, n, f(a)) <= n*L", over("A", "a", "n"), "is of another kind"),
-        # a range that depends on the index leaves fewer values
-        ((*INDEX_M, "[j] index: j >= m", "[j.1] index: j <= 0"), "sum(m, n, m) <= sum(m, n, j)",
-         over("j", "m", "n"), "the range of another index depends on this one"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("facts", "claim", "by", "why"), [
+    ((*INDEX_M, BELOW), f"{TOTAL} <= n*L**2", over("A", "m", "n"), ""),
+    ((*INDEX_M, BELOW), f"{TOTAL} <= (n - 1)*L**2", over("A", "m", "n"), NOT_SO),
+    ((*INDEX_M, BELOW), f"{TOTAL} < n*L**2", over("A", "m", "n"), NOT_SO),
+    ((*INDEX_M, BELOW), "sum(m, n + 1, <h(m), h(m)>) <= (n + 1)*L**2", over("A", "m", "n + 1"), RANGE),
+    ((*INDEX_M, BELOW), "sum(m, E, <h(m), h(m)>) <= E*L**2", over("A", "m", "E"), RANGE),
+    (("[m] index: m >= 5", BELOW), f"{TOTAL} <= n*L**2", over("A", "m", "n"), RANGE),
+    ((*INDEX_M, BELOW), "sum(m, y, <h(m), h(m)>) <= y*L**2", over("A", "m", "y"), f"{RANGE}"),
+    ((*INDEX_K, "[A] metric: f(k) <= L"), "sum(k, eta, f(k)) <= eta*L", over("A", "k", "eta"), "natural number"),
+    ((*INDEX_K, "[A] metric: f(k) <= L"), "sum(k, n - 2, f(k)) <= (n - 2)*L", over("A", "k", "n - 2"), "natural"),
+    ((*INDEX_K, "[A] metric: f(k) <= L"), "sum(k, n - 1, f(k)) <= (n - 1)*L", over("A", "k", "n - 1"), ""),
+    # a parameter, and what nobody declared, are one number each; a real variable is no index
+    ((), "sum(E, n, 1) <= sum(E, n, E)", over("domain E", "E", "n"), "the index has no range"),
+    (("[A] metric: f(j) <= L",), "sum(j, n, f(j)) <= n*L", over("A", "j", "n"), "the index has no range"),
+    ((*RANGE_A, "[A] metric: f(a) <= L"), "sum(a, n, f(a)) <= n*L", over("A", "a", "n"), "is of another kind"),
+    # a range that depends on the index leaves fewer values
+    ((*INDEX_M, "[j] index: j >= m", "[j.1] index: j <= 0"), "sum(m, n, m) <= sum(m, n, j)",
+     over("j", "m", "n"), "the range of another index depends on this one"),
+])  # fmt: skip
 def test_a_sum_over_an_index(facts: Any, claim: str, by: Row, why: str) -> None:
     check(facts, claim, by, why)
 
@@ -150,8 +146,7 @@ def test_the_mean_value_theorem_is_about_a_smooth_path_on_the_whole_segment() ->
         one.add("a < 1", "1 - a > 0", {"rule": "assumed", "source": "granted"})
         change = {**by, "path": path, "start": "a", "below": "a < 1"}
         found = one.says(f"({path.replace('t', '1')}) - ({path.replace('t', 'a')}) >= 3*(1 - a)", change)
-        assert why in found
-        assert bool(why) == bool(found)
+        agrees(found, why)
     for path in ("t**(1/2)", "min(t, 1 - t)", "f(1/t)", "(t**2)**(1/2)", "2**t", "f(f(t))"):
         with pytest.raises((v.Invalid, *v.BROKEN)):
             v.derivative(Bench().record.value(path), v.atom(("x", "t")))
@@ -164,24 +159,14 @@ def at(of: str, ranges: Any = (), **values: str) -> Row:
 OUTSIDE = "the value of an index is not shown to be in its range"
 
 
-@pytest.mark.parametrize(
-    ("value", "why"),
-    [
-        ("0", ""),
-        ("n - 1", ""),
-        ("n", OUTSIDE),
-        ("0 - 1", OUTSIDE),
-        ("n/2", "is not an integer"),
-        ("eta", "is not an integer"),
-        ("k", OUTSIDE),
-        ("n - 2", OUTSIDE),
-    ],
-)
+@pytest.mark.parametrize(("value", "why"), [
+    ("0", ""), ("n - 1", ""), ("n", OUTSIDE), ("0 - 1", OUTSIDE), ("n/2", "is not an integer"),
+    ("eta", "is not an integer"), ("k", OUTSIDE), ("n - 2", OUTSIDE),
+])  # fmt: skip
 def test_what_holds_for_all_values_of_an_index_holds_for_those_in_its_range(value: str, why: str) -> None:
     one = bench(*INDEX_M, *INDEX_K, "[A] metric: f(m) <= f(m + 1)")
     found = one.says(f"f({value}) <= f({value} + 1)", at("A", ["n - 1 >= 0", *["k"][: value == "k"]], m=value))
-    assert why in found
-    assert bool(why) == bool(found)
+    agrees(found, why)
     if not why:
         for wrong in ("f(0) <= f(2)", "f(1) <= f(0)", f"f({value}) <= f({value} + 1) - 1"):
             assert "the claim is not the line at these values" in one.says(wrong, at("A", ["n - 1 >= 0"], m=value))
@@ -234,8 +219,7 @@ def test_an_induction_has_its_base_and_its_step_for_every_value() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("implication", "why"),
+@pytest.mark.parametrize(("implication", "why"),
     [("f(k) <= 3 => f(k + 1) <= 3", ""), ("f(k) <= 3 => f(k + 2) <= 3", "from k to k + 1"),
      ("f(k) <= 3 => f(k) <= 3", "from k to k + 1"), ("f(k) <= 3 => f(k + 1) <= 4", "from k to k + 1"),
      ("f(k) <= 3 & f(0) <= 3 => f(k + 1) <= 3", "the step is no implication")],
@@ -244,8 +228,7 @@ def test_a_step_of_an_induction_leads_to_the_next_value(implication: str, why: s
     one = bench(*INDEX_K, "[base] metric: f(0) <= 3")
     one.add("step", implication, {"rule": "assumed", "source": "granted"})
     found = one.says("f(n) <= 3", induction())
-    assert why in found
-    assert bool(why) == bool(found)
+    agrees(found, why)
 
 
 def test_an_implication_is_no_fact_and_a_supposition_is_kept() -> None:
@@ -265,51 +248,37 @@ def test_an_implication_is_no_fact_and_a_supposition_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "by", "why"),
-    [
-        ("sum(m, n, f(m + 1) - f(m)) == f(n) - f(0)", {}, ""),
-        ("sum(m, n, f(m + 1) - f(m)) == f(n) - f(1)", {}, "not a telescoping sum"),
-        ("sum(m, n, f(m + 1) - f(m)) == f(n - 1) - f(0)", {}, "not a telescoping sum"),
-        ("sum(m, n, f(m + 1) - 2*f(m)) == f(n) - f(0)", {}, "not a telescoping sum"),
-        ("sum(m, eta, f(m + 1) - f(m)) == f(eta) - f(0)", {"count": "eta"}, "is not an integer"),
-        ("sum(m, n, h(m + 1) - h(m)) = h(n) - h(0)", {"term": "h(m)"}, ""),
-        ("sum(m, n, h(m + 1) - h(m)) = h(n) - h(1)", {"term": "h(m)"}, "not a telescoping sum"),
-        ("sum(m, n, h(m + 1) - h(m)) = h(n) - 2*h(0)", {"term": "h(m)"}, "not a telescoping sum"),
-    ],
-)
+    ("claim", "by", "why"), [
+    ("sum(m, n, f(m + 1) - f(m)) == f(n) - f(0)", {}, ""),
+    ("sum(m, n, f(m + 1) - f(m)) == f(n) - f(1)", {}, "not a telescoping sum"),
+    ("sum(m, n, f(m + 1) - f(m)) == f(n - 1) - f(0)", {}, "not a telescoping sum"),
+    ("sum(m, n, f(m + 1) - 2*f(m)) == f(n) - f(0)", {}, "not a telescoping sum"),
+    ("sum(m, eta, f(m + 1) - f(m)) == f(eta) - f(0)", {"count": "eta"}, "is not an integer"),
+    ("sum(m, n, h(m + 1) - h(m)) = h(n) - h(0)", {"term": "h(m)"}, ""),
+    ("sum(m, n, h(m + 1) - h(m)) = h(n) - h(1)", {"term": "h(m)"}, "not a telescoping sum"),
+    ("sum(m, n, h(m + 1) - h(m)) = h(n) - 2*h(0)", {"term": "h(m)"}, "not a telescoping sum"),
+])  # fmt: skip
 def test_a_telescoping_sum(claim: str, by: Row, why: str) -> None:
     check(INDEX_M, claim, {"rule": "telescope", "index": "m", "count": "n", "term": "f(m)", **by}, why)
-
-
-def test_a_parameter_is_no_index_of_a_telescoping_sum_of_facts() -> None:
-    """w(E + 1) = w(E) - grad, for the one E, says nothing of other numbers of steps."""
-    one = bench("[local] algorithm: h(E + 1) = h(E) - grad")
-    found = one.says("sum(E, n, h(E + 1) - h(E)) = -n*grad", over("local", "E", "n"))
-    assert "the index has no range" in found
-    assert one.says("h(n) = h(0) - n*grad", {"rule": "sum", "equal": [["local", "1"]]}) != ""
 
 
 # values: what an expression has one of
 
 
-@pytest.mark.parametrize(
-    ("fact", "claim", "sign", "why"),
-    [
-        ("definition: y == 1/mu", "y*mu == 1", "domain mu", ""),
-        ("definition: y == 1/sigma2", "y*sigma2 == 1", "domain sigma2", "the denominator sigma2 is not shown"),
-        ("definition: y == mu/(mu - L)", "y*(mu - L) == mu", "domain mu", "is not shown to differ from 0"),
-        ("definition: y == 2*sigma2", "2 == y/sigma2", "domain sigma2", "the denominator sigma2 is not shown"),
-        ("definition: y == 2*mu", "2 == y/mu", "domain mu", ""),
-    ],
-)
+@pytest.mark.parametrize(("fact", "claim", "sign", "why"), [
+    ("definition: y == 1/mu", "y*mu == 1", "domain mu", ""),
+    ("definition: y == 1/sigma2", "y*sigma2 == 1", "domain sigma2", "the denominator sigma2 is not shown"),
+    ("definition: y == mu/(mu - L)", "y*(mu - L) == mu", "domain mu", "is not shown to differ from 0"),
+    ("definition: y == 2*sigma2", "2 == y/sigma2", "domain sigma2", "the denominator sigma2 is not shown"),
+    ("definition: y == 2*mu", "2 == y/mu", "domain mu", ""),
+])  # fmt: skip
 def test_a_quotient_has_a_value_where_its_denominator_is_shown_to_differ_from_0(
     fact: str, claim: str, sign: str, why: str
 ) -> None:
     check([fact], claim, {"rule": "sum", "put": [["f0", "y"]], "signs": [sign]}, why)
 
 
-@pytest.mark.parametrize(
-    ("of", "sign", "why"),
+@pytest.mark.parametrize(("of", "sign", "why"),
     [("sigma2", "domain sigma2", ""), ("0 - sigma2", "domain sigma2", "not shown to be at least 0"),
      ("y", "domain L", "not shown to be at least 0"), ("L - mu", "domain 1", "")],
 )  # fmt: skip
@@ -334,40 +303,37 @@ def test_a_power_of_what_may_be_negative_has_no_rules() -> None:
 def test_a_factor_that_may_vanish_is_not_divided_by() -> None:
     for factor, why in (("(mu - L)", "'u' has no plain coefficient"), ("2", "")):
         found = bench(f"algorithm: {factor}*u = {factor}*v").says("u = v", {"rule": "sum", "put": [["f0", "u"]]})
-        assert why in found
-        assert bool(why) == bool(found)
+        agrees(found, why)
     by = {"rule": "sum", "equal": [["f0", "1/(mu - L)"]]}
     check(["metric: (mu - L)*f(0) == (mu - L)*f(1)"], "f(0) == f(1)", by, "is not shown to differ from 0")
 
 
 @pytest.mark.parametrize(
-    ("claim", "by", "why"),
-    [
-        ("y >= 0", terms((-1, "up")), "a coefficient is not positive"),
-        ("y >= -1", terms((1, "low")), "the two sides of its identity differ"),
-        ("y > 0", terms((1, "low")), "its terms do not show the claim"),
-        ("y == 0", terms((1, "low")), "its terms do not show the claim"),
-        ("y != 0", terms((1, "low")), "its terms do not show the claim"),
-        ("y*z >= 0", terms((1, "low", "up")), "the two sides of its identity differ"),
-        ("1/y >= 0", terms((1, ["low", -1])), "shows no sign for this factor"),
-        ("z >= 0", terms((1, {"square": "z"})), "is not at least 0 by its form"),
-        ("z**2 >= 0", terms((1, {"square": "z**2"})), ""),
-        ("z**3 >= 0", terms((1, {"square": "z**3"})), "is not at least 0 by its form"),
-        ("<u, v> >= 0", terms((1, {"square": "<u, v>"})), "is not at least 0 by its form"),
-        ("0 - <u, u> >= 0", terms((1, {"square": "0 - <u, u>"})), "is not at least 0 by its form"),
-        ("sum(i, z, <h(i), h(i)>) >= 0", terms((1, {"square": "sum(i, z, <h(i), h(i)>)"})), "by its form"),
-        ("sum(i, n, <h(i), h(i)>) >= 0", terms((1, {"square": "sum(i, n, <h(i), h(i)>)"}), signs=["n >= 0"]), ""),
-        ("sum(i, n - 3, <h(i), h(i)>) >= 0", terms((1, {"square": "sum(i, n - 3, <h(i), h(i)>)"}), signs=["n >= 0"]),
-         "by its form"),
-        ("y >= 0", {"rule": "absurd", "of": "low"}, "is not false"),
-        ("y >= 0", {"rule": "imagination"}, "there is no such rule"),
-        ("y >= 0", {"rule": "check"}, "there is no such rule"),
-        ("n >= 2", {"rule": "integer", "of": "n > 1"}, "no earlier line"),
-        ("eta - 1 >= 0", {"rule": "integer", "of": "domain eta"}, "not that an integer is at least 1"),
-        ("y == 0", {"rule": "both", "of": ["low", "low"]}, "do not give the equation"),
-        ("min(y, z) <= t", {"rule": "min", "of": ["y", "z"], "low": "t", "each": ["low"]}, "the least of several"),
-    ],
-)  # fmt: skip
+    ("claim", "by", "why"), [
+    ("y >= 0", terms((-1, "up")), "a coefficient is not positive"),
+    ("y >= -1", terms((1, "low")), "the two sides of its identity differ"),
+    ("y > 0", terms((1, "low")), "its terms do not show the claim"),
+    ("y == 0", terms((1, "low")), "its terms do not show the claim"),
+    ("y != 0", terms((1, "low")), "its terms do not show the claim"),
+    ("y*z >= 0", terms((1, "low", "up")), "the two sides of its identity differ"),
+    ("1/y >= 0", terms((1, ["low", -1])), "shows no sign for this factor"),
+    ("z >= 0", terms((1, {"square": "z"})), "is not at least 0 by its form"),
+    ("z**2 >= 0", terms((1, {"square": "z**2"})), ""),
+    ("z**3 >= 0", terms((1, {"square": "z**3"})), "is not at least 0 by its form"),
+    ("<u, v> >= 0", terms((1, {"square": "<u, v>"})), "is not at least 0 by its form"),
+    ("0 - <u, u> >= 0", terms((1, {"square": "0 - <u, u>"})), "is not at least 0 by its form"),
+    ("sum(i, z, <h(i), h(i)>) >= 0", terms((1, {"square": "sum(i, z, <h(i), h(i)>)"})), "by its form"),
+    ("sum(i, n, <h(i), h(i)>) >= 0", terms((1, {"square": "sum(i, n, <h(i), h(i)>)"}), signs=["n >= 0"]), ""),
+    ("sum(i, n - 3, <h(i), h(i)>) >= 0", terms((1, {"square": "sum(i, n - 3, <h(i), h(i)>)"}), signs=["n >= 0"]),
+     "by its form"),
+    ("y >= 0", {"rule": "absurd", "of": "low"}, "is not false"),
+    ("y >= 0", {"rule": "imagination"}, "there is no such rule"),
+    ("y >= 0", {"rule": "check"}, "there is no such rule"),
+    ("n >= 2", {"rule": "integer", "of": "n > 1"}, "no earlier line"),
+    ("eta - 1 >= 0", {"rule": "integer", "of": "domain eta"}, "not that an integer is at least 1"),
+    ("y == 0", {"rule": "both", "of": ["low", "low"]}, "do not give the equation"),
+    ("min(y, z) <= t", {"rule": "min", "of": ["y", "z"], "low": "t", "each": ["low"]}, "the least of several"),
+])  # fmt: skip
 def test_a_sum_of_what_is_at_least_0(claim: str, by: Row, why: str) -> None:
     check(("[low] metric: y >= 0", "[up] metric: 0 - y >= 0"), claim, by, why)
 
