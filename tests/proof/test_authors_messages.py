@@ -103,7 +103,7 @@ BROKEN: dict[str, tuple[Callable[[], Proof], str, Callable[[Any], bool] | None]]
     "an unknown name": (lambda: one(ge(s * L, 0), "domian L", "s"),
                         "no fact or earlier step has that name; the nearest name is 'domain L'", None),
     "an illegal definition": (defined, "the fact 'eta'", None),
-    "a wrong argument of a citation": (cited, "dist2_0 of scgd/lemma_3_1/corrected is the value at the start of this run", None),
+    "a wrong argument of a citation": (cited, "dist2_0 of scgd/lemma_3_1/corrected is the value at the start of", None),
     "a law that the assumption does not declare": (lambda: one(ge(norm2(v), 0), laws=(LAW,)), "the law 'order'", None),
     "a range that is not shown": (summed, "a value of m with m >= 0 and m <= n + 1 - 1 is not shown to be in", None),
     "an index out of range": (at_the_end, "n is not shown to be in the range of m", None),

@@ -145,12 +145,7 @@ def test_a_changed_fact_counts_as_transcribed():
     proof = derivation("scgd/fedavg_full_participation/corrected")
 
     def written(one):
-<<<<<<< HEAD
-        made = generated(one.statement, one.facts, one.target)
-        return {f.name for f in one.facts if f.kind == "algorithm" and f.name not in made}
-=======
         return {r["name"] for r in fact_rows(one) if (r["kind"], r["origin"]) == ("algorithm", "transcribed")}
->>>>>>> w1
 
     assert not {"local step", "common start", "average"} & written(proof)
     step = next(f for f in proof.facts if f.name == "local step")

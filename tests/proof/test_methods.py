@@ -9,15 +9,9 @@ import sympy as sp
 from judged import judged, judged_step
 
 from boundcheck.errors import BadInput
-from boundcheck.proof import rules
+from boundcheck.proof import methods, rules
 from boundcheck.proof.derivation import Derivation, scope_facts
-<<<<<<< HEAD
-from boundcheck.proof.methods import Combine, Decide, Identity, Imported, Supposing
-from boundcheck.proof.rules import Accumulation, At, CauchySchwarz, Exchange, Induction, Jensen, Limit, MeanValue, PartialSum, Shift, SumOver, Telescoping, Triangle, Young
-=======
-from boundcheck.proof.methods import Combine
-from boundcheck.proof.methods import Decide, Identity, Imported
->>>>>>> w1
+from boundcheck.proof.methods import Combine, Decide, Identity, Imported
 from boundcheck.proof.step import Fact, Status, Step
 from boundcheck.proof.sums import closed_form, total, vector_total
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, inner, norm2, vector
@@ -118,7 +112,7 @@ METHODS: dict[str, tuple[Any, tuple[Any, ...], Any, tuple[Any, ...]]] = {
                  (le(total(total(f(m - k), k, T), m, N), total(total(f(m - k), m, T), k, N)),)),
     "one value": (rules.At("f0", m, N - 1), (NEXT,), le(f(N), f(N - 1) + q),
                   (le(f(N + 1), f(N) + q), le(f(N), f(0) + q))),
-    "supposition": (rules.Supposing(Combine()), (RECURSION, q >= 0), sp.Implies(le(f(k), z), le(f(k + 1), q * z + b)),
+    "supposition": (methods.Supposing(Combine()), (RECURSION, q >= 0), sp.Implies(le(f(k), z), le(f(k + 1), q * z + b)),
                     (sp.Implies(le(f(k), z), le(f(k + 1), z + b)),)),
 }  # fmt: skip
 
@@ -141,7 +135,7 @@ def test_an_induction_agrees_with_increments_that_are_added_up() -> None:
     steps = (
         Step("added", le(f(E), f(0) + upto(E).rhs), ("f1", "domain E"), rules.Accumulation("f1", f(k), k, E), ""),
         Step("base", le(f(0), 0), ("f0",), Decide(), ""),
-        Step("next", sp.Implies(upto(k), upto(k + 1)), ("f1",), rules.Supposing(Decide()), ""),
+        Step("next", sp.Implies(upto(k), upto(k + 1)), ("f1",), methods.Supposing(Decide()), ""),
         Step("all", upto(E), ("base", "next", "domain E"), rules.Induction("base", "next", k, E), ""),
         Step("taken", le(f(0), f(1)), (), Imported("a textbook"), ""),
         Step("false", le(f(E), 0), ("all", "domain E"), Decide(), ""),
