@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -99,12 +100,12 @@ def _survivors(changes) -> list[tuple[str, str, int]]:
 
 def test_a_refuted_line_that_claims_something_else_is_not_about_the_derivation():
     """Whatever point refutes it: the claim must be that of the step, and use no more."""
-    for path in sorted(REFUTATIONS):
-        id, row = checked(path).data["id"], v.examined(path)
-        assert _not_refuted(id, row["refuted"]) == ""
-        for name, own in row["refuted"].items():
-            for _, claim in numbers_and_signs(own["claim"]):
-                assert _not_refuted(id, {**row["refuted"], name: {**own, "claim": claim}}) == name
+    for path in random.Random(25).sample(sorted(REFUTATIONS), 8):
+        id, refuted = checked(path).data["id"], v.examined(path)["refuted"]
+        assert _not_refuted(id, refuted) == ""
+        for name, own in refuted.items():
+            for _, claim in list(numbers_and_signs(own["claim"]))[:5]:
+                assert _not_refuted(id, {**refuted, name: {**own, "claim": claim}}) == name
 
 
 def test_changes_of_what_a_record_is_about_are_refused():
@@ -122,19 +123,22 @@ AS_GOOD = {"known later", "epochs", "no epochs", "another name", "no time"}
 
 
 def test_a_law_that_is_changed_leaves_a_line_without_its_reason():
-    seen = set()
-    for path in [p for p in whole() if checked(p).data["laws"]]:
-        data = checked(path).data
-        for k, law in enumerate(data["laws"]):
+    changes: dict[str, list[Any]] = {}
+    for path in [p for p in whole() if json.loads(p.read_bytes())["laws"]]:
+        for k, law in enumerate(laws := json.loads(path.read_bytes())["laws"]):
             for kind, other in of_law(law):
-                mutant = {**data, "laws": [*data["laws"][:k], other, *data["laws"][k + 1 :]]}
-                mutant["digest"] = v.digest(mutant)
-                try:
-                    v.Record(path, data=mutant).check()
-                except v.Invalid:
-                    seen.add(kind)
-                else:
-                    assert kind in AS_GOOD, (path.name, law["name"], kind)
+                changes.setdefault(kind, []).append((path, [*laws[:k], other, *laws[k + 1 :]]))
+    seen = set()
+    for kind, every in changes.items():
+        for path, laws in random.Random(25).sample(every, min(5, len(every))):
+            mutant = {**json.loads(path.read_bytes()), "laws": laws}
+            mutant["digest"] = v.digest(mutant)
+            try:
+                v.Record(path, data=mutant).check()
+            except v.Invalid:
+                seen.add(kind)
+            else:
+                assert kind in AS_GOOD, (path.name, kind)
     assert seen >= {"known before its draw", "one item more", "fewer items", "drawn independently", "of nothing"}
 
 
