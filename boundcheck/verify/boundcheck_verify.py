@@ -1960,6 +1960,11 @@ class Record(Draws):
         told, taken = self._for_vectors(cited, by)
         if target not in told:
             self.rests.append(f"that {by['metric']} is what {cited.id} bounds")
+        ours = [(name, meaning) for name, _, meaning in self.statement["symbols"]]
+        for name, _, meaning in statement["symbols"]:
+            text = by["images"].get(name, name)
+            if name not in averaged and (text, meaning) not in ours and atom(("x", name)) not in told:
+                self.rests.append(f"that {text} stands for {name} of {cited.id}")
         bound = cited.language.claim(statement["claim"])
         gap = put(bound.gap, place, whole)
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression

@@ -27,14 +27,14 @@ NOT_EVALUATED = ("mean", "once", "average", "cite", "limsup", "mean value", "ope
 BY_CASES = ("cases", "absurd", "suppose")  # what they name holds under suppositions
 LARGE = 40  # terms of a sum, exponents
 Point = dict[Any, Any]  # ("x", name), ("f", name, arguments), ("slope", text, arguments) -> number or pair
+Draw = Callable[[Any, str], Any]  # (place, kind of its name) -> value
 
 
 class Unknown(Exception):
     """An expression has no value here: a denominator is 0, a number of terms is none, a root is of less than 0."""
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Reading: claims to trees of Python's own parser
+# reading: claims to trees of Python's own parser
 
 
 @cache
@@ -57,8 +57,7 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[A-Za-z_]\w*", text.replace("@", "_any")))
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Values
+# values
 
 
 def vector(x: Any) -> bool:
@@ -68,9 +67,7 @@ def vector(x: Any) -> bool:
 class Reader:
     """Values of expressions at a point; `draw` gives what the point does not have yet."""
 
-    def __init__(
-        self, kinds: Mapping[str, str], point: Point, draw: Callable[[Any, str], Any], number: Any = F
-    ) -> None:
+    def __init__(self, kinds: Mapping[str, str], point: Point, draw: Draw, number: Any = F) -> None:
         self.kinds, self.point, self.draw, self.number_type = kinds, point, draw, number
         self.met: dict[Any, None] = {}  # the places of the point that were read, in order
 
@@ -88,14 +85,10 @@ class Reader:
         """The place of the point that an expression names, and its kind; None for another expression."""
         if isinstance(node, ast.Name) and node.id not in bound:
             return ("x", node.id), self.kinds[node.id]
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and "function" in self.kinds.get(node.func.id, "")
-        ):
-            arguments = tuple(fraction(self.value(a, bound)) for a in node.args)
-            return ("f", node.func.id, arguments), self.kinds[node.func.id]
-        return None
+        name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        if "function" not in self.kinds.get(name, ""):
+            return None
+        return ("f", name, tuple(fraction(self.value(a, bound)) for a in node.args)), self.kinds[name]
 
     def value(self, node: ast.expr, bound: Mapping[str, Any]) -> Any:
         if isinstance(node, ast.Constant):
@@ -176,9 +169,8 @@ class Reader:
         if vector(gap):
             return all(sign(x) == 0 for x in gap)
         found = sign(gap)
-        return {"<=": found <= 0, ">=": found >= 0, "<": found < 0, ">": found > 0, "!=": found != 0}.get(
-            op, found == 0
-        )
+        known = {"<=": found <= 0, ">=": found >= 0, "<": found < 0, ">": found > 0, "!=": found != 0}
+        return known.get(op, found == 0)
 
 
 def few(count: Any) -> range:
@@ -223,8 +215,7 @@ def sign(x: Any) -> int:
     return 0 if abs(found) < sp.Float("1e-30") else 1 if found > 0 else -1
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# What a line rests on
+# what a line rests on
 
 
 @dataclass(frozen=True)
@@ -240,6 +231,7 @@ class Wanted:
     every: tuple[str, str] | None = None  # an index, and the number of its values
 
 
+EVERY = {"over": ("of", "count"), "induction": ("step", "last")}  # what holds for all values of an index, and how many
 NAMED = {"equal": 1, "signs": 0, "each": 0, "to": 0, "sign": 0, "falls": 0}  # members that name lines
 
 
@@ -267,12 +259,8 @@ class Lines:
         """
         by, now, rule = entry["by"], tuple(entry.get("if", ())), entry["by"]["rule"]
         named = [(name, solved) for name, solved in by.get("put", ())]
-        named += [
-            (f if isinstance(f, str) else f[0], "")
-            for _, fs in by.get("terms", ())
-            for f in fs
-            if not isinstance(f, dict)
-        ]
+        factors = [f for _, own in by.get("terms", ()) for f in own if not isinstance(f, dict)]
+        named += [(f if isinstance(f, str) else f[0], "") for f in factors]
         for member, paired in NAMED.items():
             own = [by[member]] if isinstance(by.get(member), str) else by.get(member, ())
             named += [(x[0] if paired else x, "") for x in own]
@@ -280,11 +268,9 @@ class Lines:
             named += [(n, "") for n in ([by["of"]] if isinstance(by["of"], str) else by["of"])]
         named += [(by["base"], "")] if rule == "induction" else []
         found = [w for name, solved in named for w in self._opened(name, solved, now, further)]
-        if rule in ("over", "induction"):
-            source = by["step" if rule == "induction" else "of"]
-            found.append(
-                Wanted(self.claim(source, now), every=(by["index"], by["last" if rule == "induction" else "count"]))
-            )
+        if rule in EVERY:
+            source, count = EVERY[rule]
+            found.append(Wanted(self.claim(by[source], now), every=(by["index"], by[count])))
         if rule == "at":
             found.append(Wanted(self.claim(by["of"], now), at=tuple(by["values"].items())))
             found += [Wanted(self.claim(n, now)) for n in by["ranges"]]
@@ -308,8 +294,7 @@ class Lines:
         return [Wanted(r) for r in found]
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Points
+# points
 
 
 class Search:
@@ -358,18 +343,17 @@ class Search:
             self.held[w] = about | set(reader.met)
         return None
 
-    def run(self, attempts: int, changes: int) -> bool:
+    def run(self, changes: int) -> bool:
         """Whether a point was found."""
-        for _ in range(attempts):
-            self.point.clear()
-            self.tied: set[Any] = set()
-            self.held: dict[Wanted, set[Any]] = {}  # a claim that holds -> the places of the point that it is about
-            for _ in range(changes):
-                reader = self.reader()
-                found = self.failing(reader)
-                if found is None:
-                    return True
-                self.change(*found, list(reader.met))
+        self.point.clear()
+        self.tied: set[Any] = set()
+        self.held: dict[Wanted, set[Any]] = {}  # a claim that holds -> the places of the point that it is about
+        for _ in range(changes):
+            reader = self.reader()
+            found = self.failing(reader)
+            if found is None:
+                return True
+            self.change(*found, list(reader.met))
         return False
 
     def change(self, w: Wanted, bound: dict[str, Any], met: list[Any]) -> None:
@@ -426,8 +410,7 @@ class Search:
         return True
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Verdicts
+# verdicts
 
 
 def decided(lines: Lines, entry: Any, random: Random, attempts: int = 4, changes: int = 60) -> bool | None:
@@ -444,7 +427,7 @@ def decided(lines: Lines, entry: Any, random: Random, attempts: int = 4, changes
     wanted += lines.ranged([claim, *supposed, *(w.text for w in wanted if w.every is None and not w.at)])
     search = Search(lines, wanted, random)
     for _ in range(attempts):
-        if not search.run(1, changes):
+        if not search.run(changes):
             continue
         exact = Reader(lines.kinds, search.point, search.draw, sp.Rational)
         try:
