@@ -97,3 +97,24 @@ def test_a_special_case_is_named() -> None:
 def test_words_of_the_language_are_no_names(name: str, kind: str) -> None:
     with pytest.raises(v.Invalid):
         v.Language({name: kind})
+
+
+@pytest.mark.parametrize("images", [{}, {"Z": "0", "sg1": "0"}, {"Z": "sg1(n)", "sg1": "Z(n)"}])
+def test_what_stands_for_a_quantity_of_a_cited_record_is_named(images: dict[str, str]) -> None:
+    """Lemma 4 with 0 in place of a gap says something false of this run, and that it is no gap is not shown."""
+    path = record_file(folder(), "async_fl/theorem_1/sharp")
+    data = json.loads(path.read_bytes())
+    place, own = next(
+        (k, e) for k, e in enumerate(data["lines"]) if e["by"].get("record") == "async_fl/lemma_4/corrected"
+    )
+    record = v.Record(path, data={**data, "lines": []})
+    record.read_facts()
+    for each in data["lines"][:place]:
+        record.check_line(each)
+    z, sg1 = images.get("Z", "Z(n)"), images.get("sg1", "sg1(n)")
+    claim = f"-2*D(n) <= 24*L**2*eta_l**2*(K - 1)**2*({z}) + 12*L*eta_l**2*(K - 1)**2*({sg1})*q(n) + 4*L*tau*Qs(n)*q(n)"
+    by = {**own["by"], "images": own["by"]["images"] | images, "hypotheses": [*own["by"]["hypotheses"]]}
+    record.check_line({"name": "again", "claim": f"{claim} - 2*Xi(n)", "by": by})
+    for name, text in {"Z": z, "sg1": sg1, "q": "q(n)", "Qs": "Qs(n)", "n": "n"}.items():
+        assert f"that {text} stands for {name} of async_fl/lemma_4/corrected" in record.rests
+    assert not any("stands for L " in rest for rest in record.rests)  # the same constant with the same meaning

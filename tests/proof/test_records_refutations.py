@@ -21,7 +21,7 @@ from boundcheck.proof.laws import DECLARED
 from boundcheck.proof.records import _not_refuted
 from boundcheck.proof.refute import witnesses as refute
 from boundcheck.verify import boundcheck_verify as v
-from tests.certificates.test_broken_records import about, fact
+from tests.proof.test_verifier_broken_records import about, fact
 
 STATUSES = json.loads((Path(__file__).parents[1] / "oracle" / "steps.json").read_text())
 REFUTED = {id: steps for id, steps in STATUSES.items() if "REFUTED" in steps.values()}

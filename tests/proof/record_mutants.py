@@ -165,11 +165,12 @@ class Checked:
         kept = {entry["name"]: self.record.lines[entry["name"]] for entry in lines[:first]}
         other.data = {**self.data, "lines": lines}
         other.lines, other.rests, other.holes, other.used = {**self.facts, **kept}, [], [], []
+        other.refuted = {name: why for name, why in self.record.refuted.items() if name in kept}
         try:
             other.check_lines(first)
         except v.Invalid:
             return False
-        return not other.holes
+        return self.record.kind == "refutation" or not other.holes
 
     def same_claims(self, lines: list[Any]) -> bool:
         """Whether every line claims what the line of that name did, up to strictness that its terms show or do not.
@@ -182,6 +183,8 @@ class Checked:
             old = was.get(entry["name"])
             if old is None:
                 return False
+            if entry["by"]["rule"] in ("open", "refuted"):  # claims nothing, or what is compared with the derivation
+                continue
             if "=>" in entry["claim"] and _weak(entry["claim"]) == _weak(old["claim"]):
                 continue
             pair = (self.record.lines[entry["name"]].claim, self.record.language.claim(entry["claim"]))
