@@ -2,7 +2,7 @@
 
     python tests/old_kernel.py COMMIT [--ids ID ...] [--minutes 12]
 
-The commit is unpacked beside nothing of today: a process of its own imports its package and calls `derivation(id).check()`.
+The commit is unpacked in a folder of its own: a process imports its package there and calls `derivation(id).check()`.
 That checker needs z3 and cvc5, which no record does. A status that differs is printed; the exit code is then 1.
 """
 
@@ -74,9 +74,9 @@ def main() -> int:
                 counts[f"{old['status']} then, {new['status']} now"] += 1
                 steps += len(new["steps"])
                 differing += bool(apart)
-                print(f"{old['id']}: {'; '.join(apart) or 'alike'}  [{old['seconds']} s]", flush=True)
-    print(
-        f"{sum(counts.values())} of {len(ids)} readings, {steps} steps, {differing} with a difference; {dict(counts)}"
+                sys.stdout.write(f"{old['id']}: {'; '.join(apart) or 'alike'}  [{old['seconds']} s]\n")
+    sys.stdout.write(
+        f"{sum(counts.values())} of {len(ids)} readings, {steps} steps, {differing} with a difference; {dict(counts)}\n"
     )
     return int(differing > 0)
 

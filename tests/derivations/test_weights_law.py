@@ -14,22 +14,12 @@ import sympy as sp
 from exact_facts import Outcome, Replay, _Reader
 from replays import array
 
-<<<<<<< HEAD
-from boundcheck.errors import BadInput, UnknownName
-from boundcheck.proof.discovery import derivation
-from boundcheck.proof.laws import Place, Weights
-from boundcheck.proof.step import Status
-from boundcheck.proof.sums import vector_total
-from boundcheck.proof.vectors import Inner, vector
-=======
 from boundcheck.proof.discovery import folder
 from boundcheck.proof.find.record import record_file
-from boundcheck.proof.laws import Place
+from boundcheck.proof.laws import Place, Weights
 from boundcheck.proof.sums import vector_total
 from boundcheck.proof.vectors import Inner, vector
-from boundcheck.proof.laws import Weights
 from boundcheck.verify import boundcheck_verify as v
->>>>>>> w2
 
 F = Fraction
 M, i, k, j, alpha = sp.symbols("M i k j alpha", real=True)
