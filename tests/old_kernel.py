@@ -2,7 +2,8 @@
 
     python tests/old_kernel.py COMMIT [--ids ID ...] [--minutes 12]
 
-The commit is unpacked in a folder of its own: a process imports its package there and calls `derivation(id).check()`.
+The commit is unpacked into a folder of its own, and a process imports its package there and calls
+`derivation(id).check()`.
 That checker needs z3 and cvc5, which no record does. A status that differs is printed; the exit code is then 1.
 """
 
@@ -16,6 +17,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from boundcheck.cli._verified import shipped_readings
 from boundcheck.proof.derive import recorded
@@ -37,13 +39,13 @@ for id in sys.argv[1:]:
 ALIKE = {"UNDECIDED": "OPEN"}  # what the checker could not decide, a record leaves open
 
 
-def today(id: str) -> dict[str, object]:
+def today(id: str) -> dict[str, Any]:
     """The statuses of a reading and of its steps by its record, which the verifier checks again."""
     found = recorded(id)
     return {"status": found.status.value, "steps": {r.step.name: r.status.value for r in found.results}}
 
 
-def compared(old: dict[str, object], new: dict[str, object]) -> list[str]:
+def compared(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """A sentence for each status that differs."""
     was, now = dict(old["steps"]), dict(new["steps"])
     pairs = [("the reading", old["status"], new["status"])]
@@ -53,7 +55,7 @@ def compared(old: dict[str, object], new: dict[str, object]) -> list[str]:
 
 def main() -> int:
     """Compares and prints; 1 where a status differs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("commit", help="a tag or commit whose package has the checker")
     parser.add_argument("--ids", nargs="*", help="full ids of readings; all that are shipped where they are not given")
     parser.add_argument("--minutes", type=float, default=60, help="no reading is begun after so many minutes")
@@ -74,10 +76,9 @@ def main() -> int:
                 counts[f"{old['status']} then, {new['status']} now"] += 1
                 steps += len(new["steps"])
                 differing += bool(apart)
-                sys.stdout.write(f"{old['id']}: {'; '.join(apart) or 'alike'}  [{old['seconds']} s]\n")
-    sys.stdout.write(
-        f"{sum(counts.values())} of {len(ids)} readings, {steps} steps, {differing} with a difference; {dict(counts)}\n"
-    )
+                sys.stdout.write(f"{old['id']}: {'; '.join(apart) or 'alike'}  [{old['seconds']} s]" + "\n")
+    whole = f"{sum(counts.values())} of {len(ids)} readings, {steps} steps, {differing} with a difference"
+    sys.stdout.write(f"{whole}; {dict(counts)}\n")
     return int(differing > 0)
 
 

@@ -30,7 +30,8 @@ def shown(proof: Derivation, name: str, seconds: float = SECONDS) -> bool:
         patch.setattr(write, "find_point", lambda *_: None)
         patch.setattr(write, "_statement", lambda *_: None)
         outcome = write.write_record(alone, folder(), seconds)
-    return not any(n == name or n.startswith(f"{name}.") for n in outcome.open)
+    without_one = {e["name"] for e in outcome.data["lines"] if e["by"]["rule"] == "open"}
+    return not any(n == name or n.startswith(f"{name}.") for n in without_one)
 
 
 def follows(proof: Derivation) -> bool:
