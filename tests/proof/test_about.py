@@ -29,7 +29,7 @@ mu, L, n, sigma2, dist2_0, dist2_1, K, k, t, y, z = sp.symbols("mu L n sigma2 di
 T, gap_0, grad2_0, B2, xi, m, K1, eta0, e, r = sp.symbols("T gap_0 grad2_0 B2 xi m K1 eta0 e r", real=True)
 dist2, gap, G, run, u, Z, sg1 = (sp.Function(name, real=True) for name in ["dist2", "gap", "G", "run", "u", "Z", "sg1"])
 LEMMA, THEOREM = statement("scgd/lemma_3_1/corrected"), statement("scgd/theorem_3_3/corrected")
-OTHER = replace(LEMMA, id="scgd/lemma_3_1/other")
+ID, OTHER = LEMMA.id, replace(LEMMA, id="scgd/lemma_3_1/other")
 ITERATION, T6 = "feddane/theorem_6_iteration/as_printed", statement("feddane/theorem_6/corrected")
 RECURSION = statement("fedshuffle/recursion_convex/corrected")
 C_1, C_2, SUM = "fedshuffle/lemma_c_1/corrected", "fedshuffle/lemma_c_2/corrected", "fedshuffle/lemma_b_6/sharp"
@@ -50,7 +50,7 @@ def why(citing: Any, by: Any, rounds: Any = (), target: Any = y, facts: Any = FA
 
 def of(metric: Any, *starts: Any) -> Lemma:
     """The bound of one cycle for a value at its start, or that of one iteration for two."""
-    cited, own = (LEMMA.id, (dist2_0,)) if len(starts) == 1 else (ITERATION, (gap_0, grad2_0))
+    cited, own = (ID, (dist2_0,)) if len(starts) == 1 else (ITERATION, (gap_0, grad2_0))
     return Lemma(cited, metric, dict(zip(own, starts, strict=True)))
 
 
@@ -75,38 +75,38 @@ HAND: Any = [
     (KN, of(dist2(k), dist2(k)), "taken 0 rounds"), (KN, of(dist2(K), dist2(k)), "K*n - k*n rounds"),
     (KN, of(dist2(k + 1), dist2(k) + dist2(k + 1)), "mixes values"), (KN, of(dist2(1), mu / L), "no value at"),
     (KN, of(dist2(1), total(dist2(k), k, K)), "different numbers"), (KN, of(dist2(1), y), "y is taken is not"),
-    (KN, of(dist2(1, 1), dist2_0), "another number of arguments"), (KN, Instance(LEMMA.id, dist2(1), PAIR), ""),
-    (KN, Instance(LEMMA.id, z, PAIR), "K*n rounds after"), (KN, Instance(LEMMA.id, dist2(1)), "nothing stands"),
+    (KN, of(dist2(1, 1), dist2_0), "another number of arguments"), (KN, Instance(ID, dist2(1), PAIR), ""),
+    (KN, Instance(ID, z, PAIR), "K*n rounds after"), (KN, Instance(ID, dist2(1)), "nothing stands"),
     # a run of its own counts its rounds; dist2(K) counts cycles
-    (KN, Cited(LEMMA.id, run(t), t), ""), (KN, Cited(LEMMA.id, run(k, t), t), ""),
-    ((THEOREM, ((run(t), 2 * t),), y), Cited(LEMMA.id, run(t), t), "is taken 2*t rounds after its start"),
-    ((THEOREM, (), dist2(K)), Cited(LEMMA.id, dist2(K), K), "dist2(0) is taken is not given"),
-    (KN, Cited(LEMMA.id, dist2(k), k), "rounds after its start"), (KN, Cited(LEMMA.id, run(t, t), t), "nowhere"),
-    (KN, Cited(LEMMA.id, 2 * run(t), t), "a function"),
+    (KN, Cited(ID, run(t), t), ""), (KN, Cited(ID, run(k, t), t), ""),
+    ((THEOREM, ((run(t), 2 * t),), y), Cited(ID, run(t), t), "is taken 2*t rounds"),
+    ((THEOREM, (), dist2(K)), Cited(ID, dist2(K), K), "dist2(0) is taken is"),
+    (KN, Cited(ID, dist2(k), k), "rounds after its start"), (KN, Cited(ID, run(t, t), t), "nowhere"),
+    (KN, Cited(ID, 2 * run(t), t), "a function"),
     # what stands for a start is that value of the run: with the gap for the slope, linear convergence
     (IT, of(NEXT, gap(t), G(t)), ""), (IT, of(NEXT, gap(t) + 3, 2 * G(t)), ""),
     (IT, of(NEXT, gap(t), gap(t)), "gap(t + 1) stands for gap, and gap(t) for grad2"),
     (IT, of(gap(1), gap(0), z), "for grad2"), (IT, of(NEXT, sp.S.Zero, G(t)), "0 is no value"),
-    (IT, of(NEXT, gap(t), B2 * G(t)), "is no value of a run"), (IT, of(NEXT, t, G(t)), "t is no value of a run"),
+    (IT, of(NEXT, gap(t), B2 * G(t)), "no value of a run"), (IT, of(NEXT, t, G(t)), "t is no value"),
     (IT, of(y, gap(t), G(t)), "y is taken is not given"),
     # a constant is its own mean, and a value at the start that of no other
     (LE, of(dist2_1, dist2_0), ""), (LE, of(dist2_1, -dist2_0), "the mean of no other dist2_0"),
-    (LE, Lemma(LEMMA.id, dist2_1, {**START, sigma2: sigma2}), ""), (LE, Lemma(LEMMA.id, dist2_1), "nothing stands"),
-    (LE, Lemma(LEMMA.id, dist2_1, {**START, sigma2: sigma2 / 2}), "is a constant of this statement too"),
-    (LE, Lemma(LEMMA.id, dist2_1, {dist2_0 * sigma2: y}), "is no single value at the start"),
-    (LE, Lemma(LEMMA.id, dist2_1, {**START, sp.S.One: sp.S.Zero}), "is no expression"),
-    (LE, Lemma(LEMMA.id, dist2_1, {**START, T: y}), "has no symbol T that could be averaged"),
+    (LE, Lemma(ID, dist2_1, {**START, sigma2: sigma2}), ""), (LE, Lemma(ID, dist2_1), "nothing stands"),
+    (LE, Lemma(ID, dist2_1, {**START, sigma2: sigma2 / 2}), "is a constant"),
+    (LE, Lemma(ID, dist2_1, {dist2_0 * sigma2: y}), "is no single value"),
+    (LE, Lemma(ID, dist2_1, {**START, sp.S.One: sp.S.Zero}), "is no expression"),
+    (LE, Lemma(ID, dist2_1, {**START, T: y}), "has no symbol T"),
     # values of a run stand for themselves, and a general lemma does not bound the metric
     (RO, Instance(C_2, xi, GAP), ""), (RO, Instance(C_1, dist2_1, RUN), ""),
     (RO, Instance(C_2, xi), "nothing stands for gap_0"), (RO, Instance(C_2, xi - 1, GAP), "is no quantity of its"),
-    (RO, Instance(C_2, xi, (("L", y), *GAP)), "L of fedshuffle/lemma_c_2/corrected stands for itself"),
-    (RO, Instance(C_2, xi, (("gap_0", dist2_0),)), "is the value at the start of this run, and has no other image"),
+    (RO, Instance(C_2, xi, (("L", y), *GAP)), "stands for itself"),
+    (RO, Instance(C_2, xi, (("gap_0", dist2_0),)), "and has no other image"),
     (RO, Instance(C_1, dist2_1, (("drift_0", sp.S.Zero), *RUN[1:])), "0 is no quantity of its own"),
     (RO, Instance(C_1, dist2_1, (("drift_0", dist2_1), *RUN[1:])), "is taken after"),
     (RO, Instance(C_1, y, RUN), "y is taken 0 rounds after"), (RO, Instance(C_2, dist2_1, GAP), "taken 1 rounds"),
-    (RO, Instance(SUM, y, NORMS), ""), (RO, Instance(SUM, y, NORMS[:1]), "nothing stands for its norm2_v"),
-    (RO, Instance(SUM, dist2_1, NORMS), "stands for norm2_of_sum, and dist2_1 for dist2"),
-    (RO, Instance(THEOREM.id, y), "is not an upper bound on one"), (RO, Instance(LEMMA.id, y), "another method"),
+    (RO, Instance(SUM, y, NORMS), ""), (RO, Instance(SUM, y, NORMS[:1]), "for its norm2_v"),
+    (RO, Instance(SUM, dist2_1, NORMS), "for norm2_of_sum, and dist2_1"),
+    (RO, Instance(THEOREM.id, y), "upper bound on one"), (RO, Instance(ID, y), "another method"),
     # the metric, the method and what is assumed are the same
     (other(), of(y, dist2_0), ""), (other(metric={"quantity": "gap"}), of(y, dist2_0), "for dist2, and y for gap"),
     (other(metric={"scale": mu}), of(y, dist2_0), "does not bound what"),
@@ -132,7 +132,7 @@ def test_what_may_be_cited(changes: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     taken = Step("it", sp.Le(y, 1), (), Imported("taken"), "")
     other = Derivation(replace(LEMMA, **own), (), (taken,), "it", y)
     monkeypatch.setattr(about, "derivation", lambda _: other)
-    rules = (of(y, dist2_0), Cited(LEMMA.id, run(t), t), Instance(LEMMA.id, y, PAIR))
+    rules = (of(y, dist2_0), Cited(ID, run(t), t), Instance(ID, y, PAIR))
     assert [why(OTHER, by) == "" for by in rules] == [not changes, not changes, set(changes) <= {"scale"}]
 
 
@@ -149,48 +149,49 @@ def image(name: str, value: Any, of: str = "vectors") -> Callable[[Any], Any]:
     return lambda by: replace(by, **{of: tuple((*p[:-1], value if p[0] == name else p[-1]) for p in getattr(by, of))})
 
 
-STEPS, D_5, LATE = "scgd/theorem_3_4/corrected", "fedshuffle/lemma_d_5/corrected", "is not known before what"
-CASE, ONE = "fedshuffle/movement_of_a_round/corrected", "fedshuffle/theorem_e_1_convex/corrected"
-CONVEX, STEP, IN_A_ROUND = "fedshuffle/theorem_5_1_convex/corrected", eta0 / (K1 + m), "the values of one round"
-T_1, ITS, ALL = "async_fl/theorem_1/sharp", statement(CASE), statement("async_fl/theorem_1/sharp")
-AVERAGE = replace(statement(ONE).metric, with_last=not statement(ONE).metric.with_last)
+T_1, D_5, LATE = "async_fl/theorem_1/sharp", "fedshuffle/lemma_d_5/corrected", "is not known before what"
+EVERY, A72, A82 = ("scgd/theorem_3_4/corrected", "cycle"), (T_1, "(72)"), (T_1, "(82)")
+AS, MEAN = (
+    ("fedshuffle/movement_of_a_round/corrected", "conclusion"),
+    ("fedshuffle/theorem_e_1_convex/corrected", "sharp"),
+)
+FLAT, STEP = ("fedshuffle/theorem_5_1_convex/corrected", "decrease"), eta0 / (K1 + m)
+IN_A_ROUND, ITS, ALL, ONE = "the values of one round", statement(AS[0]), statement(T_1), statement(MEAN[0]).metric
+AVERAGE = replace(ONE, with_last=not ONE.with_last)
 WITHOUT = tuple(a for a in ALL.assumptions if a.name != "convex_samples")
 SHIPPED: Any = [
     # a step size that changes, and a constant at which an assumption follows
-    (STEPS, "cycle", {}, {}, ""),
-    (STEPS, "cycle", {"at": {"eta": STEP / 2}}, {}, "eta is eta0/(K1 + m) there, and not"),
-    (STEPS, "cycle", {"metric": u(K1 + m + 2), "means": {dist2_0: u(K1 + m + 1)}}, {}, "there, and not eta0/(K1 + m)"),
-    (STEPS, "cycle", {}, {"rounds": ((u(k), n * (k - 1) + 1),)}, "is not shown to be constant over n rounds"),
-    (STEPS, "cycle", {"at": {"eta": STEP, "dist2_0": y}}, {}, "dist2_0 of scgd/lemma_3_1/corrected is no constant"),
-    (CONVEX, "decrease", {}, {}, ""), (CONVEX, "decrease", {"at": {"mu": sp.Rational(1, 2)}}, {}, "assumes"),
+    (EVERY, {}, {}, ""), (EVERY, {"at": {"eta": STEP / 2}}, {}, "eta is eta0/(K1 + m) there"),
+    (EVERY, {"metric": u(K1 + m + 2), "means": {dist2_0: u(K1 + m + 1)}}, {}, "there, and not eta0/(K1 + m)"),
+    (EVERY, {}, {"rounds": ((u(k), n * (k - 1) + 1),)}, "constant over n rounds"),
+    (EVERY, {"at": {"eta": STEP, "dist2_0": y}}, {}, "is no constant"), (FLAT, {}, {}, ""),
+    (FLAT, {"at": {"mu": sp.Rational(1, 2)}}, {}, "assumes"),
     # a special case
-    (CASE, "conclusion", {}, {}, ""), (CASE, "conclusion", {}, {"assumptions": ITS.assumptions[:1]}, "assumes"),
-    (CASE, "conclusion", {}, {"metric": replace(ITS.metric, surrogate=True)}, "must be about the surrogate objective"),
-    (CASE, "conclusion", {}, {"algorithm": None}, "no statement about a method is being derived"),
-    (CASE, "conclusion", {"pairs": (("grad2_0", y),)}, {}, "nothing stands for drift_0"),
-    (CASE, "conclusion", {"statement": "fedshuffle/lemma_c_1/raw"}, {}, "is not about a special case of the method"),
+    (AS, {}, {}, ""), (AS, {}, {"assumptions": ITS.assumptions[:1]}, "assumes"),
+    (AS, {}, {"metric": replace(ITS.metric, surrogate=True)}, "about the surrogate"),
+    (AS, {}, {"algorithm": None}, "no statement about a method"),
+    (AS, {"pairs": (("grad2_0", y),)}, {}, "nothing stands for drift_0"),
+    (AS, {"statement": "fedshuffle/lemma_c_1/raw"}, {}, "a special case"),
     # vectors: known too late, or of two rounds
-    *((D_5, name, {}, {}, "") for name in ("D.1", "D.2", "D.3", "D.4")),
-    (D_5, "D.1", image("m", vector("g", r, e)), {}, LATE), (D_5, "D.1", image("d", vector("d", r, e + 1)), {}, LATE),
-    (D_5, "D.4", image("m", vector("m", r + 1)), {}, LATE),
-    (D_5, "D.2", image("m", vector("m", r + 1)), {}, "mixes values"),
-    (D_5, "D.1", {"numbers": ()}, {}, "sigma2_i is not declared"),
+    *(((D_5, name), {}, {}, "") for name in ("D.1", "D.2", "D.3", "D.4")),
+    ((D_5, "D.1"), image("m", vector("g", r, e)), {}, LATE),
+    ((D_5, "D.1"), image("d", vector("d", r, e + 1)), {}, LATE),
+    ((D_5, "D.4"), image("m", vector("m", r + 1)), {}, LATE),
+    ((D_5, "D.2"), image("m", vector("m", r + 1)), {}, "mixes values"),
+    ((D_5, "D.1"), {"numbers": ()}, {}, "sigma2_i is not declared"),
     # every method: the values of one round, or one average
-    (T_1, "(72)", {}, {}, ""), (T_1, "(82)", {}, {}, ""), (T_1, "(72)", image("Z", Z(n + 1), "pairs"), {}, IN_A_ROUND),
-    (T_1, "(72)", image("Z", sg1(n), "pairs"), {}, "stands for"),
-    (T_1, "(72)", image("Z", L, "pairs"), {}, "L is no quantity"), (T_1, "(72)", {"metric": xi}, {}, IN_A_ROUND),
-    (T_1, "(72)", {"pairs": ()}, {}, "is not declared here, and has no"),
-    (T_1, "(72)", {}, {"assumptions": WITHOUT}, "assumes convex_samples besides"),
-    (T_1, "(82)", {}, {"metric": replace(ALL.metric, weights=sp.Integer(2))}, "is about another average over rounds"),
-    (ONE, "sharp", {}, {}, ""),
-    (ONE, "sharp", {}, {"metric": AVERAGE}, "is not an upper bound on one value of a metric"),
-    (ONE, "sharp", {"metric": y}, {}, "is not an upper bound on one value of a metric"),
+    (A72, {}, {}, ""), (A82, {}, {}, ""), (A72, image("Z", Z(n + 1), "pairs"), {}, IN_A_ROUND),
+    (A72, image("Z", sg1(n), "pairs"), {}, "stands for"), (A72, image("Z", L, "pairs"), {}, "L is no quantity"),
+    (A72, {"metric": xi}, {}, IN_A_ROUND), (A72, {"pairs": ()}, {}, "is not declared here"),
+    (A72, {}, {"assumptions": WITHOUT}, "convex_samples besides"),
+    (A82, {}, {"metric": replace(ALL.metric, weights=sp.Integer(2))}, "another average"), (MEAN, {}, {}, ""),
+    (MEAN, {}, {"metric": AVERAGE}, "upper bound on one value"), (MEAN, {"metric": y}, {}, "upper bound on one value"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("id", "name", "change", "own", "expected"), SHIPPED)
-def test_shipped_citations_and_others(id: str, name: str, change: Any, own: Any, expected: str) -> None:
-    proof = derivation(id)
+@pytest.mark.parametrize(("where", "change", "own", "expected"), SHIPPED)
+def test_shipped_citations_and_others(where: Any, change: Any, own: Any, expected: str) -> None:
+    proof, name = derivation(where[0]), where[1]
     by: Any = next(cited_in(s.by) for s in proof.steps if s.name == name)
     by = change(by) if callable(change) else replace(by, **change)
     steps = tuple(replace(s, by=by) if s.name == name else s for s in proof.steps)
@@ -201,12 +202,10 @@ def test_shipped_citations_and_others(id: str, name: str, change: Any, own: Any,
 
 DANE, CACHED = "feddane/theorem_6/corrected", ("stamp", "_entries")
 ALTERED = [  # a further line for other terms, which the verifier alone accepts
-    (DANE, {"gap(t + 1)": "gap(t + 2)", "gap(1 + t)": "gap(2 + t)"}),
-    (THEOREM.id, {"run(k, n)": "dist2(k + 1)"}),
-    (DANE, {"gap(t)": "gap(T)", "gap >= 0": "bounded"}),
+    (DANE, {"gap(t + 1)": "gap(t + 2)", "gap(1 + t)": "gap(2 + t)"}), (THEOREM.id, {"run(k, n)": "dist2(k + 1)"}),
+    (DANE, {"gap(t)": "gap(T)", "gap >= 0": "bounded"}), (THEOREM.id, {}),
     (THEOREM.id, {"run(k, 0)": "dist2_0", "run is a distance": "domain dist2_0"}),
-    (THEOREM.id, {}),
-]
+]  # fmt: skip
 
 
 def copied(id: str, place: Path, terms: Any = ()) -> None:
