@@ -30,8 +30,8 @@ T, gap_0, grad2_0, B2, xi, m, K1, eta0, e, r = sp.symbols("T gap_0 grad2_0 B2 xi
 dist2, gap, G, run, u, Z, sg1 = (sp.Function(name, real=True) for name in ["dist2", "gap", "G", "run", "u", "Z", "sg1"])
 LEMMA, THEOREM = statement("scgd/lemma_3_1/corrected"), statement("scgd/theorem_3_3/corrected")
 ID, OTHER = LEMMA.id, replace(LEMMA, id="scgd/lemma_3_1/other")
-ITERATION, T6 = "feddane/theorem_6_iteration/as_printed", statement("feddane/theorem_6/corrected")
-RECURSION = statement("fedshuffle/recursion_convex/corrected")
+ITERATION, DANE = "feddane/theorem_6_iteration/as_printed", "feddane/theorem_6/corrected"
+T6, RECURSION = statement(DANE), statement("fedshuffle/recursion_convex/corrected")
 C_1, C_2, SUM = "fedshuffle/lemma_c_1/corrected", "fedshuffle/lemma_c_2/corrected", "fedshuffle/lemma_b_6/sharp"
 START, GAP, TIMES = {dist2_0: dist2_0}, (("gap_0", gap_0),), ((gap(t), t), (G(t), t))
 RUN = (("drift_0", xi), ("dist2_0", dist2_0), *GAP)
@@ -61,7 +61,6 @@ def other(about: Any = OTHER, rounds: Any = (), target: Any = y, metric: Any = (
 
 KN, IT = (THEOREM, CYCLE, dist2(K)), (T6, TIMES, y, (*INDICES, Fact("z", sp.Eq(z, gap(0)), "definition", "")))
 LE, RO = (OTHER, (), dist2_1), (RECURSION, ((xi, 0), (y, 0)), dist2_1)
-OF_A_ROUND = (Instance(C_2, xi, GAP), Lemma(C_1, dist2_1, AVERAGED))
 OTHERS: Any = [
     ({}, ""), ({"algorithm": None}, "another method"), ({"assumptions": RECURSION.assumptions[:1]}, "assumes smooth_"),
     ({"algorithm": Algorithm("fedavg_reshuffled", ("E", "eta_l", "eta_g"))}, "another method"),
@@ -78,11 +77,10 @@ HAND: Any = [
     (KN, of(dist2(1, 1), dist2_0), "another number of arguments"), (KN, Instance(ID, dist2(1), PAIR), ""),
     (KN, Instance(ID, z, PAIR), "K*n rounds after"), (KN, Instance(ID, dist2(1)), "nothing stands"),
     # a run of its own counts its rounds; dist2(K) counts cycles
-    (KN, Cited(ID, run(t), t), ""), (KN, Cited(ID, run(k, t), t), ""),
+    (KN, Cited(ID, run(t), t), ""), (KN, Cited(ID, run(k, t), t), ""), (KN, Cited(ID, run(t, t), t), "nowhere"),
     ((THEOREM, ((run(t), 2 * t),), y), Cited(ID, run(t), t), "is taken 2*t rounds"),
     ((THEOREM, (), dist2(K)), Cited(ID, dist2(K), K), "dist2(0) is taken is"),
-    (KN, Cited(ID, dist2(k), k), "rounds after its start"), (KN, Cited(ID, run(t, t), t), "nowhere"),
-    (KN, Cited(ID, 2 * run(t), t), "a function"),
+    (KN, Cited(ID, dist2(k), k), "rounds after its start"), (KN, Cited(ID, 2 * run(t), t), "a function"),
     # what stands for a start is that value of the run: with the gap for the slope, linear convergence
     (IT, of(NEXT, gap(t), G(t)), ""), (IT, of(NEXT, gap(t) + 3, 2 * G(t)), ""),
     (IT, of(NEXT, gap(t), gap(t)), "gap(t + 1) stands for gap, and gap(t) for grad2"),
@@ -93,25 +91,21 @@ HAND: Any = [
     (LE, of(dist2_1, dist2_0), ""), (LE, of(dist2_1, -dist2_0), "the mean of no other dist2_0"),
     (LE, Lemma(ID, dist2_1, {**START, sigma2: sigma2}), ""), (LE, Lemma(ID, dist2_1), "nothing stands"),
     (LE, Lemma(ID, dist2_1, {**START, sigma2: sigma2 / 2}), "is a constant"),
-    (LE, Lemma(ID, dist2_1, {dist2_0 * sigma2: y}), "is no single value"),
-    (LE, Lemma(ID, dist2_1, {**START, sp.S.One: sp.S.Zero}), "is no expression"),
-    (LE, Lemma(ID, dist2_1, {**START, T: y}), "has no symbol T"),
+    (LE, Lemma(ID, y, {dist2_0 * sigma2: y}), "single value"), (LE, Lemma(ID, y, {**START, T: y}), "no symbol T"),
+    (LE, Lemma(ID, dist2_1, {**START, sp.S.One: sp.S.Zero}), "no expression"),
     # values of a run stand for themselves, and a general lemma does not bound the metric
-    (RO, Instance(C_2, xi, GAP), ""), (RO, Instance(C_1, dist2_1, RUN), ""),
+    (RO, Instance(C_2, xi, GAP), ""), (RO, Instance(C_1, dist2_1, RUN), ""), (RO, Instance(SUM, y, NORMS), ""),
     (RO, Instance(C_2, xi), "nothing stands for gap_0"), (RO, Instance(C_2, xi - 1, GAP), "is no quantity of its"),
-    (RO, Instance(C_2, xi, (("L", y), *GAP)), "stands for itself"),
-    (RO, Instance(C_2, xi, (("gap_0", dist2_0),)), "and has no other image"),
-    (RO, Instance(C_1, dist2_1, (("drift_0", sp.S.Zero), *RUN[1:])), "0 is no quantity of its own"),
+    (RO, Instance(C_2, xi, (("L", y), *GAP)), "stands for itself"), (RO, Instance(C_2, dist2_1, GAP), "taken 1 rounds"),
+    (RO, Instance(C_2, xi, (("gap_0", dist2_0),)), "and has no other image"), (RO, Instance(ID, y), "another method"),
     (RO, Instance(C_1, dist2_1, (("drift_0", dist2_1), *RUN[1:])), "is taken after"),
-    (RO, Instance(C_1, y, RUN), "y is taken 0 rounds after"), (RO, Instance(C_2, dist2_1, GAP), "taken 1 rounds"),
-    (RO, Instance(SUM, y, NORMS), ""), (RO, Instance(SUM, y, NORMS[:1]), "for its norm2_v"),
-    (RO, Instance(SUM, dist2_1, NORMS), "for norm2_of_sum, and dist2_1"),
-    (RO, Instance(THEOREM.id, y), "upper bound on one"), (RO, Instance(ID, y), "another method"),
+    (RO, Instance(C_1, y, RUN), "y is taken 0 rounds after"), (RO, Instance(SUM, y, NORMS[:1]), "for its norm2_v"),
+    (RO, Instance(SUM, dist2_1, NORMS), "for norm2_of_sum"), (RO, Instance(THEOREM.id, y), "upper bound on one"),
     # the metric, the method and what is assumed are the same
     (other(), of(y, dist2_0), ""), (other(metric={"quantity": "gap"}), of(y, dist2_0), "for dist2, and y for gap"),
     (other(metric={"scale": mu}), of(y, dist2_0), "does not bound what"),
     (other(metric={"average": "mean"}), of(y, dist2_0), "y is taken is not given"),
-    *((other(*RO, **own), by, said) for by in OF_A_ROUND for own, said in OTHERS),
+    *((other(*RO, **o), by, w) for by in (Instance(C_2, xi, GAP), Lemma(C_1, dist2_1, AVERAGED)) for o, w in OTHERS),
     (RO, Instance(RECURSION.id, y), "is cited in its own proof"), (RO, Lemma(RECURSION.id, y), "in its own proof"),
 ]  # fmt: skip
 
@@ -129,9 +123,8 @@ def test_what_a_citation_is_about(citing: Any, by: Any, expected: str) -> None:
 def test_what_may_be_cited(changes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lemma 3.1 as another kind of claim; one that is scaled may be cited as it stands."""
     own = changes if {"kind", "algorithm"} & set(changes) else {"metric": replace(LEMMA.metric, **changes)}
-    taken = Step("it", sp.Le(y, 1), (), Imported("taken"), "")
-    other = Derivation(replace(LEMMA, **own), (), (taken,), "it", y)
-    monkeypatch.setattr(about, "derivation", lambda _: other)
+    taken = (Step("it", sp.Le(y, 1), (), Imported("taken"), ""),)
+    monkeypatch.setattr(about, "derivation", lambda _: Derivation(replace(LEMMA, **own), (), taken, "it", y))
     rules = (of(y, dist2_0), Cited(ID, run(t), t), Instance(ID, y, PAIR))
     assert [why(OTHER, by) == "" for by in rules] == [not changes, not changes, set(changes) <= {"scale"}]
 
@@ -145,27 +138,22 @@ def test_an_assumption_on_the_start_is_not_one_on_later_points(monkeypatch: pyte
 
 
 def image(name: str, value: Any, of: str = "vectors") -> Callable[[Any], Any]:
-    """Another image of a vector of the cited derivation, or of a symbol: of "pairs"."""
     return lambda by: replace(by, **{of: tuple((*p[:-1], value if p[0] == name else p[-1]) for p in getattr(by, of))})
 
 
-T_1, D_5, LATE = "async_fl/theorem_1/sharp", "fedshuffle/lemma_d_5/corrected", "is not known before what"
-EVERY, A72, A82 = ("scgd/theorem_3_4/corrected", "cycle"), (T_1, "(72)"), (T_1, "(82)")
-AS, MEAN = (
-    ("fedshuffle/movement_of_a_round/corrected", "conclusion"),
-    ("fedshuffle/theorem_e_1_convex/corrected", "sharp"),
-)
-FLAT, STEP = ("fedshuffle/theorem_5_1_convex/corrected", "decrease"), eta0 / (K1 + m)
-IN_A_ROUND, ITS, ALL, ONE = "the values of one round", statement(AS[0]), statement(T_1), statement(MEAN[0]).metric
-AVERAGE = replace(ONE, with_last=not ONE.with_last)
+T_1, D_5, LATE = "async_fl/theorem_1/sharp", "fedshuffle/lemma_d_5/corrected", "not known before what"
+EVERY, A72, A82, D1 = ("scgd/theorem_3_4/corrected", "cycle"), (T_1, "(72)"), (T_1, "(82)"), (D_5, "D.1")
+AS, STEP = ("fedshuffle/movement_of_a_round/corrected", "conclusion"), eta0 / (K1 + m)
+MEAN, FLAT = (f"fedshuffle/theorem_{q}_convex/corrected" for q in ("e_1", "5_1"))
+IN_A_ROUND, ITS, ALL, ONE = "the values of one round", statement(AS[0]), statement(T_1), statement(MEAN).metric
 WITHOUT = tuple(a for a in ALL.assumptions if a.name != "convex_samples")
 SHIPPED: Any = [
     # a step size that changes, and a constant at which an assumption follows
     (EVERY, {}, {}, ""), (EVERY, {"at": {"eta": STEP / 2}}, {}, "eta is eta0/(K1 + m) there"),
     (EVERY, {"metric": u(K1 + m + 2), "means": {dist2_0: u(K1 + m + 1)}}, {}, "there, and not eta0/(K1 + m)"),
-    (EVERY, {}, {"rounds": ((u(k), n * (k - 1) + 1),)}, "constant over n rounds"),
-    (EVERY, {"at": {"eta": STEP, "dist2_0": y}}, {}, "is no constant"), (FLAT, {}, {}, ""),
-    (FLAT, {"at": {"mu": sp.Rational(1, 2)}}, {}, "assumes"),
+    (EVERY, {}, {"rounds": ((u(k), n * (k - 1) + 1),)}, "constant over n rounds"), ((FLAT, "decrease"), {}, {}, ""),
+    (EVERY, {"at": {"eta": STEP, "dist2_0": y}}, {}, "is no constant"),
+    ((FLAT, "decrease"), {"at": {"mu": sp.Rational(1, 2)}}, {}, "assumes"),
     # a special case
     (AS, {}, {}, ""), (AS, {}, {"assumptions": ITS.assumptions[:1]}, "assumes"),
     (AS, {}, {"metric": replace(ITS.metric, surrogate=True)}, "about the surrogate"),
@@ -174,18 +162,17 @@ SHIPPED: Any = [
     (AS, {"statement": "fedshuffle/lemma_c_1/raw"}, {}, "a special case"),
     # vectors: known too late, or of two rounds
     *(((D_5, name), {}, {}, "") for name in ("D.1", "D.2", "D.3", "D.4")),
-    ((D_5, "D.1"), image("m", vector("g", r, e)), {}, LATE),
-    ((D_5, "D.1"), image("d", vector("d", r, e + 1)), {}, LATE),
-    ((D_5, "D.4"), image("m", vector("m", r + 1)), {}, LATE),
+    (D1, image("m", vector("g", r, e)), {}, LATE), (D1, image("d", vector("d", r, e + 1)), {}, LATE),
+    ((D_5, "D.4"), image("m", vector("m", r + 1)), {}, LATE), (D1, {"numbers": ()}, {}, "sigma2_i is not declared"),
     ((D_5, "D.2"), image("m", vector("m", r + 1)), {}, "mixes values"),
-    ((D_5, "D.1"), {"numbers": ()}, {}, "sigma2_i is not declared"),
     # every method: the values of one round, or one average
     (A72, {}, {}, ""), (A82, {}, {}, ""), (A72, image("Z", Z(n + 1), "pairs"), {}, IN_A_ROUND),
     (A72, image("Z", sg1(n), "pairs"), {}, "stands for"), (A72, image("Z", L, "pairs"), {}, "L is no quantity"),
     (A72, {"metric": xi}, {}, IN_A_ROUND), (A72, {"pairs": ()}, {}, "is not declared here"),
-    (A72, {}, {"assumptions": WITHOUT}, "convex_samples besides"),
-    (A82, {}, {"metric": replace(ALL.metric, weights=sp.Integer(2))}, "another average"), (MEAN, {}, {}, ""),
-    (MEAN, {}, {"metric": AVERAGE}, "upper bound on one value"), (MEAN, {"metric": y}, {}, "upper bound on one value"),
+    (A72, {}, {"assumptions": WITHOUT}, "convex_samples besides"), ((MEAN, "sharp"), {}, {}, ""),
+    (A82, {}, {"metric": replace(ALL.metric, weights=sp.Integer(2))}, "another average"),
+    ((MEAN, "sharp"), {}, {"metric": replace(ONE, with_last=not ONE.with_last)}, "upper bound on one value"),
+    ((MEAN, "sharp"), {"metric": y}, {}, "upper bound on one value"),
 ]  # fmt: skip
 
 
@@ -200,7 +187,6 @@ def test_shipped_citations_and_others(where: Any, change: Any, own: Any, expecte
     assert expected in found if expected else found == ""
 
 
-DANE, CACHED = "feddane/theorem_6/corrected", ("stamp", "_entries")
 ALTERED = [  # a further line for other terms, which the verifier alone accepts
     (DANE, {"gap(t + 1)": "gap(t + 2)", "gap(1 + t)": "gap(2 + t)"}), (THEOREM.id, {"run(k, n)": "dist2(k + 1)"}),
     (DANE, {"gap(t)": "gap(T)", "gap >= 0": "bounded"}), (THEOREM.id, {}),
@@ -232,8 +218,9 @@ def test_a_line_that_no_step_cites_so(id: str, terms: Any, tmp_path: Path) -> No
 def test_a_derivation_with_other_rounds_is_not_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same facts and steps, so that the verifier reads the same record."""
     copied(DANE, tmp_path)
-    for name, other in {"folder": lambda: tmp_path, **{n: getattr(records, n).__wrapped__ for n in CACHED}}.items():
-        monkeypatch.setattr(records, name, other)
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    for cached in ("stamp", "_entries"):
+        monkeypatch.setattr(records, cached, getattr(records, cached).__wrapped__)
     records.accept([DANE, ITERATION])
     assert getattr(records.record(DANE), "status", "") == "PROVED"
     proof = derivation(DANE)
