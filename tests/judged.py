@@ -13,7 +13,7 @@ from boundcheck.proof.derivation import Derivation
 from boundcheck.proof.discovery import citations, folder
 from boundcheck.proof.find.record import record_file, text_of
 from boundcheck.proof.find.write import write_record
-from boundcheck.proof.methods import Imported
+from boundcheck.proof.methods import Imported, cited_in
 from boundcheck.proof.records import STATUS, status_of
 from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify
@@ -62,10 +62,5 @@ def judged_step(proof: Derivation, name: str, seconds: float = 2.0) -> Status:
 
 def citations_of(proof: Derivation) -> list[str]:
     """The readings whose records that of the derivation needs: those that it cites, and what they cite."""
-    own = [cited for step in proof.steps for cited in _cited(step.by)]
-    return list(dict.fromkeys(one for id in own for one in (*citations(id), id)))
-
-
-def _cited(by: Any) -> list[str]:
-    found = [str(by.statement)] if hasattr(by, "cited") else []
-    return found + (_cited(by.by) if hasattr(by, "by") else [])
+    own = [by.statement for by in (cited_in(step.by) for step in proof.steps) if by is not None]
+    return list(dict.fromkeys(one for id in own if id != proof.statement.id for one in (*citations(id), id)))
