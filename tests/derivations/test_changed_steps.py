@@ -280,7 +280,7 @@ def drawn_twice(law: int, which: int) -> Callable[[Derivation], Derivation]:
 
 
 def other_round(by: Any) -> Any:
-    return replace(by, images=tuple((k, x.subs(S("n"), S("n") + 1) if k == "Z" else x) for k, x in by.images))
+    return replace(by, pairs=tuple((k, x.subs(S("n"), S("n") + 1) if k == "Z" else x) for k, x in by.pairs))
 
 
 t, Lmax, tau, s, c, k, n = S("t Lmax tau s c k n")
@@ -318,7 +318,7 @@ OTHER: list[tuple[str, str, Callable[[Derivation], Derivation]]] = [
      claims("conclusion", lambda x: sp.Le(x.lhs, x.rhs * S("q_min"), evaluate=False))),
     # a lemma is about one round and its own quantities, under its own assumptions
     (THEOREM_1, "(72)", cites(other_round, fits=True)),
-    (THEOREM_1, "(72)", cites(lambda by: replace(by, images=by.images[1:]))),
+    (THEOREM_1, "(72)", cites(lambda by: replace(by, pairs=by.pairs[1:]))),
     (THEOREM_1, "(72)", cites(lambda by: replace(by, metric=S("moved")))),
     # with +lam in place of -lam the subproblem would be (mu + lam)-strongly convex
     ("feddane/theorem_5/as_printed", "(16)",
