@@ -11,7 +11,6 @@ import pytest
 
 from boundcheck.proof.discovery import folder
 from boundcheck.proof.find.record import record_file
-from boundcheck.proof.laws import DECLARED
 from boundcheck.verify import boundcheck_verify as v
 
 LEMMA_6 = record_file(folder(), "async_fl/lemma_6/corrected")
@@ -65,7 +64,7 @@ def test_exchanged_sums_are_equal_number_by_number() -> None:
 def test_a_law_of_a_kind_that_the_assumption_does_not_declare_is_refused() -> None:
     data = json.loads(LEMMA_6.read_bytes())
     weights = next(law for law in data["laws"] if law["kind"] == "weights")
-    weights["of"] = next(name for name, _ in data["statement"]["assumptions"] if name not in DECLARED)
+    weights["of"] = next(name for name, _ in data["statement"]["assumptions"] if name not in v.DECLARES)
     data["digest"] = v.digest(data)
     with pytest.raises(v.Invalid, match="is declared by nothing in the statement"):
         v.Record(LEMMA_6, data=data).check()
@@ -115,6 +114,9 @@ def test_what_stands_for_a_quantity_of_a_cited_record_is_named(images: dict[str,
     claim = f"-2*D(n) <= 24*L**2*eta_l**2*(K - 1)**2*({z}) + 12*L*eta_l**2*(K - 1)**2*({sg1})*q(n) + 4*L*tau*Qs(n)*q(n)"
     by = {**own["by"], "images": own["by"]["images"] | images, "hypotheses": [*own["by"]["hypotheses"]]}
     record.check_line({"name": "again", "claim": f"{claim} - 2*Xi(n)", "by": by})
-    for name, text in {"Z": z, "sg1": sg1, "q": "q(n)", "Qs": "Qs(n)", "n": "n"}.items():
-        assert f"that {text} stands for {name} of async_fl/lemma_4/corrected" in record.rests
+    (named,) = (
+        r for r in record.rests if r.startswith("that -2*D(n) is what async_fl/lemma_4/corrected bounds, with ")
+    )
+    for name, text in {"Z": z, "sg1": sg1, "q": "q(n)", "Qs": "Qs(n)"}.items():
+        assert f"{text} for {name}" in named
     assert not any("stands for L " in rest for rest in record.rests)  # the same constant with the same meaning
