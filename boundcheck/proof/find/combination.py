@@ -47,7 +47,7 @@ def combination(w: Writer, by: Any, asked: Any, name: str, laws: tuple[str, ...]
         except (NotShown, v.Invalid) as error:
             if not nearest[0] or len(found.rest[0]) < len(nearest[1][0]):
                 nearest = multipliers, found.rest, str(error)
-                w.nearest = shortfall(*nearest, found.row(nearest[1]))
+                w.nearest = (*nearest, found.row(nearest[1]))
     raise NotShown(shortfall(*nearest, found.row(nearest[1])))
 
 

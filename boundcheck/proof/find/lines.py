@@ -48,7 +48,7 @@ class Lines:
         for name, line in self.record.lines.items():
             self._note(name, line)
         self.failed: set[Any] = set()
-        self.nearest = ""  # what came nearest to the step at hand, in words
+        self.nearest: Any = None  # what came nearest to the step at hand, for `multipliers.shortfall`
         self.quantities: list[str] = []  # lines that may be used everywhere
         lasting = [row["name"] for row in data["facts"] if row["kind"] in ("domain", "count")]
         self.lasting = tuple(r["name"] for r in data["facts"] if r["kind"] in ("domain", "count", "index", "range"))

@@ -15,6 +15,7 @@ from boundcheck.proof.about import objection
 from boundcheck.proof.derivation import Derivation, named_parts
 from boundcheck.proof.find.combination import Combination
 from boundcheck.proof.find.lines import NotShown
+from boundcheck.proof.find.multipliers import shortfall
 from boundcheck.proof.find.point import find_point
 from boundcheck.proof.find.record import record_file, skeleton, text_of
 from boundcheck.proof.find.steps import Asked, quantity_lines, write_part
@@ -102,13 +103,13 @@ def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any],
     text, why = claim_text(asked.claim), ""
     alone = type(by) in FROM_FACTS_ALONE  # what shows more may be true where a point meets what the step uses
     for seconds in (limit / 10, limit) if alone else (limit,):
-        before, failed, w.nearest = w.mark(), set(w.failed), ""
+        before, failed, w.nearest = w.mark(), set(w.failed), None
         try:
             with within(seconds):
                 write_part(w, by, asked, name)
             return ""
         except (NotShown, v.Invalid, Unwritten, BadInput, Late) as error:
-            late = f"no certificate within {seconds:g} s{w.nearest and f'; {w.nearest}'}"
+            late = f"no certificate within {seconds:g} s{f'; {shortfall(*w.nearest)}' if w.nearest else ''}"
             why = late if isinstance(error, Late) else str(error)
         w.back(before)
         w.failed.intersection_update(failed)  # what is not found in this time may be found for another step

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, floor
+from time import process_time
 from typing import Any
 
 import sympy as sp
@@ -27,6 +28,7 @@ from boundcheck.theory.decide import enclose
 SIZES = ((1, 2, 3, 2), (2, 1, 2, 3), (2, 2, 2, 2), (3, 2, 1, 1), (2, 3, 3, 4), (0, 1, 0, 2))  # of the integers, in turn
 WINDOW = 2  # values of an unbounded index beyond the integers
 RELATIONS = 150  # explicit ones, at most
+SECONDS = 5.0  # processor time, since a true claim has no witness
 MOST = 12  # values of one index, or terms of one sum, that are written out
 
 Numbers = Mapping[Any, Any]  # symbol -> rational number
@@ -211,6 +213,7 @@ def points(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[P
     indices = {symbol for symbol, _ in setting.ranges}
     about = {s for p in every for s in symbols_of(p)} | {s for _, r in setting.ranges for s in r.free_symbols}
     integers = sorted((s for s in about - indices if s.name in setting.integers), key=str)
+    until = process_time() + SECONDS
     signs = [sp.Ge(s, 0, evaluate=False) for s in sorted(about, key=str) if s.name in setting.quantities]
     for sizes in SIZES if integers else SIZES[:1]:
         values = {s: sp.Integer(sizes[k % len(sizes)]) for k, s in enumerate(integers)}
@@ -231,6 +234,8 @@ def points(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[P
             if plane and all(len(own) == 1 for own in names.own.values()):
                 continue
             for one in failing:
+                if process_time() > until:
+                    return
                 yield from (names.point(found, values) for found in rational_points([one, *met], frozenset()))
 
 
