@@ -224,10 +224,10 @@ def run(
 
     method, problem: objects or specifications. rounds: a number of rounds (all are measured up to 2000, about 300
     beyond) or the increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the
-    default, "rational" or "float64"), "sampled" (`seeds` runs, a number or a range) or "neural" (so many of models on
-    labelled samples, in torch). metrics: a list of names, default all that the problem has. assumptions: further names
-    of hypotheses to ask the problem about. neural: settings of that engine, such as {"precision": "float64"}.
-    on_progress: called with the finished share, 0 to 1.
+    default, "rational" or "float64"), "sampled" (`seeds` runs, a number or a range) or "neural" (runs of models on
+    labelled samples, in torch, one a seed). metrics: a list of names, default all that the problem has. assumptions:
+    further names of hypotheses to ask the problem about. neural: settings of that engine, such as
+    {"precision": "float64"}. on_progress: called with the finished share, 0 to 1.
     Raises UnknownName, BadInput, Unsupported (an engine cannot carry this; the message names one that can) and
     MissingExtra (engine "neural" where torch is not installed).
     """

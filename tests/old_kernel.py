@@ -58,7 +58,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("commit", help="a tag or commit whose package has the checker")
     parser.add_argument("--ids", nargs="*", help="full ids of readings; all that are shipped where they are not given")
-    parser.add_argument("--minutes", type=float, default=60, help="no reading is begun after so many minutes")
+    parser.add_argument("--minutes", type=float, default=60, help="begin no reading after this many minutes")
     asked = parser.parse_args()
     ids = asked.ids or shipped_readings()
     root = Path(__file__).resolve().parents[1]

@@ -91,10 +91,9 @@ def verify_all(*, as_json: bool) -> int:
 
 def accept_all(ids: list[str]) -> None:
     """Asks the verifier about these records and keeps what it says in them."""
-    from boundcheck.proof.derive import cited_first
-    from boundcheck.proof.records import accept
+    from boundcheck.proof import derive, records
 
-    accept(cited_first(ids))
+    records.accept(derive.cited_first(ids))
 
 
 def derive_all(*, keep: bool, anew: bool, as_json: bool) -> int:

@@ -162,11 +162,12 @@ def show(
     from boundcheck.cli._shown import print_shown, shown
     from boundcheck.cli._verified import show_rests
 
+    if rests and (latex or as_json):
+        raise BadInput("--rests goes neither with --latex nor with --json; `derive ID --json` has it as data.")
     if rests:
         show_rests(_find(id).id)
         return 0
-    found = None if is_loaded(id) else kept(f"show {id}", lambda: shown(id))
-    found = found or shown(id)
+    found = (None if is_loaded(id) else kept(f"show {id}", lambda: shown(id))) or shown(id)
     if latex:
         line(found["data"]["latex"])
         return 0

@@ -17,7 +17,7 @@ RESTS = (
     ("the transcribed metric ", "fact transcribed from the metric", "facts transcribed from the metric"),
     ("the transcribed ", "other transcribed fact", "other transcribed facts"),
     ("the law ", "law of draws", "laws of draws"),
-    ("the generated ", "fact generated from the method", "facts generated from the method"),
+    ("the generated ", "generated fact", "generated facts"),
     ("the record ", "other result (proved)", "other results (all proved)"),
     ("", "reading of a name", "readings of names"),
 )

@@ -1,4 +1,4 @@
-"""Whether a cited statement is about what a step cites it for: one run, so many rounds apart, of the same quantities.
+"""Whether a cited statement is about the terms that it is cited for: run, quantities and number of rounds.
 
 The verifier reads that the claim is that of the cited record at the given terms, and that its hypotheses are shown.
 That these terms *are* what the cited statement is about, it can only name. `objection` decides that, from what both

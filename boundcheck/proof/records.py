@@ -23,7 +23,7 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.about import objection
 from boundcheck.proof.discovery import derivation, derived_readings, folder
 from boundcheck.proof.find.citation import entry_of
-from boundcheck.proof.find.record import record_file, skeleton, text_of
+from boundcheck.proof.find.record import assumed, record_file, skeleton, text_of
 from boundcheck.proof.find.text import Unwritten, claim_text
 from boundcheck.proof.language import parts
 from boundcheck.proof.methods import cited_in
@@ -33,6 +33,7 @@ from boundcheck.verify import boundcheck_verify as v
 
 ACCEPTED = "accepted"
 NOT_CHECKED = "not checked"
+TAKEN_OVER = ("record", "metric", "averaged", "rest", "means", "vectors", "special", "implied")  # by a citation
 VERIFIER = Path(v.__file__).resolve()
 STATUS = {"proved": Status.PROVED, "refuted": Status.REFUTED, "assumed": Status.ASSUMED, "open": Status.OPEN}
 
@@ -223,20 +224,23 @@ def _cited_otherwise(id: str, path: Path) -> str:
 
     Nor may the statement be about other terms than those of the step, see `about.objection`.
     """
-    lines = [entry for entry in json.loads(path.read_bytes())["lines"] if entry["by"]["rule"] == "cite"]
-    if not lines:
-        return ""
-    entries = _entries(id)
+    data = json.loads(path.read_bytes())
+    lines = [entry for entry in data["lines"] if entry["by"]["rule"] == "cite"]
+    entries = _entries(id) if lines else []
     for line in lines:
-        own = [e for e in entries if e[0]["record"] == line["by"]["record"] and _is_of(line["by"], e[0])]
+        own = [e for e in entries if _is_of(line["by"], e[0], data["names"])]
         if not own or own[0][1]:
             why = own[0][1] if own else "no step of the derivation cites it so"
             return f"at step '{line['name']}' of {id}: {why}"
     return ""
 
 
-def _is_of(by: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
-    return all(x.items() <= by[k].items() if k == "images" else by.get(k) == x for k, x in entry.items())
+def _is_of(by: Mapping[str, Any], entry: Mapping[str, Any], names: Mapping[str, str]) -> bool:
+    """Whether a line takes over what the step does; a symbol without a name here may have the value 1 besides."""
+    own, images = entry["images"], by["images"]
+    free = all(text == "1" and n not in names for n, text in images.items() if n not in own)
+    rest = {k: by.get(k) for k in TAKEN_OVER} == {k: entry.get(k) for k in TAKEN_OVER}
+    return rest and free and all(images.get(n) == text for n, text in own.items())
 
 
 @cache
@@ -244,7 +248,8 @@ def _entries(id: str) -> list[tuple[dict[str, Any], str]]:
     """What the citations of a derivation say of their terms, and why they say nothing."""
     proof = derivation(id)
     cited = [by for by in (cited_in(step.by) for step in proof.steps) if by is not None]
-    return [(entry_of(by), objection(proof, by)) for by in cited]
+    names = [a.name for a in assumed(proof)]
+    return [(entry_of(by, names), objection(proof, by)) for by in cited]
 
 
 def _not_refuted(id: str, refuted: Mapping[str, Any]) -> str:

@@ -174,7 +174,7 @@ class Reader:
 
 
 def few(count: Any) -> range:
-    """The values of an index of which there are so many."""
+    """The values 0, 1, ... of an index, given how many they are."""
     found = fraction(count)
     if found.denominator != 1 or not 0 <= found <= LARGE:
         raise Unknown

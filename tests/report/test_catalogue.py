@@ -111,7 +111,7 @@ def test_each_group_of_what_a_proof_rests_on_opens_on_the_page() -> None:
     assert [words for words, _ in groups] == [
         "2 facts transcribed from the algorithm",
         "5 facts transcribed from the metric",
-        "10 facts generated from the method",
+        "10 generated facts",
         "1 other result (proved)",
         "2 readings of names",
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from boundcheck.proof.citations import ForVectors, Lemma, Specialised
@@ -15,8 +15,11 @@ from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.verify import boundcheck_verify as v
 
 
-def entry_of(by: Citation) -> dict[str, Any]:
-    """What the line of a citation says of its terms: record, metric, images, means and vectors."""
+def entry_of(by: Citation, assumed: Iterable[str]) -> dict[str, Any]:
+    """What the line of a citation takes over: record, metric, images, means, vectors, and why the statement applies.
+
+    assumed: names of the assumptions of the citing statement.
+    """
     cited = find_statement(by.statement)
     own: Any = by.lemma if isinstance(by, ForVectors) else by
     entry: dict[str, Any] = {"record": cited.id, "metric": text(own.bounded(cited))}
@@ -28,14 +31,18 @@ def entry_of(by: Citation) -> dict[str, Any]:
     if isinstance(by, ForVectors):
         vectors = ([name, [str(a) for a in at], vector_text(image)] for name, at, image in by.vectors)
         entry["vectors"] = list(vectors)
-    return entry
+    if isinstance(by, Specialised) and by.case is not None:
+        entry["special"] = by.case.why
+    implied = _implied(cited, {*assumed}, getattr(own, "at", {}))
+    return entry | ({"implied": implied} if implied else {})
 
 
 def write_citation(rule: Any) -> None:
     """The line of a cited statement and the claim of the step from it; raises NotShown."""
     by, w = rule.by, rule.w
     cited = find_statement(by.statement)
-    entry: dict[str, Any] = {"rule": "cite", **entry_of(by)}
+    assumed = [name for name, _ in w.data["statement"]["assumptions"]]
+    entry: dict[str, Any] = {"rule": "cite", **entry_of(by, assumed)}
     if "means" not in entry:  # a symbol that the claim does not depend on may have any value
         free = (s.name for s in cited.symbols if s.name not in entry["images"] and s.name not in w.language.kinds)
         entry["images"] |= dict.fromkeys(free, "1")
@@ -61,10 +68,7 @@ def write_citation(rule: Any) -> None:
             gap = v.plus(gap, v.times(w.language.value(c), w.language.value(mean)))
         gap = v.plus(gap, v.variable(v.target_of(record)), -1)
     gap = v.put(gap, place, w.language.whole)
-    entry["implied"] = _implied(cited, w.data["statement"]["assumptions"], getattr(by, "at", {}))
     entry["hypotheses"] = list(dict.fromkeys(hypotheses))
-    if isinstance(by, Specialised) and by.case is not None:
-        entry["special"] = by.case.why
     if isinstance(by, ForVectors):
         entry["shown"] = _facts_of(rule, record, entry)
     line = rule.add(f"{w.text(gap)} {bound.op} 0", entry)
@@ -96,9 +100,8 @@ def _facts_of(rule: Any, cited: Any, entry: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _implied(cited: Any, own: list[list[str]], at: Mapping[str, Any]) -> list[list[Any]]:
+def _implied(cited: Any, names: set[str], at: Mapping[str, Any]) -> list[list[Any]]:
     """The assumptions of a cited statement that follow from those made here: name, from what, at which values, why."""
-    names = {name for name, _ in own}
     rows: list[list[Any]] = []
     for i in IMPLICATIONS:
         given = [a.name for a in i.given]

@@ -32,7 +32,7 @@ def statement_part(proof: Derivation) -> dict[str, Any]:
     return {
         "symbols": [[s.name, "integer" if s.integer else "number", s.meaning] for s in own.symbols],
         "hypotheses": hypotheses,
-        "assumptions": [[a.name, a.meaning] for a in _assumed(proof)],
+        "assumptions": [[a.name, a.meaning] for a in assumed(proof)],
         "target": text(target),
         "metric": said,
         "method": "" if own.algorithm is None else own.algorithm.kind,
@@ -66,7 +66,7 @@ def fact_rows(proof: Derivation) -> list[dict[str, str]]:
     return rows
 
 
-def _assumed(proof: Derivation) -> list[Any]:
+def assumed(proof: Derivation) -> list[Any]:
     """The assumptions of the statement, and those that follow from them and are used."""
     used = {f.assumption for f in proof.facts} | {law.of for law in proof.laws}
     return [a for a in with_implied(proof.statement.assumptions) if a in proof.statement.assumptions or a.name in used]
