@@ -220,7 +220,7 @@ def test_show_lists_what_a_proof_rests_on_by_weight(boundcheck_cli: Run) -> None
     sentence = next(row for row in boundcheck_cli("show", id).out.splitlines() if row.startswith("derivation: "))
     first, *rows = boundcheck_cli("show", id, "--rests").out.splitlines()
     heads = [row.removeprefix("Rests on ") for row in rows if row.startswith("Rests on ")]
-    kinds = ["assumption", "algorithm", "metric", "other transcribed", "draws", "method", "(all proved)", "of names"]
+    kinds = ["assumption", "algorithm", "metric", "other transcribed", "draws", "generated", "(all proved)", "of names"]
     assert all(kind in head for kind, head in zip(kinds, heads, strict=True))
     assert sentence == f"derivation: {first.removeprefix(f'{id}: ')} Rests on {', '.join(heads)}."
     for head in heads:  # as many things as the sentence counts
@@ -230,5 +230,6 @@ def test_show_lists_what_a_proof_rests_on_by_weight(boundcheck_cli: Run) -> None
     verified = boundcheck_cli("verify", id, "--json").json["rests"]
     assert sum(r.startswith("the record fedshuffle/") for r in verified) == 11 == int(heads[-2].split()[0])
     assert len(verified) == sum(row.startswith("> ") for row in rows)
+    assert boundcheck_cli("show", id, "--rests", "--json").code == 2
     none = boundcheck_cli("show", "async_fl/equation_108", "--rests")
     assert (none.code, "has no derivation" in none.err) == (2, True)
