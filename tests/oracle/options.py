@@ -65,15 +65,15 @@ def problem_of(kind: str, where: str) -> Problem:
     return build_problem((_AT_ONE if kind == "centralised" else PROBLEMS)[where])
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
     return "#" + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _shown(values: Sequence[Any]) -> str:
     """The fractions of a metric, digests in place of long ones, and one digest of all those after round LAST."""
     texts = [str(value) for value in values]
-    each = [text if len(text) <= TEXT else _digest(text) for text in texts[: LAST + 1]]
-    return " ".join([*each, _digest(" ".join(texts[LAST + 1 :]))])
+    each = [text if len(text) <= TEXT else digest_of(text) for text in texts[: LAST + 1]]
+    return " ".join([*each, digest_of(" ".join(texts[LAST + 1 :]))])
 
 
 def curve(spec: Mapping[str, Any], where: str) -> dict[str, str]:
