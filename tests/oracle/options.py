@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from boundcheck.engines.run import run
+from boundcheck.errors import BoundcheckError
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import AveragedModels
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
+from boundcheck.setting.metrics import ROUND_METRICS
 from tests.oracle.frozen import load
 from tests.oracle.instances import ONE_CLIENT, QUADRATICS
 
 METRICS = ("dist2", "gap", "grad2")
 # Rounds that are run; the last whose values stand one by one; the longest text of a fraction that is written out.
-ROUNDS, LAST, TEXT = 8, 3, 40
+ROUNDS, LAST, TEXT = 8, 3, 24
 # One Hessian a client, in three dimensions; weights that do not follow the sizes.
 _OWN: Sequence[tuple[Any, Sequence[Any]]] = (
     ([["1", "1/4", "0"], ["1/4", "1/2", "0"], ["0", "0", "3/4"]], [["0", "1", "0"], ["1", "1", "0"], ["0", "0", "2"]]),
@@ -69,18 +72,21 @@ def digest_of(text: str) -> str:
     return "#" + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _shown(values: Sequence[Any]) -> str:
-    """The fractions of a metric, digests in place of long ones, and one digest of all those after round LAST."""
-    texts = [str(value) for value in values]
-    each = [text if len(text) <= TEXT else digest_of(text) for text in texts[: LAST + 1]]
-    return " ".join([*each, digest_of(" ".join(texts[LAST + 1 :]))])
+def shown(value: Any) -> str:
+    """A fraction, or a digest in place of a long one."""
+    return str(value) if len(str(value)) <= TEXT else digest_of(str(value))
+
+
+def _in_rounds(values: Sequence[Any]) -> str:
+    """The values of a metric one by one up to round LAST, and one digest of all later ones."""
+    return " ".join([*map(shown, values[: LAST + 1]), digest_of(" ".join(map(str, values[LAST + 1 :])))])
 
 
 def curve(spec: Mapping[str, Any], where: str) -> dict[str, str]:
     """Metric -> its exact values after each round on a problem."""
     method, problem = method_of(spec, where), problem_of(spec["kind"], where)
     found = run(method, problem, rounds=range(ROUNDS + 1), metrics=METRICS, arithmetic="rational").exact
-    return {f"{where} {name}": _shown(found[name]) for name in METRICS}
+    return {f"{where} {name}": _in_rounds(found[name]) for name in METRICS}
 
 
 def instance_of(spec: Mapping[str, Any]) -> str:
@@ -97,4 +103,19 @@ def described() -> dict[str, dict[str, Any]]:
         given = {name: frozen[name] for name in ("spec", "same_as", "because") if name in frozen}
         spec = frozen["spec"]
         found[row] = {**given, **curve(spec, "samples"), **curve(spec, "own"), "algorithms": instance_of(spec)}
+    return found
+
+
+def watched() -> dict[str, dict[str, Any]]:
+    """Kind -> metric of a round -> its exact values after rounds 1 and 3 on the second problem, where it has any."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind, frozen in rows().items():
+        if kind != frozen["spec"]["kind"]:  # the row is one with other options
+            continue
+        method, problem = method_of(frozen["spec"], "own"), problem_of(kind, "own")
+        found[kind] = {}
+        for name in ROUND_METRICS:
+            with suppress(BoundcheckError):  # the method has no such metric, or the exact engine does not compute it
+                own = run(method, problem, rounds=(1, 3), metrics=[name], arithmetic="rational").exact[name]
+                found[kind][name] = " ".join(map(shown, own))
     return found

@@ -1,8 +1,8 @@
 """Write the frozen results anew: `.venv/bin/python tests/oracle/record.py [PART ...]`, from the root of the repository.
 
-Parts: statements, steps, witnesses, verdicts, curves, constants, hypotheses, seeds, options; all of them without an
-argument. What is frozen may change only on
-purpose: the commit that changes it writes the part anew and gives the reason for each difference of the data.
+Parts: statements, steps, witnesses, verdicts, curves, constants, hypotheses, seeds, options, limits, sizes, watched,
+refusals; all of them without an argument. What is frozen may change only on purpose: the commit that changes it writes
+the part anew and gives the reason for each difference of the data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from boundcheck.cli import main
-from tests.oracle import evidence, options, runs, statements
+from tests.oracle import evidence, limits, options, refusals, runs, statements
 from tests.oracle.frozen import write
 
 
@@ -45,6 +45,10 @@ PARTS: Mapping[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "hypotheses": runs.hypotheses,
     "seeds": runs.seeds,
     "options": options.described,
+    "watched": options.watched,
+    "refusals": refusals.described,
+    "limits": limits.limits,
+    "sizes": limits.sizes_and_times,
 }
 
 
