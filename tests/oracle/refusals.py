@@ -1,7 +1,18 @@
 """What methods and the exact engine refuse: an input each in `refusals.json`, and the sentence.
 
-An entry has the specification of a method (`spec`) and, where they are others than these, the `problem` ("samples",
-"own" or a specification), and `how` it is carried out: parameters of `run`, or "limit" or "converges".
+An entry has the specification of a method (`spec`) and, where they are others than usual, the `problem` (a name below,
+a number of clients on the line, or a specification), and `how` it is carried out: parameters of `run`, or "limit" or
+"converges". At most three entries end at one place of the code.
+
+Not reached by a specification, and so not here:
+- what `build` refuses earlier by its own checks: values that parts check again (counts below 1, words of the control
+  variates, of the correction, of ties), empty updates of a client optimiser, a round that starts below 0;
+- compositions that no kind has: a correction beside a momentum or models that clients keep, averaged models beside
+  another part, momentum of two sorts, models that are kept under partial participation, drawn numbers of steps beside a
+  further part, exact solves with a momentum;
+- parts and kinds of plug-ins (`own_parts`), which need an installed package;
+- timetables that are too long or large, which the sampled engine and `schedule` ask for;
+- states that are not unique or not enclosed, sets of cohorts without a law: no known input.
 """
 
 from __future__ import annotations
@@ -16,10 +27,26 @@ from boundcheck.engines.run import run
 from boundcheck.errors import BoundcheckError
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import clients_of
+from boundcheck.problems.problem import Problem, clients_of
 from tests.oracle import options
 from tests.oracle.frozen import load
 
+_DIAGONAL = [{"A": [[1 + j, 0], [0, 2 + j * j]], "b": [j, 1]} for j in range(30)]
+_SLOPES = (
+    {"knots": [-1, 1], "slopes": [-1, 1]},
+    {"knots": [-2, 1], "slopes": [-1, 2]},
+    {"knots": [0, 3], "slopes": [-2, 1]},
+)
+NAMED: Mapping[str, Mapping[str, Any]] = {
+    "30 Hessians": {"kind": "quadratics", "clients": [{"components": _DIAGONAL}] * 2, "start": [1, 1]},
+    "a flat client": {"kind": "quadratics", "clients": [{"A": [[a, 0], [0, 1]], "b": [0, 1]} for a in (0, 1)]},
+    "flat": {"kind": "quadratics", "clients": [{"A": [[1, 0], [0, 0]], "b": [1, b]} for b in (1, -1)], "start": [1, 1]},
+    "piecewise": {
+        "kind": "piecewise_quadratics",
+        "clients": [_SLOPES[0], {"components": _SLOPES}, {"components": _SLOPES[1:]}],
+        "start": 5,
+    },
+}
 LONGEST = 240  # characters of a sentence that are written out
 GIVEN = ("spec", "problem", "how")
 
@@ -29,12 +56,21 @@ def entries() -> Mapping[str, Mapping[str, Any]]:
     return load("refusals")
 
 
+def _problem(given: Any, kind: str) -> Problem:
+    if isinstance(given, int):
+        clients = [{"components": [{"A": [[1]], "b": [i]}]} for i in range(given)]
+        return build_problem({"kind": "quadratics", "clients": clients, "start": [1]})
+    if isinstance(given, str):
+        return build_problem(NAMED[given]) if given in NAMED else options.problem_of(kind, given)
+    return build_problem(given)
+
+
 def sentence(entry: Mapping[str, Any]) -> str:
     """The kind of error and what it says; "carried out" where there is none."""
     given, how = entry.get("problem", "samples"), entry.get("how", {})
     try:
         method = build_method(entry["spec"])
-        problem = options.problem_of(entry["spec"]["kind"], given) if isinstance(given, str) else build_problem(given)
+        problem = _problem(given, entry["spec"]["kind"])
         method.check(clients_of(problem), getattr(problem, "dim", None))
         if how == "limit":
             stationary(method, problem)
