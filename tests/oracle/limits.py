@@ -6,7 +6,6 @@ States and limits are internals of the exact engine: `sizes` and `_limits` alone
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from random import Random
 from typing import Any
 
@@ -23,6 +22,7 @@ from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem
 from tests.oracle import options
+from tests.oracle.frozen import load
 
 FAR, DIGITS = 1000, 12
 MANY = 100  # rounds of the large cases
@@ -79,88 +79,33 @@ def _quadratics(clients: int, dim: int, samples: int = 2, *, alike: bool = False
     return {"kind": "quadratics", "clients": found * (clients if alike else 1), "start": [1] * dim}
 
 
-# Name -> parameters of the method and of `_quadratics`.
-LARGE: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
-    "FedShuffle, 50 clients": (
-        {"kind": "fedshuffle", "eta_l": "1/20", "participation": {"kind": "uniform", "size": 10}},
-        {"clients": 50, "dim": 20, "samples": 3},
-    ),
-    "SCAFFOLD, 10 clients": (
-        {"kind": "scaffold", "K": 2, "batch": 1, "eta_l": "1/8", "participation": {"kind": "uniform", "size": 3}},
-        {"clients": 10, "dim": 5},
-    ),
-    "asynchronous FedAvg, 20 clients": (
-        {"kind": "fedavg_async", "K": 2, "eta_l": "1/40", "times": "f80"},
-        {"clients": 20, "dim": 2},
-    ),
-    "FedFix, 20 clients": (
-        {"kind": "fedfix", "K": 2, "eta_l": "1/40", "times": "f80", "dt": "1/4", "batch": 1},
-        {"clients": 20, "dim": 2},
-    ),
-    "FedBuff, 10 clients": (
-        {"kind": "fedbuff", "K": 2, "eta_l": "1/40", "times": "f80", "m": 3, "batch": 1},
-        {"clients": 10, "dim": 2},
-    ),
-    "hand-over, 4 clients": (
-        {"kind": "partial_averaging", "tau": 2, "eta": "1/8", "hand_over": {"active": 2, "every": 3, "design": 2}},
-        {"clients": 4, "dim": 2},
-    ),
-    "hand-over, 60 clients alike": (
-        {"kind": "partial_averaging", "tau": 2, "eta": "1/8", "hand_over": {"active": 20, "every": 3, "design": 2}},
-        {"clients": 60, "dim": 6, "alike": True},
-    ),
-    "partial averaging, 8 clients": ({"kind": "partial_averaging", "tau": 2, "eta": "1/8"}, {"clients": 8, "dim": 3}),
-    "partial averaging, 200 clients alike": (
-        {"kind": "partial_averaging", "tau": 3, "eta": "1/8"},
-        {"clients": 200, "dim": 6, "alike": True},
-    ),
-    "FedAvg, 200 clients alike": (
-        {"kind": "fedavg_reshuffled", "size": 20, "eta": "1/8"},
-        {"clients": 200, "dim": 6, "alike": True},
-    ),
-    "FedDANE, 10 clients": ({"kind": "feddane", "mu": 2, "K": 3}, {"clients": 10, "dim": 5}),
-    "SVRG, 20 clients": ({"kind": "svrg_average", "eta": "1/8", "inner": 10}, {"clients": 20, "dim": 5}),
-    "FedShuffle-MVR, 10 clients": (
-        {"kind": "fedshuffle_mvr", "eta_l": "1/8", "a": "1/4", "warm_up": 5},
-        {"clients": 10, "dim": 5},
-    ),
-}
-
-
-def size_of(method: Method, problem: Problem) -> dict[str, int]:
+def size_of(method: Method, problem: Problem) -> dict[str, Any]:
     """The numbers of a state, and those that are followed from round to round: its entries or second moments."""
     exact = lower(method, problem, options.METRICS)
     return {"state": exact.layout.size, "followed": Dynamics(FloatRing(), method, exact).size}
 
 
-def large(name: str) -> tuple[Method, Problem]:
-    method, problem = LARGE[name]
-    return options.method_of(method), build_problem(_quadratics(**problem))
-
-
 def sizes() -> dict[str, dict[str, Any]]:
-    """Large cases, and rows on the first problem -> their sizes."""
-    found: dict[str, dict[str, Any]] = {name: dict(size_of(*large(name))) for name in LARGE}
+    """Large cases, which have the `spec` of a method and `clients`, and rows on the first problem -> their sizes."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, frozen in load("sizes").items():
+        if "spec" in frozen:
+            method, problem = options.method_of(frozen["spec"]), build_problem(_quadratics(**frozen["clients"]))
+            found[name] = {"spec": frozen["spec"], "clients": frozen["clients"], **size_of(method, problem)}
     for row, frozen in options.rows().items():
         spec = frozen["spec"]
-        found[row] = dict(size_of(options.method_of(spec), options.problem_of(spec["kind"], "samples")))
+        found[row] = size_of(options.method_of(spec), options.problem_of(spec["kind"], "samples"))
     return found
 
 
-def seconds(name: str, arithmetic: str) -> float:
-    """Of MANY rounds of a large case, each measured, in a second run."""
-    spent = 0.0
-    method, problem = large(name)
-    for _ in range(2):
-        began = time.perf_counter()
-        carry_out(method, problem, rounds=MANY, metrics=options.METRICS, arithmetic=arithmetic)
-        spent = time.perf_counter() - began
-    return spent
-
-
 def sizes_and_times() -> dict[str, dict[str, Any]]:
-    """Sizes, and of the large cases the seconds on the machine that recorded them, which no test compares."""
+    """Sizes, and the seconds that MANY rounds of large cases took where they were recorded; no test compares them."""
     found = sizes()
-    for name in LARGE:
-        found[name] |= {f"seconds {kind}": round(seconds(name, kind), 4) for kind in ("float64", "ball")}
+    for own in found.values():
+        for arithmetic in ("float64", "ball") if "spec" in own else ():
+            method, problem = options.method_of(own["spec"]), build_problem(_quadratics(**own["clients"]))
+            for _ in range(2):
+                began = time.perf_counter()
+                carry_out(method, problem, rounds=MANY, metrics=options.METRICS, arithmetic=arithmetic)
+                own[f"seconds {arithmetic}"] = round(time.perf_counter() - began, 4)
     return found

@@ -1,7 +1,7 @@
 """What methods and the exact engine refuse: an input each in `refusals.json`, and the sentence.
 
-An entry has the specification of a method (`spec`) and, where they are others than usual, the `problem` (a name below,
-a number of clients on the line, or a specification), and `how` it is carried out: parameters of `run`, or "limit" or
+An entry has the specification of a method (`spec`) and, where they are others than usual, the `problem` ("own", a
+number of clients on the line, or a specification), and `how` it is carried out: parameters of `run`, or "limit" or
 "converges". At most three entries end at one place of the code.
 
 Not reached by a specification, and so not here:
@@ -31,22 +31,6 @@ from boundcheck.problems.problem import Problem, clients_of
 from tests.oracle import options
 from tests.oracle.frozen import load
 
-_DIAGONAL = [{"A": [[1 + j, 0], [0, 2 + j * j]], "b": [j, 1]} for j in range(30)]
-_SLOPES = (
-    {"knots": [-1, 1], "slopes": [-1, 1]},
-    {"knots": [-2, 1], "slopes": [-1, 2]},
-    {"knots": [0, 3], "slopes": [-2, 1]},
-)
-NAMED: Mapping[str, Mapping[str, Any]] = {
-    "30 Hessians": {"kind": "quadratics", "clients": [{"components": _DIAGONAL}] * 2, "start": [1, 1]},
-    "a flat client": {"kind": "quadratics", "clients": [{"A": [[a, 0], [0, 1]], "b": [0, 1]} for a in (0, 1)]},
-    "flat": {"kind": "quadratics", "clients": [{"A": [[1, 0], [0, 0]], "b": [1, b]} for b in (1, -1)], "start": [1, 1]},
-    "piecewise": {
-        "kind": "piecewise_quadratics",
-        "clients": [_SLOPES[0], {"components": _SLOPES}, {"components": _SLOPES[1:]}],
-        "start": 5,
-    },
-}
 LONGEST = 240  # characters of a sentence that are written out
 GIVEN = ("spec", "problem", "how")
 
@@ -61,7 +45,7 @@ def _problem(given: Any, kind: str) -> Problem:
         clients = [{"components": [{"A": [[1]], "b": [i]}]} for i in range(given)]
         return build_problem({"kind": "quadratics", "clients": clients, "start": [1]})
     if isinstance(given, str):
-        return build_problem(NAMED[given]) if given in NAMED else options.problem_of(kind, given)
+        return options.problem_of(kind, given)
     return build_problem(given)
 
 
@@ -77,7 +61,8 @@ def sentence(entry: Mapping[str, Any]) -> str:
         elif how == "converges":
             stays_away(method, problem)
         else:
-            run(method, problem, **{"rounds": 2, "metrics": options.METRICS, "arithmetic": "rational", **how})
+            asked: dict[str, Any] = {"rounds": 2, "metrics": options.METRICS, "arithmetic": "rational", **how}
+            run(method, problem, **asked)
     except BoundcheckError as error:
         found = f"{type(error).__name__}: {error}"
         return found if len(found) <= LONGEST else f"{found[:LONGEST]}... {options.digest_of(found)}"
