@@ -12,6 +12,8 @@ Not reached by a specification, and so not here:
   further part, exact solves with a momentum;
 - parts and kinds of plug-ins (`own_parts`), which need an installed package;
 - timetables that are too long or large, which the sampled engine and `schedule` ask for;
+- runs that take long: fractions of too many digits, too many histories or gradients of samples on other problems;
+- metrics of rounds that the engine refuses after it has checked their names, where no row was found;
 - states that are not unique or not enclosed, sets of cohorts without a law: no known input.
 """
 

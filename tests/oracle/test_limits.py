@@ -24,7 +24,8 @@ def test_limits_and_far_values_are_as_frozen() -> None:
 
 def test_states_are_no_larger_than_they_were() -> None:
     frozen, found = load("sizes"), limits.sizes()
-    assert set(found) == set(frozen) and sum("spec" in own for own in found.values()) == 13
+    assert set(found) == set(frozen)
+    assert sum("spec" in own for own in found.values()) == 13
     sizes = [
         (name, what, frozen[name][what], own[what]) for name, own in found.items() for what in ("state", "followed")
     ]
