@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import format_exact
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.own_parts import check_answers, refuse_unknown
 from boundcheck.methods.parts import (
@@ -40,6 +40,26 @@ from boundcheck.methods.parts import (
     WithReplacement,
 )
 from boundcheck.methods.parts.aggregation import check_rule
+from boundcheck.methods.round import Rule
+
+_OTHERS = ("momentum", "server_momentum", "correction", "control", "exchange")
+# Parts of which only one says what a round does: the first beside any of the others, and why not.
+_APART: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("server_momentum", ("momentum", "correction", "exchange"), "the exact engine has no momentum of the server's step "
+     "beside a momentum in local steps, a correction or models that the clients keep ({name})."),
+    ("correction", ("exchange",), "the exact engine has no correction beside models that the clients keep ({name})."),
+    ("server", _OTHERS, "the exact engine averages the models of plain methods only ({name})."),
+    ("correction", ("momentum",), "the exact engine has no correction beside a momentum ({name})."),
+    ("functions", _OTHERS, "{name} says with functions of its own what a round does, and has no further part for it."),
+)  # fmt: skip
+_STALE = (
+    "{name} has a momentum or a correction, which the exact engine does not combine with clients that work on older "
+    "points."
+)
+_KEPT = (
+    "{name} averages models that the clients keep; the exact engine carries this out without a momentum, a correction, "
+    "or a server step other than 1."
+)
 
 # `Method.check` looks at the local work of each of up to so many clients, and at the law of any cohort of up to so many
 _CHECKED_ONE_BY_ONE = 1000
@@ -57,7 +77,7 @@ class Method:
     on a shifted objective; with a `control` variate the gradients of local steps are corrected by those that the
     clients keep; with an `exchange` clients keep models of their own between rounds; a `client_optimizer` says how
     local steps differ from plain ones; a `server_momentum` makes the server go on in the direction of its step before
-    (see these parts).
+    (see these parts); `functions` of one's own say all that a round does (`round.Rule`).
 
     name: how reports call it; `build.algorithms` lists the shipped compositions of which it is an instance.
     Raises BadInput for aggregation weights that the local work does not define, and for parts beside a control variate
@@ -76,6 +96,7 @@ class Method:
     exchange: Exchange | None = None
     client_optimizer: ClientOptimizer | None = None
     server_momentum: ServerMomentum | None = None
+    functions: Rule | None = None
 
     def __post_init__(self) -> None:
         refuse_unknown(self.name, self.parts)
@@ -131,8 +152,30 @@ class Method:
         """Whether visits start from the server's point and follow the clients' gradients, and the server adds up their
         differences to its point and nothing else."""
         own = self.exchange is None and self.client_optimizer is None and self.server_momentum is None
+        own = own and self.functions is None
         own = own and not self.server.averages_models
         return own and self.momentum is None and self.correction is None and self.control is None
+
+    @property
+    def rule(self) -> Rule:
+        """What a round does, as functions over vectors. Raises Unsupported for parts that have no meaning together."""
+        if self.client_optimizer is not None:
+            raise Unsupported(
+                f"the exact engine carries plain local steps, and {self.name} has {self.client_optimizer.words()}; "
+                "take engine = 'sampled' or 'neural', or leave that out."
+            )
+        for first, others, why in _APART:
+            own = getattr(self, first)
+            if first == "server":
+                own = own if own.averages_models else None
+            if own is not None and any(getattr(self, other) is not None for other in others):
+                raise Unsupported(why.format(name=self.name))
+        if self.exchange is not None and (
+            self.momentum is not None or (self.exchange.of_all and self.server != ServerStep())
+        ):
+            raise Unsupported((_KEPT if self.exchange.of_all else _STALE).format(name=self.name))
+        parts = (self.functions, self.control, self.correction, self.momentum, self.exchange, self.server_momentum)
+        return next((part for part in parts if part is not None), self.server)
 
     @property
     def weighs_visits(self) -> bool:
@@ -212,8 +255,8 @@ class Method:
         """
         n = clients.count
         check_answers(self.parts, clients)
-        if isinstance(self.exchange, Blocks):
-            self.exchange.models(n)
+        if self.exchange is not None and self.exchange.of_all:
+            self.exchange.models(clients)
             if dim is not None and not self.exchange.by_network:
                 self.exchange.blocks(dim)
         if n > _CHECKED_LAW and not isinstance(self.participation, Uniform):

@@ -45,7 +45,7 @@ def _estimate(ring: Ring, exact: Exact, counts: Sequence[int], visit: Visit, pac
     """(seconds, bytes) of a visit to samples that occur so often each."""
     d = exact.layout.d
     # a visit to a kept model sees that model alone, unless operators on the whole state are made of it
-    size = exact.layout.size if packed or not exact.layout.slots else d + 1
+    size = exact.layout.size if packed or not exact.rule.kept_by_clients else d + 1
     out, wide = d * (d + 1) // 2, size * (size + 1) // 2
     products = out * out * wide + 2 * d * d * size * size if packed else 4 * size**3
     kept = out * wide + d * size if packed else d * d + d * size

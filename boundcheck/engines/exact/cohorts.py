@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Drawing, Epochs, Visit
+from boundcheck.methods.parts import Drawing, Epochs, Unbiased, Visit
+from boundcheck.methods.round import PLAIN
 
 MAX_COHORTS = 20_000  # possible cohorts that are gone through one by one at most
 
@@ -23,26 +25,24 @@ Visits = tuple[tuple[Fraction, Visit], ...]
 
 @dataclass(frozen=True)
 class Member:
-    """A client and its possible visits with their probabilities.
-
-    ratio: of its weight w_i/p_i in a momentum made of differences to its aggregation coefficient.
-    """
+    """A client and its possible visits with their probabilities."""
 
     client: int
     visits: Visits
-    ratio: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True)
 class Cohort:
     """One possible cohort: its probability, the positions of its members in `Law.members` and their a_v.
 
-    A client that is drawn several times is one member, with the sum of its coefficients.
+    A client that is drawn several times is one member, with the sum of its coefficients. further: the members'
+    coefficients under each of the further rules by which vectors are summed.
     """
 
     p: Fraction
     members: tuple[int, ...]
     coefficients: tuple[Fraction, ...]
+    further: tuple[tuple[Fraction, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,11 @@ def _coefficients(method: Method, cohort: tuple[int, ...], clients: Clients) -> 
     return method.aggregation.coefficients(cohort, method.context(clients)) if cohort else []
 
 
-def _ratios(method: Method, cohort: tuple[int, ...], a: Sequence[Fraction], clients: Clients) -> list[Fraction]:
-    """`Member.ratio` of the cohort's clients."""
-    if method.momentum is None or method.momentum.variance_reduced:
+def weights_of(rule: Any, method: Method, cohort: Sequence[int], clients: Clients) -> list[Fraction]:
+    """The weights of a cohort's clients under a rule by which vectors are summed."""
+    if not cohort or rule == PLAIN:
         return [Fraction(1)] * len(cohort)
-    if 0 in a:
-        raise Unsupported(f"the aggregation of {method.name} leaves a client out, which its momentum does not.")
-    return [b / c for b, c in zip(method.momentum_factors(cohort, clients), a, strict=True)]
+    return rule.coefficients(tuple(cohort), method.context(clients))
 
 
 def supported(method: Method, drawing: Drawing) -> list[tuple[Fraction, tuple[int, ...]]]:
@@ -86,34 +84,35 @@ def supported(method: Method, drawing: Drawing) -> list[tuple[Fraction, tuple[in
     return drawing.support(MAX_COHORTS)
 
 
-def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bool = False) -> Law:
-    """The law of a round's cohort; one_by_one: go through all cohorts in any case.
+def law_of(
+    method: Method, round_index: int, clients: Clients, *, one_by_one: bool = False, rules: Sequence[Any] = ()
+) -> Law:
+    """The law of a round's cohort; one_by_one: go through all cohorts in any case. rules: see `Cohort.further`.
 
     Raises Unsupported where more than `MAX_COHORTS` cohorts would have to be gone through.
     """
     fixed = method.participation.fixed(round_index, clients)
     if fixed is not None and method.steps_together:
-        return _enumerated(method, [(Fraction(1), fixed)], clients)
+        return _enumerated(method, [(Fraction(1), fixed)], clients, rules)
     if fixed is not None:
         a = tuple(_coefficients(method, fixed, clients))
-        ratios = _ratios(method, fixed, a, clients)
-        members = tuple(Member(i, method.work(i, fixed, clients), r) for i, r in zip(fixed, ratios, strict=True))
-        cohort = Cohort(Fraction(1), tuple(range(len(fixed))), a)
+        members = tuple(Member(i, method.work(i, fixed, clients)) for i in fixed)
+        further = tuple(tuple(weights_of(rule, method, fixed, clients)) for rule in rules)
+        cohort = Cohort(Fraction(1), tuple(range(len(fixed))), a, further)
         return Law(members, a, tuple(v * v for v in a), cohorts=(cohort,))
     drawing = method.participation.drawing(clients)
     if drawing is None:
         raise Unsupported(f"the cohorts of {method.name} are neither fixed nor drawn by a known law.")
-    if drawing.kind == "replacement" and method.momentum is not None:
+    if drawing.kind == "replacement" and any(isinstance(rule, Unbiased) for rule in rules):
         raise Unsupported(f"{method.name} draws clients with replacement, for which its momentum has no weights.")
     own = None if method.local.by_cohort or one_by_one else method.aggregation.by_client(method.context(clients))
     if own is None:
-        return _enumerated(method, supported(method, drawing), clients)
+        return _enumerated(method, supported(method, drawing), clients, rules)
     n = clients.count
     a, p = [own(i) for i in range(n)], [drawing.inclusion(i) for i in range(n)]
     if drawing.kind == "replacement":  # how often a client is drawn, on average
         p = [drawing.size * q for q in drawing.probabilities]
-    ratios = _ratios(method, tuple(range(n)), a, clients)
-    members = tuple(Member(i, method.work(i, (i,), clients), ratios[i]) for i in range(n))
+    members = tuple(Member(i, method.work(i, (i,), clients)) for i in range(n))
     mean = tuple(x * q for x, q in zip(a, p, strict=True))
     square = tuple(x * x * q for x, q in zip(a, p, strict=True))
     if drawing.kind == "subsets":
@@ -130,7 +129,9 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
     return Law(members, mean, square, common, rest)
 
 
-def _enumerated(method: Method, support: Sequence[tuple[Fraction, tuple[int, ...]]], clients: Clients) -> Law:
+def _enumerated(
+    method: Method, support: Sequence[tuple[Fraction, tuple[int, ...]]], clients: Clients, rules: Sequence[Any]
+) -> Law:
     index: dict[Member, int] = {}
     cohorts: list[Cohort] = []
     alone = None if method.local.by_cohort else [method.work(i, (i,), clients) for i in range(clients.count)]
@@ -147,13 +148,15 @@ def _enumerated(method: Method, support: Sequence[tuple[Fraction, tuple[int, ...
 
     for p, clients_in, visits in outcomes():
         a = _coefficients(method, clients_in, clients)
-        ratios = _ratios(method, clients_in, a, clients)
-        here = [Member(i, v, r) for i, v, r in zip(clients_in, visits, ratios, strict=True)]
-        added: dict[int, Fraction] = {}
-        for m, share in zip(here, a, strict=True):
-            position = index.setdefault(m, len(index))
-            added[position] = added.get(position, Fraction(0)) + share
-        cohorts.append(Cohort(p, tuple(added), tuple(added.values())))
+        places = [index.setdefault(Member(i, v), len(index)) for i, v in zip(clients_in, visits, strict=True)]
+        sums: list[dict[int, Fraction]] = []
+        for own in (a, *(weights_of(rule, method, clients_in, clients) for rule in rules)):
+            added: dict[int, Fraction] = {}
+            for position, share in zip(places, own, strict=True):
+                added[position] = added.get(position, Fraction(0)) + share
+            sums.append(added)
+        further = tuple(tuple(own.values()) for own in sums[1:])
+        cohorts.append(Cohort(p, tuple(sums[0]), tuple(sums[0].values()), further))
     size = len(index)
     mean, joint = [Fraction(0)] * size, [[Fraction(0)] * size for _ in range(size)]
     for cohort in cohorts:

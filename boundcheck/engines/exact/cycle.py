@@ -84,8 +84,8 @@ def _solve(ring: Ring, method: Method, problem: Problem, exact: Exact, found: Co
 def _after(dynamics: Dynamics, z: Matrix, moment: Matrix, round_index: int) -> tuple[Matrix, Matrix]:
     """E z and E[z z'] after a round."""
     ring, eta = dynamics.ring, dynamics.method.schedule.step(1)
-    plan = dynamics.rounds.plan(eta, round_index, False)
+    plan = dynamics.rounds.plan(eta, round_index)
     z = ring.mul(plan.mean, z)
     if not dynamics.random:
         return z, ring.mul(z, z.transpose())
-    return z, dynamics.rounds.second(Applied(ring, moment), plan, eta)
+    return z, dynamics.rounds.second(Applied(ring, moment), plan)

@@ -15,9 +15,9 @@ from flint import fmpq, fmpq_mat
 
 from boundcheck.engines.exact import congruent
 from boundcheck.engines.exact.congruent import Congruence
-from boundcheck.engines.exact.kinds import rounds_of
 from boundcheck.engines.exact.readers import Readers
 from boundcheck.engines.exact.rings import Matrix, Ring
+from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.space import Applied, Operators
 from boundcheck.engines.exact.state import Exact, cohort_at
 from boundcheck.methods.method import Method
@@ -37,7 +37,7 @@ class Dynamics:
     def __init__(self, ring: Ring, method: Method, exact: Exact) -> None:
         self.ring, self.method, self.exact = ring, method, exact
         self.random = method.is_random(exact.clients)
-        self.rounds = rounds_of(ring, method, exact)
+        self.rounds = Rounds(ring, method, exact)
         self.readers = Readers(self.rounds)
         self.steps = run_steps(method, exact.clients)
         wide = exact.layout.size
@@ -53,24 +53,26 @@ class Dynamics:
             moment = moment + self.exact.spread
         return self.ring.pack(self.ring.lift(moment)).transpose()
 
-    def map(self, eta: StepSize, round_index: int, first: bool) -> Matrix:
-        """The matrix of a round on the state as a column; first: without an update of the momentum before it."""
-        plan = self.rounds.plan(eta, round_index, first)
+    def map(self, eta: StepSize, round_index: int) -> Matrix:
+        """The matrix of a round on the state as a column."""
+        plan = self.rounds.plan(eta, round_index)
         if not self.random:
             return plan.mean
-        return self.rounds.second(Operators(self.ring, self.exact.layout.size), plan, eta)
+        return self.rounds.second(Operators(self.ring, self.exact.layout.size), plan)
 
     # --- a constant step, and no covariance that depends on the state ---------------------------------------------
 
     def congruences(self, eta: StepSize) -> list[Congruence] | None:
         """The rounds of a period as maps M -> T M T' + C, or None where they are no such maps."""
         samples = self.exact.samples
-        if not self.random or self.rounds.compares or self.rounds.first:
+        if not self.random or self.rounds.first:
             return None
         if samples is not None and not all(s.alike for s in samples):
             return None
-        plans = [self.rounds.plan(eta, t, False) for t in range(self.rounds.period)]
-        if any(p.jobs or p.nested or len(p.pairs) != 1 or p.pairs[0][0] is not p.pairs[0][1] for p in plans):
+        plans = [self.rounds.plan(eta, t) for t in range(self.rounds.period)]
+        if any(
+            p.jobs or p.before is not None or len(p.pairs) != 1 or p.pairs[0][0] is not p.pairs[0][1] for p in plans
+        ):
             return None
         return [Congruence(self.ring, p.mean, p.constant) for p in plans]
 
@@ -81,7 +83,7 @@ class Dynamics:
         if self.exact.watched:
             space = Operators(ring, wide)
             for t, own in enumerate(forms):
-                own |= {k: ring.form(v, wide) for k, v in self.readers.watched(space, eta, t, False).items()}
+                own |= {k: ring.form(v, wide) for k, v in self.readers.watched(space, eta, t).items()}
         start = ring.unpack(self.start().transpose(), wide)
         return congruent.in_parts(maps, start, grid, forms, self.rounds.separate, progress)
 
@@ -92,13 +94,12 @@ class Dynamics:
         ring, period = self.ring, self.rounds.period
         begin = self.start()
         rows: list[Any] = [None] * len(grid)
-        # the first round is unlike the others where gradients are compared, and so are those before a pattern repeats
-        offset = min(max(self.rounds.first, int(self.rounds.compares)), grid[-1])
+        offset = min(self.rounds.first, grid[-1])  # the rounds before a pattern repeats
         for t in range(offset):
             if t in grid:
                 rows[grid.index(t)] = ring.rows(begin)[0]
-            begin = ring.mul(begin, self.map(eta, t, t == 0).transpose())
-        maps = [self.map(eta, offset + t, False).transpose() for t in range(min(period, max(grid[-1] - offset, 1)))]
+            begin = ring.mul(begin, self.map(eta, t).transpose())
+        maps = [self.map(eta, offset + t).transpose() for t in range(min(period, max(grid[-1] - offset, 1)))]
         cycle = maps[0]
         for m in maps[1:]:
             cycle = ring.mul(cycle, m)
@@ -160,8 +161,8 @@ class Dynamics:
         watched: list[dict[str, Matrix]] = []
         if self.exact.watched:
             space = Operators(ring, wide)
-            kinds = [(self.rounds.position(g), g == 0) for g in grid]
-            by_kind = {kind: self.readers.watched(space, eta, *kind) for kind in dict.fromkeys(kinds)}
+            kinds = [self.rounds.position(g) for g in grid]
+            by_kind = {kind: self.readers.watched(space, eta, kind) for kind in dict.fromkeys(kinds)}
             watched = [by_kind[kind] for kind in kinds]
         if not self.random:
             found = {name: ring.row_dots(ring.mul(states, q), states) for name, q in forms.items()}
@@ -205,7 +206,7 @@ class Dynamics:
             if self.exact.watched:
                 step = self.steps.of_round(done)
                 space = Applied(self.ring, moment_now)
-                for name, value in self.readers.watched(space, step, done, done == 0).items():
+                for name, value in self.readers.watched(space, step, done).items():
                     found[name].append(value[0, 0])
         progress(1.0)
         return found
@@ -218,8 +219,8 @@ class Dynamics:
         while True:
             yield moment
             eta = self.steps.of_round(done)
-            plan = self.rounds.plan(eta, done, done == 0)
-            moment = self.rounds.second(Applied(ring, moment), plan, eta)
+            plan = self.rounds.plan(eta, done)
+            moment = self.rounds.second(Applied(ring, moment), plan)
             done += 1
 
     def _points(self) -> Iterator[Matrix]:
@@ -233,7 +234,7 @@ class Dynamics:
         while True:
             yield state
             eta = self.steps.of_round(done)
-            state = ring.mul(self.rounds.plan(eta, done, done == 0).mean, state)
+            state = ring.mul(self.rounds.plan(eta, done).mean, state)
             done += 1
 
     def _gradient_steps(self, repeats: int, state: Matrix) -> Iterator[Matrix]:

@@ -41,10 +41,10 @@ def stays_away(method: Method, problem: Problem) -> bool:
     check_period(method, own.first + own.period)
     z: Any = dynamics.ring.lift(exact.start)
     for t in range(own.first):
-        z = own.plan(eta, t, t == 0).mean * z
+        z = own.plan(eta, t).mean * z
     after: Any = z
     for t in range(own.first, own.first + own.period):
-        after = own.plan(eta, t, False).mean * after
+        after = own.plan(eta, t).mean * after
     moved = [after[k, 0] - z[k, 0] for k in range(moving)]
     found: Any = fmpq_mat(moving, 1, moved)
     a: Any = cycle_map(dynamics.ring, method, exact)[0]

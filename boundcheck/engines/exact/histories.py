@@ -22,10 +22,9 @@ from boundcheck.certified.slopes import number
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact.cohorts import Cohort, Law, Member, law_of
 from boundcheck.engines.exact.oracle import no_solves
+from boundcheck.engines.exact.reduction import kept_models
 from boundcheck.engines.exact.results import Columns, curve_of
 from boundcheck.engines.exact.rings import MAX_DIGITS
-from boundcheck.engines.exact.slots import kept_models
-from boundcheck.engines.exact.state import refuse_client_sgd
 from boundcheck.engines.exact.visits import batch_sizes
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
@@ -82,7 +81,8 @@ def run_histories(
 
 
 def _check(method: Method, problem: Problem) -> None:
-    refuse_client_sgd(method)
+    if method.client_optimizer is not None:
+        assert method.rule is not None  # raises
     solves = isinstance(method.local, ExactSolve)
     if solves and not method.is_random(clients_of(problem)):
         raise no_solves(problem)

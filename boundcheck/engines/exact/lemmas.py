@@ -68,7 +68,7 @@ class _Quadratic:
 class _Work:
     """A member's local work: its weights and its local points, as maps of the state.
 
-    q, square: E w and E w^2. size: the step size. at: the second moments of the point where it begins. means: E[y^k]
+    q, square: E w and E w^2. size: the step size. wide: entries of where the work begins, with 1. at: the second moments of the point where it begins. means: E[y^k]
     (d, D) for k = 0, ..., K. steps: the local points before each step, in terms of where the work begins. end: the
     covariance of y^K, as `visits.Outcome` has it.
     """
@@ -78,6 +78,7 @@ class _Work:
     square: Fraction
     size: Fraction
     batch: int
+    wide: int
     at: Space
     means: list[Matrix]
     steps: list[Step]
@@ -109,7 +110,7 @@ class LemmaQuantities(VirtualModels):
             a, o = self._sum(law)
             above = self._excess(a, o).at(self.compared)
             return own - space.form(self._constant(self.ring.scalar(above)))
-        works = self._works(law, space, eta, name)
+        works = self._works(law, space, eta, name, round_index)
         if name.startswith("virtual"):
             return getattr(self, f"_{name}")(law, works, space, total)
         return getattr(self, f"_{name}")(works, space, total)
@@ -117,8 +118,8 @@ class LemmaQuantities(VirtualModels):
     def _after(self, name: str, space: Space, eta: StepSize, round_index: int) -> Matrix:
         """Of the models before and after the round."""
         ring, pick = self.ring, self._pick
-        plan = self.rounds.plan(eta, round_index, False)
-        after = self.rounds.second(space, plan, eta)
+        plan = self.rounds.plan(eta, round_index)
+        after = self.rounds.second(space, plan)
         if name == "dist2_change":
             own = self._norm2(self._away)
             return space.trace(own, after) - space.form(own)
@@ -221,24 +222,22 @@ class LemmaQuantities(VirtualModels):
 
     # --- local work -------------------------------------------------------------------------------------------------
 
-    def _works(self, law: Law, space: Space, eta: StepSize, name: str) -> list[_Work]:
-        ring, local = self.ring, self.rounds.local
+    def _works(self, law: Law, space: Space, eta: StepSize, name: str, round_index: int) -> list[_Work]:
         self._steps(law, name)
         if isinstance(eta, tuple) or self.rounds.method.server.averages_models:
             raise Unsupported(f"{self.rounds.method.name} has no steps of one size, and so no metric '{name}'.")
         found: list[_Work] = []
         for member, q, square in zip(law.members, law.mean, law.square, strict=True):
-            start, visit = self.rounds.begin(member.client), member.visits[0][1]
+            visit = member.visits[0][1]
             if visit.sampling not in ("full", "replacement") or visit.prox:
                 raise Unsupported(f"{self.rounds.method.name} draws no independent samples: no metric '{name}'.")
-            at = space if start is None else space.at(space.total([(start, start)]))
-            steps: list[Step] = []
-            outcome = local.run(at, member.client, visit, eta, steps)
-            means = [*(step.mean for step in steps), outcome.mean]
-            means = means if start is None else [ring.mul(m, start) for m in means]
+            begun = self.rounds.begun(member.client, visit, eta, round_index, None)
+            at, steps = begun.at(space), list[Step]()
+            outcome = begun.local.run(at, member.client, visit, steps)
+            means = [begun.lift(m) for m in (*(step.mean for step in steps), outcome.mean)]
             end = outcome.gamma, outcome.covariance
             size = eta * visit.scale
-            own = _Work(member.client, q, square, size, visit.batch, at, means, steps, end)
+            own = _Work(member.client, q, square, size, visit.batch, begun.local.wide, at, means, steps, end)
             own.moved = [m - means[0] for m in means]
             found.append(own)
         return found
@@ -257,11 +256,10 @@ class LemmaQuantities(VirtualModels):
         if covariance is not None:
             return at.trace(w, covariance)
         value = self.ring.scalar(Fraction(0)) if gamma is None else self.ring.dot(w, gamma)
-        return work.at.form(self._constant_of(work.at, value))
+        return work.at.form(self._constant_of(work.wide, value))
 
-    def _constant_of(self, at: Space, value: object) -> Matrix:
-        """The form `value` times the constant's square, in the coordinates of `at`."""
-        size = self.ring.shape(self.rounds.local.pick)[1]
+    def _constant_of(self, size: int, value: object) -> Matrix:
+        """The form `value` times the constant's square, for vectors of this size."""
         form = self.ring.zeros(size, size)
         form[size - 1, size - 1] = value
         return form

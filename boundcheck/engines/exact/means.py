@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from boundcheck.engines.curve import Arithmetic, Floats
-from boundcheck.engines.exact.kinds import rounds_of
 from boundcheck.engines.exact.rings import FloatRing, Matrix, RationalRing
+from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.state import lower
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Problem
@@ -39,11 +39,11 @@ def _states(method: Method, problem: Problem, arithmetic: Arithmetic) -> Iterato
     """E x_r (d, 1) for r = 0, 1, ..."""
     exact = lower(method, problem, ())
     ring = FloatRing() if arithmetic is Arithmetic.FLOAT64 else RationalRing()
-    rounds = rounds_of(ring, method, exact)
+    rounds = Rounds(ring, method, exact)
     pick, centre = ring.lift(exact.layout.block(0)), ring.lift(exact.centre)
     state, done = ring.lift(exact.start), 0
     while True:
         yield ring.mul(pick, state) + centre
         eta = method.schedule.step(method.cycle_of(done, exact.clients))
-        state = ring.mul(rounds.plan(eta, done, done == 0).mean, state)
+        state = ring.mul(rounds.plan(eta, done).mean, state)
         done += 1

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boundcheck.core.linalg import float_down, float_up, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact.rings import MAX_DIGITS
-from boundcheck.engines.exact.state import cohort_at, refuse_client_sgd, refuse_two_momenta
+from boundcheck.engines.exact.state import cohort_at
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -114,8 +114,7 @@ def oracle_iterates(method: Method, problem: Problem, rounds: int) -> NDArray[np
 
 
 def _check_method(method: Method, problem: Problem) -> None:
-    refuse_client_sgd(method)
-    refuse_two_momenta(method)
+    assert method.rule is not None  # raises for parts without a meaning together
     clients = clients_of(problem)
     if method.is_random(clients):
         raise Unsupported(

@@ -14,18 +14,21 @@ momentum_error2: E|m - grad F(x)|^2, m the momentum that the round uses (after i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from boundcheck.core.linalg import identity
-from boundcheck.engines.exact.blocks import KeptRounds
-from boundcheck.engines.exact.cohorts import Law, Member, law_of, virtual
+from flint import fmpq_mat
+
+from boundcheck.core.linalg import identity, rational
+from boundcheck.engines.exact.cohorts import Law, Member, virtual
 from boundcheck.engines.exact.lemmas import LEMMA_METRICS, LemmaQuantities
+from boundcheck.engines.exact.plans import Begun
 from boundcheck.engines.exact.rings import Matrix
 from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.virtual import METRICS
 from boundcheck.engines.exact.visits import Step
+from boundcheck.errors import BadInput
 from boundcheck.methods.parts import StepSize, Visit
 
 
@@ -41,8 +44,7 @@ class Readers:
             for name in exact.metrics
             if name in exact.quadratic
         }
-        if isinstance(rounds, KeptRounds):
-            self._plain |= {name: rounds.point_form(name) for name in exact.kept}
+        self._plain |= {name: self._apart(name) for name in exact.kept}
         if "x" in exact.metrics:
             row = pick + exact.layout.one * exact.centre[0, 0]
             self._plain["x"] = ring.lift(exact.layout.one.transpose() * row)
@@ -55,55 +57,69 @@ class Readers:
         """metric -> q (D, D) with metric = trace(q M), of the metrics that are read off the point alone."""
         return self._plain
 
-    def watched(self, space: Space, eta: StepSize, round_index: int, first: bool) -> dict[str, Matrix]:
-        """The other metrics, as functionals, before a round; first: it is the run's first."""
+    def _apart(self, name: str) -> Matrix:
+        """The form of "discrepancy" or "discrepancy:<j>". Raises BadInput for a block that is none."""
+        exact, layout, exchange = self.exact, self.exact.layout, self.rounds.method.exchange
+        assert exchange is not None
+        blocks = exchange.blocks(layout.d)
+        chosen: Sequence[int] = range(layout.d)
+        if ":" in name:
+            number = int(name.partition(":")[2])
+            if number >= len(blocks):
+                raise BadInput(f"'{name}': there is no such block; the model has the blocks 0 to {len(blocks) - 1}.")
+            chosen = blocks[number]
+        kept = [key for key in layout.keys if key[0] == "client"]
+        equal = exact.reduced.alike or exact.reduced.holders is not None
+        weights = [Fraction(1, len(kept))] * len(kept) if equal else exchange.of(exact.clients.weights)
+        form = fmpq_mat(layout.size, layout.size)
+        for copy in range(layout.copies):
+            for key, weight in zip(kept, weights, strict=True):
+                for k in chosen:
+                    at = layout.place(key, copy) + k
+                    form[at, at] = rational(weight)
+        return self.ring.lift(form)
+
+    def watched(self, space: Space, eta: StepSize, round_index: int) -> dict[str, Matrix]:
+        """The other metrics, as functionals, before a round."""
         found: dict[str, Matrix] = {}
-        updated = self.rounds.compares and not first
         for name in self.exact.watched:
             if name == "drift":
-                found[name] = self._drift(space, eta, round_index, updated)
+                found[name] = self._drift(space, eta, round_index)
             elif name in METRICS or name in LEMMA_METRICS:
                 found[name] = self._models.metric(name, space, eta, round_index)
             elif name == "epoch_grad2":
-                found[name] = self._epochs(space, eta, round_index, updated)
+                found[name] = self._epochs(space, eta, round_index)
             else:
-                found[name] = self._error(space, round_index, updated)
+                found[name] = self._error(space, eta, round_index)
         return found
 
-    def _inner(self, space: Space, round_index: int, weights: list[tuple[int, Fraction]]) -> Space:
-        """The space of E[weight * U_S M U_S'], weights by position of the cohort."""
-        rounds, ring = self.rounds, self.ring
-        law = rounds.law(round_index)
-        updates = rounds.updated(law)
-        return space.at(space.total([(updates[k] * ring.scalar(w), updates[k]) for k, w in weights if w]))
-
-    def _drift(self, space: Space, eta: StepSize, round_index: int, updated: bool) -> Matrix:
+    def _drift(self, space: Space, eta: StepSize, round_index: int) -> Matrix:
         rounds, ring, parts = self.rounds, self.ring, list[Matrix]()
-        clients = self.exact.clients
-        position, shared = rounds.position(round_index), None
+        position = rounds.position(round_index)
         if position not in self._everyone:
-            self._everyone[position] = virtual(rounds.method, position, clients)
+            self._everyone[position] = virtual(rounds.method, position, self.exact.clients)
+        cohorts = self._by_cohort(position).cohorts if rounds.rule.collecting == "same" else ()
         for member, positions, p in self._everyone[position]:
-            at, share = space, p
-            if updated:
-                cohorts = rounds.law(round_index).cohorts
-                if positions is None:
-                    shared = shared or self._inner(space, round_index, [(k, c.p) for k, c in enumerate(cohorts)])
-                    at = shared
-                else:
-                    at = self._inner(space, round_index, [(k, cohorts[k].p) for k in positions])
-                share = Fraction(1)
+            own = [(k, c.p) for k, c in enumerate(cohorts) if positions is None or k in positions] or [(0, p)]
             for q, visit in member.visits:
                 if visit.steps:
-                    weight = ring.scalar(share * q * self.exact.weights[member.client] / visit.steps)
-                    parts += [d * weight for d in self._distances(at, member, visit, eta)]
+                    begun = rounds.begun(member.client, visit, eta, round_index, own)
+                    weight = ring.scalar(q * self.exact.weights[member.client] / visit.steps)
+                    parts += [d * weight for d in self._distances(begun, space, member, visit)]
         return ring.sum(parts) if parts else space.form(ring.zeros(*[self.exact.layout.size] * 2))
 
-    def _distances(self, at: Space, member: Member, visit: Visit, eta: StepSize) -> list[Matrix]:
+    def _by_cohort(self, position: int) -> Law:
+        """The law of the cohort of a round, cohort by cohort."""
+        if position not in self._laws:
+            law = self.rounds.law(position)
+            self._laws[position] = law if law.cohorts else self.rounds.law(position, one_by_one=True)
+        return self._laws[position]
+
+    def _distances(self, begun: Begun, space: Space, member: Member, visit: Visit) -> list[Matrix]:
         """E|y - x|^2 before each step."""
-        ring, pick = self.ring, self.rounds.local.pick
+        ring, pick, at = self.ring, begun.local.pick, begun.at(space)
         steps: list[Step] = []
-        self.rounds.local.run(at, member.client, visit, eta, steps)
+        begun.local.run(at, member.client, visit, steps)
         unit = ring.lift(identity(self.exact.layout.d))
         forms, found = list[Matrix](), list[Matrix]()
         for step in steps:
@@ -111,31 +127,28 @@ class Readers:
                 apart = step.mean - pick
                 forms.append(ring.mul(apart.transpose(), apart))
                 if step.gamma is not None:
-                    forms.append(self._times(ring.dot(unit, step.gamma)))
+                    forms.append(self._times(ring.dot(unit, step.gamma), begun.local.wide))
             else:
                 cross = ring.mul(step.mean.transpose(), pick)
                 forms.append(ring.mul(pick.transpose(), pick) - cross - cross.transpose())
                 found.append(at.trace(unit, step.second))
         return [*found, at.form(ring.sum(forms))]
 
-    def _times(self, value: object) -> Matrix:
+    def _times(self, value: object, size: int) -> Matrix:
         """The form that is `value` times M[-1, -1]."""
-        size = self.exact.layout.size
         form = self.ring.zeros(size, size)
         form[size - 1, size - 1] = value
         return form
 
-    def _gradient(self) -> tuple[Matrix, Matrix]:
-        """(A, r) with grad F = A (x - c) + r; r (d, D) multiplies the state."""
-        return self.ring.lift(self.exact.hessian), self.ring.lift(self.exact.residual * self.exact.layout.one)
+    def _gradient(self, size: int) -> tuple[Matrix, Matrix]:
+        """(A, r) with grad F = A (x - c) + r; r (d, size) multiplies a vector that ends in 1."""
+        one = fmpq_mat(1, size)
+        one[0, size - 1] = 1
+        return self.ring.lift(self.exact.hessian), self.ring.lift(self.exact.residual * one)
 
-    def _epochs(self, space: Space, eta: StepSize, round_index: int, updated: bool) -> Matrix:
+    def _epochs(self, space: Space, eta: StepSize, round_index: int) -> Matrix:
         rounds, ring = self.rounds, self.ring
-        position = rounds.position(round_index)
-        law = self._laws.get(position, rounds.law(position))
-        if not law.cohorts:
-            law = law_of(rounds.method, position, self.exact.clients, one_by_one=True)
-        self._laws[position] = law
+        law = self._by_cohort(rounds.position(round_index))
         weights: list[list[tuple[int, Fraction]]] = [[] for _ in law.members]
         idle = Fraction(0)
         for k, cohort in enumerate(law.cohorts):
@@ -144,48 +157,44 @@ class Readers:
             idle += 0 if cohort.members else cohort.p
         parts: list[Matrix] = []
         for member, own in zip(law.members, weights, strict=True):
-            total = sum((w for _, w in own), Fraction(0))
-            at = self._inner(space, round_index, own) if updated else space
-            share = Fraction(1) if updated else total
             for q, visit in member.visits:
-                parts += [g * ring.scalar(share * q) for g in self._gradients(at, member, visit, eta)]
+                begun = rounds.begun(member.client, visit, eta, round_index, own)
+                parts += [g * ring.scalar(q) for g in self._gradients(begun, space, member, visit)]
         if idle:
-            a, r = self._gradient()
-            here = ring.mul(a, rounds.local.pick) + r
+            a, r = self._gradient(self.exact.layout.size)
+            here = ring.mul(a, ring.lift(self.exact.layout.block(0))) + r
             parts.append(space.form(ring.mul(here.transpose(), here)) * ring.scalar(idle))
         return ring.sum(parts)
 
-    def _gradients(self, at: Space, member: Member, visit: Visit, eta: StepSize) -> list[Matrix]:
+    def _gradients(self, begun: Begun, space: Space, member: Member, visit: Visit) -> list[Matrix]:
         """E|grad F(y)|^2 at the start of each epoch, divided by their number."""
-        ring, pick = self.ring, self.rounds.local.pick
+        ring, local, at = self.ring, begun.local, begun.at(space)
         steps: list[Step] = []
-        self.rounds.local.run(at, member.client, visit, eta, steps)
-        each = 1 if visit.sampling == "full" else -(-sum(self.rounds.local.counts(member.client)) // visit.batch)
-        begun = steps[::each] or [Step(0, pick)]
-        a, r = self._gradient()
+        local.run(at, member.client, visit, steps)
+        each = 1 if visit.sampling == "full" else -(-sum(local.counts(member.client)) // visit.batch)
+        epochs = steps[::each] or [Step(0, local.pick)]
+        a, r = self._gradient(local.wide)
         forms, found = list[Matrix](), list[Matrix]()
-        share = ring.scalar(Fraction(1, len(begun)))
-        for step in begun:
+        share = ring.scalar(Fraction(1, len(epochs)))
+        for step in epochs:
             here = ring.mul(a, step.mean) + r
             if step.second is None:
                 forms.append(ring.mul(here.transpose(), here))
                 if step.gamma is not None:
-                    forms.append(self._times(ring.dot(self._square, step.gamma)))
+                    forms.append(self._times(ring.dot(self._square, step.gamma), local.wide))
             else:  # |A y + r|^2 = y'AAy + 2 r'Ay + |r|^2
                 cross = ring.mul(r.transpose(), ring.mul(a, step.mean))
                 forms.append(cross + cross.transpose() + ring.mul(r.transpose(), r))
                 found.append(at.trace(self._square, step.second) * share)
         return [*found, at.form(ring.sum(forms)) * share]
 
-    def _error(self, space: Space, round_index: int, updated: bool) -> Matrix:
-        rounds, ring, layout = self.rounds, self.ring, self.exact.layout
-        a, r = self._gradient()
-        apart = ring.lift(layout.block(layout.momentum)) - ring.mul(a, rounds.local.pick) - r
-        if not updated:
-            return space.form(ring.mul(apart.transpose(), apart))
-        law = rounds.law(round_index)
+    def _error(self, space: Space, eta: StepSize, round_index: int) -> Matrix:
+        ring, momentum = self.ring, self.rounds.method.momentum
+        assert momentum is not None
+        a, r = self._gradient(self.exact.layout.size)
+        slope = ring.mul(a, ring.lift(self.exact.layout.block(0))) + r
         forms: list[Matrix] = []
-        for cohort, u in zip(law.cohorts, rounds.updated(law), strict=True):
-            own = ring.mul(apart, u)
-            forms.append(ring.mul(own.transpose(), own) * ring.scalar(cohort.p))
+        for p, used in self.rounds.seen(momentum.used, eta, round_index):
+            apart = used - slope
+            forms.append(ring.mul(apart.transpose(), apart) * ring.scalar(p))
         return space.form(ring.sum(forms))

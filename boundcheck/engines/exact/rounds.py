@@ -1,269 +1,421 @@
 """The expectation of one round: of the state z, and of its second moments M = E[z z'].
 
-With the cohort S, the visits V_i (independent, see `visits`) and Q_i = C_i (V_i - X), C_i what the server does with
-y_i - x, a round is z <- (B + sum over S of a_i Q_i) U_S z. Without momentum B = U_S = I and C_i = eta_g X'. U_S is the
-update of a momentum that compares gradients, at the start of every round but the first. So
+A round is a composition of random affine maps: what a cohort of its own collects, where the method does that, and the
+round itself. In a round a member v of the cohort adds a_v Q_v z and the noise a_v C_v xi_v, where the map Q_v and the
+noise are the moments of its visit (`visits`) in what the functions of the round return (`methods.reading`). So
 
-    M <- E_S [ T_S M T_S' + sum over S of a_i^2 Cov(Q_i)(U_S M U_S') ],  T_S = (B + sum over S of a_i E[Q_i]) U_S.
+    M <- E_S [ T_S M T_S' + sum over S of a_v^2 C_v Cov(V_v)(S_v M S_v') C_v' ],  T_S = B + sum over S of a_v E[Q_v],
+
+with S_v what the visit takes from the state. Where the weights and what is added do not depend on who else takes part,
+the moments of the a_v suffice; else the round goes through the cohorts. No method is named here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
-from boundcheck.core.linalg import identity, rational
-from boundcheck.engines.exact.cohorts import Cohort, Law, Member, law_of
+from boundcheck.engines.exact.budget import check_state
+from boundcheck.engines.exact.building import Build
+from boundcheck.engines.exact.cohorts import Law, law_of
+from boundcheck.engines.exact.layout import Key
+from boundcheck.engines.exact.lowering import Source
+from boundcheck.engines.exact.plans import Begun, Noise, Plan
+from boundcheck.engines.exact.reduction import last_reads
 from boundcheck.engines.exact.rings import Matrix, Ring
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.state import Exact
-from boundcheck.engines.exact.visits import Local
+from boundcheck.engines.exact.visits import Data
+from boundcheck.engines.exact.work import Work, Works, inputs_of, linear, scaled
+from boundcheck.errors import Unsupported
+from boundcheck.methods.formal import Vector
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import StepSize, Visit, first_repeated
-
-Pair = tuple[Matrix, Matrix]
-Inner = tuple[Pair, ...] | None
-_Gammas = dict[int, tuple[Matrix, Matrix]]  # by id of C: C and a covariance (d, d)
+from boundcheck.methods.parts import GradientSteps, NoStep, Same, StepSize, Visit, first_repeated
+from boundcheck.methods.reading import Reading
+from boundcheck.methods.round import PLAIN, At
 
 
-@dataclass(frozen=True)
-class Job:
-    """A covariance that depends on M: weight * send Cov(visit) send' at the second moments `inner` (None: M)."""
-
-    client: int
-    visit: Visit
-    weight: Fraction
-    send: Matrix
-    inner: Inner
-
-
-@dataclass
-class Plan:
-    """A round as far as it does not depend on the state: E[z] -> mean E[z], and the terms of M -> M+.
-
-    pairs: (P, Q) of the terms P M Q'. constant: (D, D), times M[-1, -1]. nested: terms P N Q', (P, Q) in the second
-    list, where N is the sum of P M Q' over the first list. jobs: what remains.
-    """
-
-    mean: Matrix
-    pairs: list[Pair] = field(default_factory=list[Pair])
-    constant: Matrix | None = None
-    jobs: list[Job] = field(default_factory=list[Job])
-    nested: list[tuple[list[Pair], list[Pair]]] = field(default_factory=list[tuple[list[Pair], list[Pair]]])
+def _frozen(number: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(number.items()))
 
 
 class Rounds:
-    """The rounds of a method on a problem, in one arithmetic."""
+    """The rounds of a method on a problem, in one arithmetic.
+
+    Rounds repeat every `period` rounds from round `first` on, where the rule is steady.
+    """
 
     def __init__(self, ring: Ring, method: Method, exact: Exact) -> None:
-        self.ring, self.method, self.exact = ring, method, exact
-        self.local = Local(ring, method, exact)
-        layout, momentum = exact.layout, method.momentum
-        # fixed cohorts repeat every `period` rounds from round `first` on
-        self.period = method.participation.period(exact.clients)
-        self.first = first_repeated(method.participation, exact.clients)
-        self.compares = momentum is not None and momentum.variance_reduced
-        keep = identity(layout.size)
-        if layout.previous is not None:  # the previous point becomes the one at which the round starts
-            for k in range(layout.d):
-                keep[layout.previous + k, layout.previous + k] = 0
-                keep[layout.previous + k, k] = 1
-        if layout.momentum is not None and momentum is not None and not self.compares:
-            for k in range(layout.moving - layout.momentum):
-                keep[layout.momentum + k, layout.momentum + k] = 1 - rational(momentum.a)
-        # what is subtracted of y - c: x - c, or, where the server averages models, -c
-        self._from = self.local.pick
-        if method.server.averages_models:
-            eta_g = rational(method.server.factor)
-            self._from = ring.lift(-exact.centre * layout.one)
-            for k in range(layout.d):
-                keep[k, k] = 1 - eta_g
-                keep[k, layout.size - 1] = -eta_g * exact.centre[k, 0]
-        self._keep = ring.lift(keep)
-        self._worker = self.local  # that of jobs
-        self._back = self.local.pick.transpose() * ring.scalar(method.server.factor)
-        self._laws: dict[int, Law] = {}
-        self._backs: dict[Fraction, Matrix] = {Fraction(1): self._back}  # by weight of the visit
-        self._sends: dict[tuple[Fraction, Fraction], Matrix] = {}
-        self._updates: tuple[Matrix, list[Matrix]] | None = None
-        self._plans: dict[tuple[int, bool], Plan] = {}
+        self.ring, self.method, self.exact, self.rule = ring, method, exact, exact.rule
+        rule, clients, layout = exact.rule, exact.clients, exact.layout
+        if rule.much:
+            check_state(ring, exact, f"{rule.much} of {method.name}")
+        self.reading = Reading(rule, clients, method.server.factor, method.name)
+        self.data = Data(ring, exact)
+        own = rule.collecting
+        self._collecting = method.participation if own is None or own == "same" else own
+        self._parts = (method.participation, self._collecting)
+        self.period = math.lcm(*(p.period(clients) for p in self._parts), rule.repeats_after(layout.d))
+        self.first = max(*(first_repeated(p, clients) for p in self._parts), rule.settled)
+        self._lasts = last_reads(method, clients, self._slots, self.first, self.period) if self._slots else {}
+        self._blocks: list[dict[Key, Matrix]] = []
+        self._sources = [self._source(copy) for copy in range(layout.copies)]
+        self.works = Works(self.data, self.reading)
+        self._laws: dict[Any, Law] = {}
+        self._plans: dict[Any, Plan] = {}
         self._step: StepSize | None = None
 
+    @property
+    def _slots(self) -> Sequence[int | None]:
+        """Which block each client shares with others."""
+        reduced = self.exact.reduced
+        return next(iter(reduced.slots.values()), ()) if reduced.over else ()
+
     def position(self, round_index: int) -> int:
-        """The first round whose cohort has the same law."""
+        """The first round that is like this one."""
         late = round_index - self.first
         return round_index if late < 0 else self.first + late % self.period
 
     @property
     def separate(self) -> list[list[int]]:
         """Coordinates by groups between which every mean map, constant covariance and second moment is 0."""
-        return [list(range(self.exact.layout.size))]
+        layout = self.exact.layout
+        if not self.exact.reduced.alike:
+            return [list(range(layout.size))]
+        apart = [
+            k
+            for key in layout.keys
+            if key[0] == "client"
+            for k in range(layout.place(key), layout.place(key) + layout.d)
+        ]
+        return [[k for k in range(layout.size) if k not in set(apart)], apart]
 
-    def begin(self, client: int) -> Matrix | None:
-        """S (d+1, D) with S z = [y - c; 1], y the point at which the client's visit begins; None: the state itself."""
-        return None
+    # --- what the state holds -------------------------------------------------------------------------------------
 
-    def law(self, round_index: int) -> Law:
-        """The law of the cohort of a round."""
-        position = self.position(round_index)
-        if position not in self._laws:
-            self._laws[position] = law_of(self.method, position, self.exact.clients, one_by_one=self.compares)
-        return self._laws[position]
+    def _source(self, copy: int) -> Source:
+        """The atoms of a copy of the state."""
+        ring, exact, layout = self.ring, self.exact, self.exact.layout
 
-    def send(self, visit: Visit, eta: StepSize, ratio: Fraction) -> Matrix:
-        """C (D, d): what a unit of y - x, times a_i, adds to the state."""
-        momentum, layout = self.method.momentum, self.exact.layout
-        if visit.weight not in self._backs:
-            self._backs[visit.weight] = self._back * self.ring.scalar(visit.weight)
-        back = self._backs[visit.weight]
-        if momentum is None or self.compares or not visit.steps:
-            return back
-        assert isinstance(eta, Fraction), "a momentum goes with one step size a round"
-        taken = visit.steps * visit.scale * eta / ratio
-        if (taken, visit.weight) not in self._sends:
-            into = self.ring.lift(layout.block(layout.momentum).transpose())
-            self._sends[taken, visit.weight] = back - into * self.ring.scalar(momentum.a / taken)
-        return self._sends[taken, visit.weight]
-
-    def updates(self) -> tuple[Matrix, list[Matrix]]:
-        """(U_0, [U_i]) with U_S = U_0 + sum over S of b_i U_i: m <- (1-a) m + sum b_i (g_i(x) - (1-a) g_i(x_prev)).
-
-        b_i = w_i/p_i, whatever the aggregation.
-        """
-        if self._updates is None:
-            ring, layout, momentum = self.ring, self.exact.layout, self.method.momentum
-            rest = Fraction(1) if momentum is None else 1 - momentum.a
-            base = identity(layout.size)
-            first = layout.momentum or 0
+        def block(key: Key) -> Matrix:
+            m, first = ring.zeros(layout.d, layout.size), layout.place(key, copy)
+            one = ring.scalar(Fraction(1))
             for k in range(layout.d):
-                base[first + k, first + k] = rational(rest)
-            into, here = layout.block(first).transpose(), layout.block(0)
-            before = layout.block(layout.previous) * rational(rest)
-            own = [into * (a * (here - before) - o * layout.one * rational(1 - rest)) for a, o in self.exact.whole]
-            self._updates = (ring.lift(base), [ring.lift(u) for u in own])
-        return self._updates
+                m[k, first + k] = one
+            return m
 
-    def updated(self, law: Law) -> list[Matrix]:
-        """U_S of every cohort of a law."""
-        base, own = self.updates()
-        found: list[Matrix] = []
-        for cohort in law.cohorts:
-            clients = [law.members[v].client for v in cohort.members]
-            weights = self.method.momentum_factors(clients, self.exact.clients)
-            parts = [own[i] * self.ring.scalar(b) for i, b in zip(clients, weights, strict=True)]
-            found.append(self.ring.sum([base, *parts]))
+        one = ring.zeros(1, layout.size)
+        one[0, copy * layout.each + layout.each - 1] = ring.scalar(Fraction(1))
+        blocks = {key: block(key) for key in layout.keys}
+        self._blocks.append(blocks)
+        atoms = {(key[0], key[1]): m for key, m in blocks.items() if key[0] == "server"}
+        reduced, n = exact.reduced, exact.clients.count
+        objective = (exact.hessian, -exact.residual)
+        found = Source(ring, layout.d, layout.size, one, ring.lift(exact.centre), exact.whole, objective, atoms)
+        for name in self.rule.kept_by_clients:
+            slots = reduced.slots.get(name)
+            if slots is None:
+                assert reduced.holders is not None
+                slots = [None] * n
+                for k, i in enumerate(reduced.holders[copy]):
+                    slots[i] = k
+            over = (
+                found.lower(reduced.over[name], None, point=self.rule.kept_by_clients[name]) if reduced.over else None
+            )
+            found.clients = {
+                **found.clients, name: [over if k is None else blocks["client", name, k] for k in slots],
+            }  # fmt: skip
+        for name, mean in reduced.means.items():
+            own = found.summed(Vector.of(mean), None)
+            found.atoms = {**found.atoms, ("server", name): ring.zeros(layout.d, layout.size) if own is None else own}
         return found
 
-    def plan(self, eta: StepSize, round_index: int, first: bool) -> Plan:
-        """What a round does with step size eta; first: it is the run's first (no update of the momentum before it)."""
-        if eta != self._step:
-            self._step, self._plans, self._sends = eta, {}, {}
-        key = (self.position(round_index), first and self.compares)
+    def blocks(self, copy: int, width: int) -> dict[Key, Matrix]:
+        """The maps that pick the blocks of a copy of the state, or of one with further coordinates."""
+        own, size = self._blocks[copy], self.exact.layout.size
+        return own if width == size else {key: self._wider(m, width) for key, m in own.items()}
+
+    def dead(self, t: int) -> list[int]:
+        """The blocks of clients that no round after t reads."""
+        return [k for k, last in self._lasts.items() if t >= last]
+
+    def matrix(self, rows: Iterable[tuple[int, Matrix]], height: int, width: int) -> Matrix:
+        """The matrix with these blocks of rows at these places, 0 elsewhere."""
+        ring = self.ring
+        nothing = ring.rows(ring.zeros(1, width))[0]
+        found: list[Any] = [nothing] * height
+        for first, m in rows:
+            for k, row in enumerate(ring.rows(m)):
+                found[first + k] = row
+        return ring.from_rows(found)
+
+    def placed(self, rows: Mapping[Key, Matrix], width: int, copy: int = 0) -> Matrix:
+        layout = self.exact.layout
+        return self.matrix(((layout.place(key, copy), m) for key, m in rows.items()), layout.size, width)
+
+    # --- laws -----------------------------------------------------------------------------------------------------
+
+    def law(self, round_index: int, *, one_by_one: bool = False, rules: tuple[Any, ...] = ()) -> Law:
+        """The law of the cohort of a round."""
+        own = self.method.participation
+        first, period = first_repeated(own, self.exact.clients), own.period(self.exact.clients)
+        late = round_index - first
+        key = (round_index if late < 0 else first + late % period, one_by_one, rules)
+        if key not in self._laws:
+            self._laws[key] = law_of(self.method, key[0], self.exact.clients, one_by_one=one_by_one, rules=rules)
+        return self._laws[key]
+
+    def _collected(self, t: int, number: Mapping[str, Any], source: Source) -> tuple[Source, Plan | None]:
+        """The source with what is collected by a cohort of its own, and the map that comes first where it is drawn."""
+        own = self.rule.collecting
+        if own is None or own == "same":
+            return source, None
+        ring, layout, clients = self.ring, self.exact.layout, self.exact.clients
+        sent = [self.reading.collect(i, number) for i in range(clients.count)]
+        (rule,) = {s.rule for s in sent[0].values()}
+        names, d = list(sent[0]), layout.d
+        weights = Same(Fraction(1)) if rule == PLAIN else self.method.aggregation if rule is None else rule
+        law = law_of(Method(self.method.name, own, GradientSteps(1), NoStep(), weights), t, clients)
+        maps = [{name: source.lower(sent[m.client][name].vector, m.client) for name in names} for m in law.members]
+        if own.drawing(clients) is None:
+            sums = {
+                ("collected", name): ring.sum([m[name] * ring.scalar(a) for m, a in zip(maps, law.mean, strict=True)])
+                for name in names
+            }
+            return source.with_atoms(sums), None
+        # the state with what is collected in front of the constant
+        size, width = layout.size, layout.size + d * len(names)
+        rows = ring.rows(ring.one(size))
+        base = self.matrix([(0, ring.from_rows(rows[:-1])), (width - 1, ring.from_rows(rows[-1:]))], width, size)
+        added = [self.matrix(((size - 1 + k * d, m[name]) for k, name in enumerate(names)), width, size) for m in maps]
+        first = Plan(base)
+        self.spread(first, law, base, added)
+        wide = self._widened(source, width)
+        blocks = {}
+        for k, name in enumerate(names):
+            m = ring.zeros(d, width)
+            for a in range(d):
+                m[a, size - 1 + k * d + a] = ring.scalar(Fraction(1))
+            blocks["collected", name] = m
+        return wide.with_atoms(blocks), first
+
+    def _wider(self, m: Matrix, width: int) -> Matrix:
+        """A map of the state as one of the state with further coordinates in front of the constant."""
+        ring, size = self.ring, self.exact.layout.size
+        rows = ring.rows(ring.one(width))
+        return ring.mul(m, ring.from_rows([*rows[: size - 1], rows[-1]]))
+
+    def _widened(self, source: Source, width: int) -> Source:
+        def wide(m: Matrix | None) -> Matrix | None:
+            return None if m is None else self._wider(m, width)
+
+        return Source(
+            self.ring, source.d, width, wide(source.one), source.centre, source.gradients, source.objective,
+            {key: self._wider(m, width) for key, m in source.atoms.items()},
+            {name: [wide(m) for m in own] for name, own in source.clients.items()},
+        )  # fmt: skip
+
+    # --- one round ------------------------------------------------------------------------------------------------
+
+    def plan(self, eta: StepSize, round_index: int) -> Plan:
+        """What a round does with step size eta."""
+        self._renewed(eta)
+        number = self.rule.numbers(round_index, self.exact.layout.d)
+        drawn = self.rule.drawn(round_index)
+        key = (self.position(round_index), _frozen(number), tuple((p, _frozen(own)) for p, own in drawn))
         if key not in self._plans:
-            law = self.law(round_index)
-            self._plans[key] = self._compared(law, eta) if self.compares and not first else self._plain(law, eta)
+            if not self.rule.steady:
+                self._plans = {}  # no later round has the same numbers
+            self.works.forget()
+            found = [(p, self._built(key[0], {**number, **own}, eta)) for p, own in drawn]
+            self._plans[key] = found[0][1] if len(found) == 1 else self._mixed(found)
         return self._plans[key]
 
-    def _noise(
-        self, plan: Plan, gammas: _Gammas, member: Member, eta: StepSize, square: Fraction, inner: Inner
-    ) -> Matrix:
-        """Add E[a^2] Cov(Q) of a member to the plan and give E[Q].
+    def _renewed(self, eta: StepSize) -> None:
+        if eta != self._step:
+            self._step, self._plans = eta, {}
+            self.works.renew()
 
-        inner: None, or the pairs of the second moments E[a^2 U_S M U_S'] at which the covariance is taken.
-        """
-        ring, found = self.ring, list[tuple[Fraction, Matrix]]()
-        for p, visit in member.visits:
-            outcome, send = self.local.run(None, member.client, visit, eta), self.send(visit, eta, member.ratio)
-            found.append((p, ring.mul(send, outcome.mean - self._from)))
-            if outcome.gamma is not None and square:
-                own = outcome.gamma * ring.scalar(square * p)
-                known = gammas.get(id(send))
-                gammas[id(send)] = (send, own if known is None else known[1] + own)
-            if square and not self.local.closed(member.client, visit):
-                plan.jobs.append(Job(member.client, visit, p * square if inner is None else p, send, inner))
-        if len(found) == 1:
-            return found[0][1]
-        mean = ring.sum([q * ring.scalar(p) for p, q in found])
-        for p, q in [*found, (Fraction(-1), mean)] if square else []:
-            if inner is None:
-                plan.pairs.append((q * ring.scalar(p * square), q))
-            else:
-                scaled = q * ring.scalar(p)
-                plan.pairs += [(ring.mul(scaled, left), ring.mul(q, right)) for left, right in inner]
-        return mean
-
-    def _finish(self, plan: Plan, gammas: _Gammas) -> Plan:
-        ring = self.ring
-        if gammas:
-            plan.constant = ring.sum([ring.mul(ring.mul(send, g), send.transpose()) for send, g in gammas.values()])
+    def _mixed(self, found: Sequence[tuple[Fraction, Plan]]) -> Plan:
+        """One of these plans, drawn."""
+        ring, plan = self.ring, Plan(self.ring.sum([own.mean * self.ring.scalar(p) for p, own in found]))
+        for p, own in found:
+            plan.pairs += [(left * ring.scalar(p), right) for left, right in own.pairs]
+            plan.jobs += [replace(job, weight=job.weight * p) for job in own.jobs]
+        constants = [own.constant * ring.scalar(p) for p, own in found if own.constant is not None]
+        plan.constant = ring.sum(constants) if constants else None
         return plan
 
-    def _plain(self, law: Law, eta: StepSize) -> Plan:
-        plan, gammas = Plan(self._keep), _Gammas()
-        means = [
-            self._noise(plan, gammas, member, eta, square, None)
-            for member, square in zip(law.members, law.square, strict=True)
-        ]
-        if not means:
-            plan.pairs.append((self._keep, self._keep))
-            return plan
-        self._spread(plan, law, means)
-        return self._finish(plan, gammas)
+    def _built(self, t: int, number: Mapping[str, Any], eta: StepSize) -> Plan:
+        reduced = self.exact.reduced
+        if reduced.alike:
+            return self._alike(number, eta)
+        if reduced.holders is not None:
+            return self._in_copies(number, eta)
+        source, before = self._collected(t, number, self._sources[0])
+        build = Build(self, source, number, eta)
+        plan = build.plan(t)
+        if before is not None:
+            plan.before, plan.mean = before, self.ring.mul(plan.mean, before.mean)
+        return plan
 
-    def _spread(self, plan: Plan, law: Law, means: list[Matrix]) -> None:
-        """Add the terms of T M T', T = keep + sum over S of a_v Q_v, with E[Q_v] = means[v]; at least one member."""
+    def spread(self, plan: Plan, law: Law, base: Matrix, means: list[Matrix]) -> None:
+        """Add the terms of T M T', T = base + sum over S of a_v Q_v, with E[Q_v] = means[v]."""
         ring = self.ring
+        if not means:
+            plan.mean = base
+            plan.pairs.append((base, base))
+            return
         drift = ring.sum([q * ring.scalar(m) for q, m in zip(means, law.mean, strict=True)])
-        plan.mean = self._keep + drift
+        plan.mean = base + drift
         plan.pairs.append((plan.mean, plan.mean))
         if law.joint is None:
             if law.common != 1:
                 plan.pairs.append((drift * ring.scalar(law.common - 1), drift))
             own = [(q, w) for q, w in zip(means, law.own, strict=False) if w]
             plan.pairs += [(q * ring.scalar(w), q) for q, w in own]
-        else:
+        elif len(law.cohorts) != 1:
             plan.pairs.append((drift * ring.scalar(Fraction(-1)), drift))
             for q, row in zip(means, law.joint, strict=True):
                 others = [other * ring.scalar(w) for other, w in zip(means, row, strict=True) if w]
                 plan.pairs += [(q, ring.sum(others))] if others else []
 
-    def _compared(self, law: Law, eta: StepSize) -> Plan:
-        ring, plan, gammas = self.ring, Plan(self._keep), _Gammas()
-        updates = self.updated(law)
-        inner: list[list[Pair]] = [[] for _ in law.members]
-        for cohort, u in zip(law.cohorts, updates, strict=True):
-            for v, a in _of(cohort):
-                inner[v].append((u * ring.scalar(cohort.p * a * a), u))
-        means = [
-            self._noise(plan, gammas, member, eta, square, tuple(own))
-            for member, square, own in zip(law.members, law.square, inner, strict=True)
-        ]
-        total: list[Matrix] = []
-        for cohort, u in zip(law.cohorts, updates, strict=True):
-            t = ring.mul(ring.sum([self._keep, *(means[v] * ring.scalar(a) for v, a in _of(cohort))]), u)
-            plan.pairs.append((t * ring.scalar(cohort.p), t))
-            total.append(plan.pairs[-1][0])
-        plan.mean = ring.sum(total)
-        return self._finish(plan, gammas)
+    # --- clients that are alike, and models that are handed over ----------------------------------------------------
 
-    def second(self, space: Space, plan: Plan, eta: StepSize) -> Matrix:
+    def _alike(self, number: Mapping[str, Any], eta: StepSize) -> Plan:
+        """The mean of what clients keep is 0, and e is how far one of them, drawn uniformly, is from it.
+
+        With noise of covariance Gamma in a visit the mean has Gamma/m, and e has (1 - 1/m) Gamma.
+        """
+        ring, source, layout, m = self.ring, self._sources[0], self.exact.layout, self.exact.reduced.alike
+        visits = self.method.local.visits(0, range(self.exact.clients.count), self.exact.clients)
+        combined, received = self.reading.combine(number), self.reading.receive(0, number)
+        server = {name: flag for name, flag in self.rule.kept_by_server.items() if name not in self.exact.reduced.means}
+        kept = {("client", name): source.clients[name][0] for name in self.rule.kept_by_clients}
+        centre = source.with_atoms({key: ring.zeros(layout.d, layout.size) for key in kept})
+        apart = linear(source, layout.size, {key: own for key, own in kept.items() if own is not None})
+
+        def works(where: Source) -> list[tuple[Fraction, Work]]:
+            return [(p, self.works.of(0, v, number, eta, where)) for p, v in visits]
+
+        def mixed(maps: Iterable[tuple[Fraction, Matrix]]) -> Matrix:
+            return ring.sum([scaled(ring, own, p) for p, own in maps])
+
+        inside, outside, whole = works(centre), works(apart), works(source)
+        one = whole[0][1]
+        totals = {("total", e): mixed((p, w.upload(e)) for p, w in inside) for e in one.sent}
+        left = {("client", name): mixed((p, w.keep(name)) for p, w in outside) for name in one.compiled.kept}
+        moved, drift = centre.with_atoms(totals), linear(source, layout.size, left)
+        rows = {("server", n, 0): moved.lower(combined[n], None, point=flag) for n, flag in server.items()}
+        rows |= {("client", n, 0): drift.lower(received[n], 0) for n in received}
+        constant = self.matrix([(layout.size - 1, source.one)], layout.size, layout.size)
+        plan, noise = Plan(self.placed(rows, layout.size) + constant), Noise(ring)
+        plan.pairs.append((plan.mean, plan.mean))
+        up = linear(source, one.width, {("total", e): one.upload_noise(e) for e in one.sent})
+        down = linear(source, one.width, {("client", n): one.keep_noise(n) for n in one.compiled.kept})
+        to_mean = self.placed({("server", n, 0): up.lower(combined[n], None) for n in server}, one.width)
+        to_apart = self.placed({("client", n, 0): down.lower(received[n], 0) for n in received}, one.width)
+        mean = mixed((p, w.out) for p, w in whole)
+        for k, (weight, send) in enumerate(((Fraction(1, m), to_mean), (1 - Fraction(1, m), to_apart))):
+            for p, work in whole:
+                noise.add((k, work.visit), send, work, p * weight)
+                if len(whole) > 1:
+                    own = ring.mul(send, work.out - mean)
+                    plan.pairs.append((scaled(ring, own, p * weight), own))
+        return noise.finish(plan)
+
+    def _in_copies(self, number: Mapping[str, Any], eta: StepSize) -> Plan:
+        """Copy by copy, one for each way in which clients hold the models."""
+        ring, layout, holders = self.ring, self.exact.layout, self.exact.reduced.holders
+        assert holders is not None
+        plan, noise = Plan(ring.zeros(layout.size, layout.size)), Noise(ring)
+        for copy, clients in enumerate(holders):
+            build = Build(self, self._sources[copy], number, eta, copy)
+            build.noise, build.likely = noise, Fraction(1, layout.copies)
+            t, apart = build.held(clients)
+            plan.mean = plan.mean + t
+            plan.pairs += apart
+        last = ring.zeros(layout.size, layout.size)
+        last[layout.size - 1, layout.size - 1] = ring.scalar(Fraction(1))
+        plan.mean = plan.mean + last
+        plan.pairs.append((plan.mean, plan.mean))
+        plan = noise.finish(plan)
+        return self._handed(plan) if number.get("handed") and layout.copies > 1 else plan
+
+    def _handed(self, plan: Plan) -> Plan:
+        """The plan and then a fresh assignment, all equally likely: the copy that is not 0 moves to another place."""
+        ring, layout = self.ring, self.exact.layout
+        share, fresh = Fraction(1, layout.copies), list[Matrix]()
+        for copy in range(layout.copies):
+            move = layout.one.transpose() * layout.one
+            for other in range(layout.copies):
+                for k in range(layout.each):
+                    move[copy * layout.each + k, other * layout.each + k] = 1
+            fresh.append(ring.lift(move))
+        after = Plan(ring.mul(ring.sum(fresh) * ring.scalar(share), plan.mean))
+        for move in fresh:
+            part = move * ring.scalar(share)
+            after.pairs += [(ring.mul(part, p), ring.mul(move, q)) for p, q in plan.pairs]
+            after.jobs += [replace(j, weight=j.weight * share, send=ring.mul(move, j.send)) for j in plan.jobs]
+            if plan.constant is not None:
+                own = ring.mul(ring.mul(part, plan.constant), move.transpose())
+                after.constant = own if after.constant is None else after.constant + own
+        return after
+
+    def second(self, space: Space, plan: Plan) -> Matrix:
         """M -> M+, as the space keeps it."""
-        found = [space.total(plan.pairs), *(space.at(space.total(own)).total(outer) for own, outer in plan.nested)]
+        if plan.before is not None:
+            space = space.at(self.second(space, plan.before))
+        found = [space.total(plan.pairs)]
         if plan.constant is not None:
             found.append(space.constant(plan.constant))
-        sums = _Gammas()
-        known_jobs: dict[tuple[int, Visit, int], Matrix] = {}  # by what is done at which moments
+        sums = dict[int, tuple[Matrix, Matrix]]()
+        known: dict[tuple[int, int, Visit, int], Matrix] = {}  # by what is done at which moments
         for job in plan.jobs:
-            key = (job.client, job.visit, id(job.inner))
-            if key not in known_jobs:
+            key = (id(job.local), job.client, job.visit, id(job.inner))
+            if key not in known:
                 at = space if job.inner is None else space.at(space.total(job.inner))
-                known_jobs[key] = self._worker.run(at, job.client, job.visit, eta).covariance
-            own = known_jobs[key] * self.ring.scalar(job.weight)
-            known = sums.get(id(job.send))
-            sums[id(job.send)] = (job.send, own if known is None else known[1] + own)
+                covariance = job.local.run(at, job.client, job.visit).covariance
+                assert covariance is not None, "jobs are visits whose covariance rests on the state"
+                known[key] = covariance
+            own = known[key] * self.ring.scalar(job.weight)
+            before = sums.get(id(job.send))
+            sums[id(job.send)] = (job.send, own if before is None else before[1] + own)
         return self.ring.sum([*found, *(space.push(send, y) for send, y in sums.values())])
 
+    # --- what metrics watch -----------------------------------------------------------------------------------------
 
-def _of(cohort: Cohort) -> list[tuple[int, Fraction]]:
-    """The cohort's members with their coefficients."""
-    return list(zip(cohort.members, cohort.coefficients, strict=True))
+    def begun(
+        self, client: int, visit: Visit, eta: StepSize, round_index: int, cohorts: Sequence[tuple[int, Fraction]] | None
+    ) -> Begun:
+        """A visit that begins in a round; cohorts: (number, weight) of those of `law` that make what it takes."""
+        self._renewed(eta)
+        number = self.rule.numbers(round_index, self.exact.layout.d)
+        compiled = self.works.compiled(client, visit, number, eta)
+        local = self.works.local(compiled.form)
+        if not compiled.mentions("collected"):
+            share = Fraction(1) if cohorts is None else sum((w for _, w in cohorts), Fraction(0))
+            inputs = inputs_of(compiled.inputs, self._sources[0], client)
+            return Begun(local, ((share, inputs),), self.ring)
+        t = self.position(round_index)
+        if self.rule.collecting != "same":
+            raise Unsupported(f"{self.method.name} corrects gradients by those of a cohort that is drawn apart.")
+        build = Build(self, self._sources[0], number, eta)
+        seen: list[tuple[Fraction, Matrix | None]] = []
+        for k, (_, source) in enumerate(build.sources(t)):
+            weight = dict(cohorts or ()).get(k, Fraction(0))
+            if weight:
+                seen.append((weight, inputs_of(compiled.inputs, source, client)))
+        return Begun(local, tuple(seen), self.ring)
+
+    def seen(self, function: Callable[[At], Vector], eta: StepSize, round_index: int) -> list[tuple[Fraction, Matrix]]:
+        """A vector of the server that rests on what is collected, as maps of the state with their probabilities."""
+        number, t = self.rule.numbers(round_index, self.exact.layout.d), self.position(round_index)
+        vector = function(self.reading.at(None, number))
+        if not vector.mentions("collected"):
+            return [(Fraction(1), self._sources[0].lower(vector, None))]
+        self._renewed(eta)
+        build = Build(self, self._sources[0], number, eta)
+        return [(p, source.lower(vector, None)) for p, source in build.sources(t)]

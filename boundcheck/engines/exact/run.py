@@ -17,7 +17,7 @@ from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ri
 from boundcheck.engines.exact.state import Exact, lower, repeats
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Blocks, Visit
+from boundcheck.methods.parts import Visit
 from boundcheck.problems.problem import Problem, QuadraticProblem, SteppedProblem
 from boundcheck.setting.metrics import ROUND_METRICS, is_round_metric, needed_for
 
@@ -124,8 +124,7 @@ class _Run:
         if constant and fits and worth:
             check_visits(ring, self.exact, visits, True, 1)
             return dynamics.trajectory(self.method.schedule.step(1), self.grid, self.progress)
-        pushed = self.method.server_momentum is not None and not self.method.server_momentum.is_constant
-        changing = "momentum" if pushed else "correction" if self.method.schedule.is_constant() else "step size"
+        changing = "step size" if self.exact.rule.steady else self.exact.rule.changing
         why = f"a {changing} that changes" if not constant else f"a state of {size} numbers"
         members = len(self._members())
         if last * members > MAX_VISITS[ring.arithmetic]:
@@ -138,7 +137,7 @@ class _Run:
 
     def _members(self) -> tuple[int, ...]:
         """Clients whose work has to be followed in a round."""
-        if isinstance(self.method.exchange, Blocks):
+        if self.exact.rule.of_all:
             return self.exact.workers
         return self.method.participation.fixed(0, self.clients) or tuple(range(self.clients.count))
 

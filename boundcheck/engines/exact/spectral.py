@@ -12,8 +12,8 @@ from flint import arb, arb_mat, fmpq_mat
 from boundcheck.core.linalg import float_down, float_up, fraction, identity, precision, range_projector
 from boundcheck.engines.exact.budget import check_visits
 from boundcheck.engines.exact.dynamics import Dynamics
-from boundcheck.engines.exact.kinds import rounds_of
 from boundcheck.engines.exact.rings import BallRing, Matrix, RationalRing, Ring, triangle
+from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.state import Exact, lower, repeats
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
@@ -67,7 +67,7 @@ def contraction(method: Method, problem: Problem, *, only_decide: bool = False) 
             f"{method.name} hands models over among clients that are not alike; its state, with a copy for every "
             "assignment, is not one whose spectral radius is enclosed."
         )
-    random, rounds = method.is_random(exact.clients), rounds_of(RationalRing(), method, exact).period
+    random, rounds = method.is_random(exact.clients), Rounds(RationalRing(), method, exact).period
     if exact.layout.size == 2:  # dimension 1, no momentum
         mean, second = cycle_map(RationalRing(), method, exact)
         ends: list[tuple[float, float]] = []
@@ -141,10 +141,10 @@ def whole_cycle(ring: Ring, method: Method, exact: Exact) -> tuple[Matrix, Matri
     check_visits(ring, exact, visits, True, 1)
     eta, mean, second = method.schedule.step(1), None, None
     for t in range(dynamics.rounds.first, dynamics.rounds.first + dynamics.rounds.period):
-        step = dynamics.rounds.plan(eta, t, False).mean
+        step = dynamics.rounds.plan(eta, t).mean
         mean = step if mean is None else ring.mul(step, mean)
         if dynamics.random:
-            own = dynamics.map(eta, t, False)
+            own = dynamics.map(eta, t)
             second = own if second is None else ring.mul(own, second)
     return mean, second
 

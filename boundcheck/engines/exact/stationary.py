@@ -131,7 +131,7 @@ def metrics_at(dynamics: Dynamics, moment: Matrix, round_index: int) -> dict[str
     values = {name: ring.dot(q.transpose(), moment) for name, q in dynamics.readers.forms().items()}
     if exact.watched:
         step, space = dynamics.method.schedule.step(1), Applied(ring, moment)
-        watched = dynamics.readers.watched(space, step, round_index, False)
+        watched = dynamics.readers.watched(space, step, round_index)
         values |= {name: v[0, 0] for name, v in watched.items()}
     return values
 

@@ -22,8 +22,9 @@ from flint import fmpq_mat
 from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import identity, rational, solve_any
 from boundcheck.engines.exact.cohorts import Law, law_of
+from boundcheck.engines.exact.plans import Pair
 from boundcheck.engines.exact.rings import Matrix
-from boundcheck.engines.exact.rounds import Pair, Rounds
+from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.visits import Step
 from boundcheck.errors import Unsupported
@@ -66,7 +67,7 @@ class VirtualModels:
         square = self._squares[position] if own else self._of_all(name)
         if name == "round_gap" or not law.members:
             return space.form(self._form(square, self._pick))
-        return self._mean_over_steps(name, square, law, space, eta)
+        return self._mean_over_steps(name, square, law, space, eta, round_index)
 
     def law_at(self, position: int) -> Law:
         """The law of the cohort of a round."""
@@ -123,22 +124,23 @@ class VirtualModels:
             raise Unsupported(f"{method.name} {why}, so that it has no virtual models and no metric '{name}'.")
         return max(visits[0].steps, 1)
 
-    def _mean_over_steps(self, name: str, square: _Square, law: Law, space: Space, eta: StepSize) -> Matrix:
-        ring, local, eta_g = self.ring, self.rounds.local, self.rounds.method.server.factor
+    def _mean_over_steps(
+        self, name: str, square: _Square, law: Law, space: Space, eta: StepSize, round_index: int
+    ) -> Matrix:
+        ring, eta_g, t = self.ring, self.rounds.method.server.factor, round_index
         count = self._steps(law, name)
         forms: list[Matrix] = []
         found: list[Matrix] = []
         moved: list[list[Matrix]] = [[] for _ in range(count)]  # by step and member, E[y^k - y^0]
         for member, second in zip(law.members, law.square, strict=True):
-            start, visit = self.rounds.begin(member.client), member.visits[0][1]
-            plain = start is None or local.closed(member.client, visit)
-            at = space if plain else space.at(space.total([(start, start)]))
+            visit = member.visits[0][1]
+            begun = self.rounds.begun(member.client, visit, eta, t, None)
+            local, at = begun.local, begun.at(space)
             steps: list[Step] = []
-            local.run(at, member.client, visit, eta, steps)
+            local.run(at, member.client, visit, steps)
             weight = ring.scalar(second * eta_g * eta_g / count)
             for k, step in enumerate(steps or [Step(0, local.pick)]):
-                apart = step.mean - local.pick
-                moved[k].append(apart if start is None else ring.mul(apart, start))
+                moved[k].append(begun.lift(step.mean - local.pick))
                 if step.gamma is not None:
                     forms.append(self._constant(ring.dot(square.whole, step.gamma) * weight))
                 if step.second is not None:

@@ -1,8 +1,9 @@
 """Expectations over one client's local steps: its mean map, its noise, and what is watched on the way.
 
-A local step is y <- H_j y + L_j z with the sample j, z the server's state at the round's start; without momentum
-H_j = I - k A_j and L_j z = k o_j, k = eta * scale. A visit therefore returns V z, V random, (d, D). Wanted are
-E[V] and the covariance Cov(M) = E[V M V'] - E[V] M E[V]' as a function of M = E[z z'].
+A local step is y <- H_j y + L_j z with the sample j, y the local vectors and z = [inputs; 1] what the visit takes from
+the state (`lowering.Form`); for plain steps H_j = I - k A_j and L_j z = k o_j, k the step size. A visit therefore
+returns V z, V random. Wanted are E[V] and the covariance Cov(M) = E[V M V'] - E[V] M E[V]' as a function of
+M = E[z z'].
 
 - Where all samples of the client have one Hessian (or none is drawn), only the offsets are random and the covariance
   does not depend on M. With C the population covariance of the o_j, the sum of offsets of steps with m_t
@@ -11,9 +12,8 @@ E[V] and the covariance Cov(M) = E[V M V'] - E[V] M E[V]' as a function of M = E
   (hypergeometric) probability that the next batch is beta, of mean gradient (H, L), the unnormalised moments move by
   (P_u, V_u, Y_u) -> p (P_u, H V_u + P_u L, H Y_u H' + H V_u M L' + L M V_u' H' + P_u L M L').
 
-A proximal term mu/2 |y - x|^2 adds -k mu to H and k mu x to L z. An exact solve returns
-x - (A + mu I)^-1 (A x - o), the minimiser of the objective with that term. In a *shifted* visit the objective has the
-further term <e, y - x>, with e the last d entries of the vector on which V acts: [z; e] instead of z.
+An exact solve returns x - (A + mu I)^-1 (A x - o + e), the minimiser of the objective with the terms mu/2 |y - x|^2
+and <e, y - x>.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 
 from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import identity, rational
+from boundcheck.engines.exact.lowering import Form, Poly, Row
 from boundcheck.engines.exact.rings import Matrix, Ring, powers_sum
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.state import Exact, Samples
-from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.method import Method
-from boundcheck.methods.parts import StepSize, Visit
+from boundcheck.errors import BadInput
+from boundcheck.methods.parts import Visit
 
 
 @dataclass(frozen=True)
@@ -74,31 +74,14 @@ def batch_sizes(size: int, batch: int, steps: int) -> list[int]:
     return [min(batch, size - step % each * batch) for step in range(steps)]
 
 
-class Local:
-    """The local work of a method's clients on a problem, in one arithmetic."""
+class Data:
+    """The samples of the clients in one arithmetic."""
 
-    def __init__(self, ring: Ring, method: Method, exact: Exact, *, shifted: bool = False) -> None:
+    def __init__(self, ring: Ring, exact: Exact) -> None:
         self.ring, self.exact = ring, exact
-        layout, momentum = exact.layout, method.momentum
-        self.pick = ring.lift(_widened(layout.block(0), layout.d * shifted))
-        self._unit = ring.one(layout.d)
-        self._one = ring.lift(_widened(layout.one, layout.d * shifted))
-        self._shift = ring.lift(_last(layout.size, layout.d)) if shifted else None
-        self._stale = None if momentum is None else ring.lift(layout.block(layout.momentum))
-        rest = Fraction(1) if momentum is None else 1 - momentum.a
-        self._rest = ring.scalar(rest)
-        self._fresh = Fraction(1) if momentum is None else momentum.a  # what multiplies the offset
-        self._compares = momentum is not None and momentum.variance_reduced
-        # what multiplies the gradient's linear part at y
-        self._share = self._fresh if momentum is not None and not momentum.variance_reduced else Fraction(1)
         self._lifted: dict[int, tuple[list[Matrix], list[Matrix]]] = {}
-        self._solves: dict[tuple[int, Fraction], Matrix] = {}
 
-    def start_from(self, pick: Matrix) -> None:
-        """Let visits begin at the point that this matrix (d, D) takes from the state, instead of the server's."""
-        self.pick, self._solves = pick, {}
-
-    def _data(self, client: int) -> tuple[list[Matrix], list[Matrix]]:
+    def of(self, client: int) -> tuple[list[Matrix], list[Matrix]]:
         """Hessians and offsets of the client's samples (or of the client itself)."""
         if client not in self._lifted:
             if self.exact.samples is None:
@@ -110,21 +93,69 @@ class Local:
             self._lifted[client] = ([lift(a) for a in own.hessians], [lift(o) for o in own.offsets])
         return self._lifted[client]
 
-    def _map(self, a: Matrix, o: Matrix, step: Fraction, prox: Fraction) -> tuple[Matrix, Matrix]:
-        """(H, L) of a step with Hessian a (d, d) and offset o (d, 1), step = eta * scale."""
-        ring, k = self.ring, self.ring.scalar(step)
-        h = self._unit - a * ring.scalar(step * self._share)
-        right = ring.mul(o * ring.scalar(step * self._fresh), self._one)
-        if prox:
-            h = h - self._unit * ring.scalar(step * prox)
-            right = right + self.pick * ring.scalar(step * prox)
-        if self._shift is not None:
-            right = right - self._shift * k
-        if self._stale is not None:
-            right = right - self._stale * (k * self._rest)
-            if self._compares:
-                right = right + ring.mul(a, self.pick) * (k * self._rest)
-        return h, right
+
+class Local:
+    """The local work of one form. Local vectors are stacked (k d); pick: where they begin, a map of the inputs."""
+
+    def __init__(self, data: Data, form: Form) -> None:
+        self.ring, self.exact, self.data, self.form = data.ring, data.exact, data, form
+        ring, d = self.ring, data.exact.layout.d
+        self.d, self.wide = d, form.count * d + 1
+        one = fmpq_mat(1, self.wide)
+        one[0, self.wide - 1] = 1
+        self._one = ring.lift(one)
+        self._inputs = [ring.lift(_placed(d, self.wide, k * d)) for k in range(form.count)]
+        self._rows = [ring.lift(_placed(d, form.locals * d, k * d).transpose()) for k in range(form.locals)]
+        begun = [None if k is None else self._inputs[k] for k in form.begun]
+        self.pick = self._stacked(begun, self.wide)
+        self._unit = ring.one(d)
+        self._solves: dict[tuple[int, Fraction], Matrix] = {}
+        self._centre = ring.lift(data.exact.centre)
+
+    def _stacked(self, parts: Sequence[Matrix | None], columns: int) -> Matrix:
+        """The parts (d, columns) of all local vectors, one below the other; None: 0."""
+        if len(parts) == 1 and parts[0] is not None:
+            return parts[0]
+        found = [self.ring.mul(r, p) for r, p in zip(self._rows, parts, strict=True) if p is not None]
+        return self.ring.sum(found) if found else self.ring.zeros(self.form.locals * self.d, columns)
+
+    def _poly(self, poly: Poly, a: Matrix) -> Matrix | None:
+        """The polynomial at a Hessian."""
+        ring, found, power = self.ring, None, None
+        for c in poly:
+            own = self._unit if power is None else power
+            if c:
+                own = own if c == 1 else own * ring.scalar(c)
+                found = own if found is None else found + own
+            power = a if power is None else ring.mul(power, a)
+        return found
+
+    def _times(self, poly: Poly, a: Matrix, right: Matrix) -> Matrix | None:
+        """The polynomial at a Hessian, times a matrix."""
+        if len(poly) == 1:
+            return right * self.ring.scalar(poly[0]) if poly[0] else None
+        own = self._poly(poly, a)
+        return None if own is None else self.ring.mul(own, right)
+
+    def _map(self, rows: tuple[Row, ...], a: Matrix, o: Matrix) -> tuple[Matrix, Matrix]:
+        """(H, L) of a step with Hessian a (d, d) and offset o (d, 1)."""
+        ring, own, rest = self.ring, list[Matrix | None](), list[Matrix | None]()
+        for row in rows:
+            if self.form.locals == 1:
+                own.append(self._poly(row.local[0], a))
+            else:
+                terms = [self._times(p, a, self._rows[k].transpose()) for k, p in enumerate(row.local) if p]
+                own.append(ring.sum(terms) if terms else None)
+            parts = [self._times(p, a, self._inputs[k]) for k, p in enumerate(row.inputs) if p]
+            for poly, column in ((row.offset, o), (row.centre, self._centre)):
+                if poly:
+                    parts.append(ring.mul(self._times(poly, a, column), self._one))
+            rest.append(ring.sum(parts) if parts else None)
+        return self._stacked(own, self.form.locals * self.d), self._stacked(rest, self.wide)
+
+    def _noise(self, rows: tuple[Row, ...], a: Matrix) -> Matrix:
+        """What multiplies the offset of a sample, (k d, d)."""
+        return self._stacked([self._poly(row.offset, a) for row in rows], self.d)
 
     def counts(self, client: int) -> tuple[int, ...]:
         """How often each distinct sample of the client occurs."""
@@ -133,59 +164,55 @@ class Local:
     def closed(self, client: int, visit: Visit) -> bool:
         """Whether the covariance of a visit does not depend on the state."""
         alone = visit.sampling in ("full", "exact") or sum(self.counts(client)) == 1
-        return alone or len(self._data(client)[0]) == 1 or visit.steps == 0
+        return alone or len(self.data.of(client)[0]) == 1 or visit.steps == 0
 
-    def run(
-        self, space: Space | None, client: int, visit: Visit, eta: StepSize, watched: list[Step] | None = None
-    ) -> Outcome:
-        """The outcome of a visit; `watched` receives the local point before every step.
+    def run(self, space: Space | None, client: int, visit: Visit, watched: list[Step] | None = None) -> Outcome:
+        """The outcome of a visit; `watched` receives the local vectors before every step.
 
-        space: None for the mean alone where the covariance depends on M (see `closed`).
+        space: of the second moments of the inputs; None for the mean alone where the covariance depends on them.
         """
         if visit.steps == 0:
             return Outcome(self.pick)
-        if visit.sampling == "exact":
+        if self.form.solve is not None:
             if watched is not None:
                 watched.append(Step(0, self.pick))
-            return Outcome(self._solved(client, visit.prox))
-        hessians, offsets = self._data(client)
-        prox = visit.prox
-        if isinstance(eta, tuple):
-            return self._changing(space, client, visit, [v * visit.scale for v in eta], watched)
-        step = eta * visit.scale
-        if visit.sampling == "full" or sum(self.counts(client)) == 1:
-            h, right = self._map(hessians[0], offsets[0], step, prox)
-            return self._closed(h, right, None, visit, 1, watched)
-        if len(hessians) == 1:
-            mean, spread = self._population(offsets, self.counts(client), step)
-            h, right = self._map(hessians[0], mean, step, prox)
-            return self._closed(h, right, spread, visit, sum(self.counts(client)), watched)
-        kinds = self._kinds(client, step, prox)
-        return self._programme(space, client, [kinds] * visit.steps, visit, watched)
+            return Outcome(self._solved(client, *self.form.solve))
+        hessians, offsets = self.data.of(client)
+        steps, plain = self.form.steps, visit.sampling == "full" or sum(self.counts(client)) == 1
+        if not plain and len(hessians) > 1:
+            kinds = {own: self._kinds(client, own) for own in dict.fromkeys(steps)}
+            found = [kinds[own] for own in steps]
+            return self._programme(space, client, found * (visit.steps // len(found)), visit, watched)
+        offset, spread, size = offsets[0], None, 1
+        if not plain:
+            size = sum(self.counts(client))
+            offset, spread = self._population(offsets, self.counts(client))
+        if len(steps) > 1:
+            return self._changing(hessians[0], offset, spread, size, visit, watched)
+        h, right = self._map(steps[0], hessians[0], offset)
+        if spread is not None:
+            noise = self._noise(steps[0], hessians[0])
+            spread = self.ring.mul(self.ring.mul(noise, spread), noise.transpose())
+        return self._closed(h, right, spread, visit, size, watched)
 
-    def _kinds(self, client: int, step: Fraction, prox: Fraction) -> list[_Kind]:
-        """The step maps of the client's samples, for a step of this size."""
+    def _kinds(self, client: int, rows: tuple[Row, ...]) -> list[_Kind]:
+        """The step maps of the client's samples."""
         total = sum(self.counts(client))
         return [
-            _Kind(Fraction(count, total), *self._map(a, o, step, prox))
-            for a, o, count in zip(*self._data(client), self.counts(client), strict=True)
+            _Kind(Fraction(count, total), *self._map(rows, a, o))
+            for a, o, count in zip(*self.data.of(client), self.counts(client), strict=True)
         ]
 
     def _changing(
-        self, space: Space | None, client: int, visit: Visit, sizes: Sequence[Fraction], watched: list[Step] | None
+        self, a: Matrix, offset: Matrix, spread: Matrix | None, size: int, visit: Visit, watched: list[Step] | None
     ) -> Outcome:
-        """A visit whose local steps have these sizes.
+        """A visit whose local steps differ in size, to samples of one Hessian a; spread: of an offset.
 
-        Where all Hessians agree, the offsets of an epoch's batches that are drawn without replacement have the
-        covariances S n/(n-1)/m - S/(n-1) (a batch of m of the n samples) and -S/(n-1) (two batches), S that of one
-        sample. With sums = sum of the batches' factors in y, the part -S/(n-1) is -sums S sums'/(n-1).
+        The offsets of an epoch's batches that are drawn without replacement have the covariances
+        S n/(n-1)/m - S/(n-1) (a batch of m of the n samples) and -S/(n-1) (two batches), S that of one sample. With
+        sums = sum of the batches' factors in y, the part -S/(n-1) is -sums S sums'/(n-1).
         """
-        ring, (hessians, offsets) = self.ring, self._data(client)
-        size = sum(self.counts(client))
-        if len(hessians) > 1 and visit.sampling != "full":
-            return self._programme(space, client, [self._kinds(client, v, visit.prox) for v in sizes], visit, watched)
-        plain = visit.sampling == "full" or size == 1
-        offset, spread = (offsets[0], None) if plain else self._population(offsets, self.counts(client), Fraction(1))
+        ring = self.ring
         reshuffled = visit.sampling == "reshuffled"
         apart = Fraction(size, size - 1) if reshuffled and size > 1 else Fraction(1)
         each = -(-size // visit.batch)
@@ -197,52 +224,46 @@ class Local:
             joint = ring.mul(ring.mul(sums, spread), sums.transpose())
             return own - joint * ring.scalar(Fraction(1, size - 1))
 
-        for k, (step, m) in enumerate(zip(sizes, batch_sizes(size, visit.batch, visit.steps), strict=True)):
+        for k, (rows, m) in enumerate(zip(self.form.steps, batch_sizes(size, visit.batch, visit.steps), strict=True)):
             if k % each == 0:
                 own, sums = gamma(), None
             if watched is not None:
                 watched.append(Step(k, mean, gamma()))
-            h, right = self._map(hessians[0], offset, step, visit.prox)
+            h, right = self._map(rows, a, offset)
             mean = ring.mul(h, mean) + right
             if spread is not None:
-                fresh = spread * ring.scalar(step * step * apart / m)
+                noise = self._noise(rows, a)
+                fresh = ring.mul(ring.mul(noise, spread), noise.transpose()) * ring.scalar(apart / m)
                 own = fresh if own is None else ring.mul(ring.mul(h, own), h.transpose()) + fresh
-                sums = (
-                    self._unit * ring.scalar(step)
-                    if sums is None
-                    else ring.mul(h, sums) + self._unit * ring.scalar(step)
-                )
+                sums = noise if sums is None else ring.mul(h, sums) + noise
         return Outcome(mean, gamma())
 
-    def _solved(self, client: int, prox: Fraction) -> Matrix:
-        """The map to the minimiser of f_i with the proximal term (d, D). Raises BadInput where there is none."""
-        if (client, prox) not in self._solves:
+    def _solved(self, client: int, shift: tuple[int, Fraction] | None, mu: Fraction) -> Matrix:
+        """The map to the minimiser of f_i with the further terms (d, D). Raises BadInput where there is none."""
+        if (client, mu) not in self._solves:
             ring, (a, o) = self.ring, self.exact.whole[client]
-            if self._stale is not None:
-                raise Unsupported("a momentum goes with local steps, and an exact solve takes none.")
-            curved = a + identity(a.nrows()) * rational(prox)
+            curved = a + identity(a.nrows()) * rational(mu)
             if curved.rank() < a.nrows() or not is_positive_semidefinite(curved):
                 raise BadInput(
-                    f"the subproblem of client {client} with mu = {prox} is not strongly convex, so that it has no "
+                    f"the subproblem of client {client} with mu = {mu} is not strongly convex, so that it has no "
                     "unique minimiser; take a larger mu or local steps."
                 )
             slope = ring.mul(ring.lift(a), self.pick) - ring.mul(ring.lift(o), self._one)
-            if self._shift is not None:
-                slope = slope + self._shift
-            self._solves[client, prox] = self.pick - ring.solve(ring.lift(curved), slope)
-        return self._solves[client, prox]
+            if shift is not None:
+                slope = slope + self._inputs[shift[0]] * ring.scalar(shift[1])
+            self._solves[client, mu] = self.pick - ring.solve(ring.lift(curved), slope)
+        return self._solves[client, mu]
 
     # --- one Hessian ------------------------------------------------------------------------------------------
 
-    def _population(self, offsets: list[Matrix], counts: Sequence[int], step: Fraction) -> tuple[Matrix, Matrix]:
-        """Mean (d, 1) of the offsets, and the covariance (d, d) of what one of them adds to y."""
+    def _population(self, offsets: list[Matrix], counts: Sequence[int]) -> tuple[Matrix, Matrix]:
+        """Mean (d, 1) and covariance (d, d) of the offset of one sample."""
         ring, total = self.ring, sum(counts)
         shares = [ring.scalar(Fraction(c, total)) for c in counts]
         mean = ring.sum([o * p for o, p in zip(offsets, shares, strict=True)])
         apart = ring.from_rows([[v for row in ring.rows((o - mean).transpose()) for v in row] for o in offsets])
         weighted = ring.from_rows([[v * p for v in row] for row, p in zip(ring.rows(apart), shares, strict=True)])
-        spread = ring.mul(weighted.transpose(), apart)
-        return mean, spread * ring.scalar((step * self._fresh) ** 2)
+        return mean, ring.mul(weighted.transpose(), apart)
 
     def _closed(
         self, h: Matrix, right: Matrix, spread: Matrix | None, visit: Visit, size: int, watched: list[Step] | None
@@ -379,17 +400,11 @@ class Local:
             yield state
 
 
-def _widened(m: fmpq_mat, columns: int) -> fmpq_mat:
-    """The matrix with so many more columns, of zeros."""
-    rows = [[*row, *[fmpq(0)] * columns] for row in m.tolist()]
-    return fmpq_mat(m.nrows(), m.ncols() + columns, [v for row in rows for v in row])
-
-
-def _last(before: int, d: int) -> fmpq_mat:
-    """The (d, before + d) matrix that picks the last d entries."""
-    picked = fmpq_mat(d, before + d)
+def _placed(d: int, columns: int, first: int) -> fmpq_mat:
+    """The (d, columns) matrix that picks the d entries from `first` on."""
+    picked = fmpq_mat(d, columns)
     for k in range(d):
-        picked[k, before + k] = 1
+        picked[k, first + k] = 1
     return picked
 
 

@@ -162,7 +162,7 @@ def models(method: Method, problem: Problem, steps: int) -> list[Point]:
     for t in range(MAX_ROUNDS):
         if len(found) > steps:
             return found
-        z = dynamics.ring.mul(dynamics.rounds.plan(eta, t, t == 0).mean, z)
+        z = dynamics.ring.mul(dynamics.rounds.plan(eta, t).mean, z)
         if method.participation.fixed(t, exact.clients) != ():
             found.append(_point(dynamics, z))
     raise BadInput(f"{method.name} has fewer than {steps} rounds with clients among the first {MAX_ROUNDS}.")

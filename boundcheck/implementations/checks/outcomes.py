@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.linalg import floats, fraction, rational
-from boundcheck.engines.exact.kinds import rounds_of
 from boundcheck.engines.exact.rings import RationalRing
 from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.state import Exact, lower
@@ -160,7 +159,7 @@ class Outcomes:
         only = len(self.choices) == 1
         made = [_made(method, c, only) for c in self.choices]
         self._exact: list[Exact] = [lower(m, problem, ()) for m in made]
-        self._rounds: list[Rounds] = [rounds_of(RationalRing(), m, e) for m, e in zip(made, self._exact, strict=True)]
+        self._rounds: list[Rounds] = [Rounds(RationalRing(), m, e) for m, e in zip(made, self._exact, strict=True)]
         self._maps: dict[tuple[int, int], Any] = {}
         self._floats: dict[int, Floats] = {}
         self.dim = problem.dim
@@ -180,7 +179,7 @@ class Outcomes:
         """The matrix of round t (from 0) under choice c."""
         if (t, c) not in self._maps:
             eta = self.method.schedule.step(self.method.cycle_of(t, self.clients))
-            self._maps[t, c] = self._rounds[c].plan(eta, t, t == 0).mean
+            self._maps[t, c] = self._rounds[c].plan(eta, t).mean
         return self._maps[t, c]
 
     def _all(self, t: int) -> Floats:

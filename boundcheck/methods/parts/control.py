@@ -7,13 +7,15 @@ the gradients c_i, SVRG takes them at a reference point.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.parts.participation import Full
+from boundcheck.methods.round import PLAIN, At, Rule, Sent
 
 UPDATES = ("gradient", "difference")
 STARTS = ("zero", "gradient")
@@ -22,10 +24,11 @@ WEIGHTS = ("uniform", "data")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Weighted:
+class _Weighted(Rule):
     """weights: of c: "uniform" (s_i = 1/n, as in the papers) or "data" (s_i = w_i)."""
 
     weights: Literal["uniform", "data"] = "uniform"
+    much: ClassVar[str] = "the control variates"
 
     def __post_init__(self) -> None:
         if self.weights not in WEIGHTS:
@@ -70,6 +73,33 @@ class ControlVariates(_Weighted):
         if self.start not in STARTS:
             raise UnknownName("the start of the control variates", self.start, STARTS)
 
+    kept_by_server: ClassVar[Mapping[str, bool]] = {"x": True, "c": False}
+    kept_by_clients: ClassVar[Mapping[str, bool]] = {"c": False}
+
+    def initial_client(self, at: At) -> Mapping[str, Any]:
+        return {"c": at.whole(at.x0) if self.start == "gradient" else at.zero}
+
+    def initial(self, at: At) -> Mapping[str, Any]:
+        return {"x": at.x0, "c": at.mean("c", self.shares(at.clients))}
+
+    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return y - at.eta * (g(y) + self.sign * (at.server["c"] - at.client["c"]))
+
+    def _renewed(self, y: Any, at: At) -> Any:
+        if not steps_divide(self, at.index, at.steps):
+            return at.whole(at.start)
+        return at.client["c"] - at.server["c"] + (at.start - y) / at.length
+
+    def upload(self, y: Any, at: At) -> Mapping[str, Any]:
+        gained = self._renewed(y, at) - at.client["c"]
+        return {"x": y - at.start, "c": Sent(self.shares(at.clients)[at.index] * gained, PLAIN)}
+
+    def keep(self, y: Any, at: At) -> Mapping[str, Any]:
+        return {"c": self._renewed(y, at)}
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        return {"x": at.server["x"] + at.eta_g * total["x"], "c": at.server["c"] + total["c"]}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReferencePoint(_Weighted):
@@ -92,6 +122,47 @@ class ReferencePoint(_Weighted):
             raise BadInput(f"inner = {self.inner} is not allowed; a reference point lasts at least 1 round.")
         if self.point not in POINTS:
             raise UnknownName("the choice of the reference point", self.point, POINTS)
+
+    @property
+    def kept_by_server(self) -> Mapping[str, bool]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        # next: of "random" the point that becomes r, of "average" the mean so far less r
+        further = {"random": {"next": True}, "average": {"next": False}}.get(self.point, {})
+        return {"x": True, "r": True, **further}
+
+    @property
+    def collecting(self) -> Any:
+        return Full()
+
+    def repeats_after(self, dim: int) -> int:
+        return self.inner
+
+    def numbers(self, round_index: int, dim: int) -> Mapping[str, Any]:
+        phase = round_index % self.inner
+        return {"first": int(phase == 0), "last": int(phase == self.inner - 1)}
+
+    def drawn(self, round_index: int) -> Sequence[tuple[Fraction, Mapping[str, Any]]]:
+        phase = round_index % self.inner
+        if self.point != "random" or phase == 0:
+            return ((Fraction(1), {"taken": 1}),)
+        return (Fraction(1, phase + 1), {"taken": 1}), (Fraction(phase, phase + 1), {"taken": 0})
+
+    def collect(self, at: At) -> Mapping[str, Sent]:
+        return {"g": Sent(self.shares(at.clients)[at.index] * at.whole(at.server["r"]), PLAIN)}
+
+    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return y - at.eta * (g(y) + self.sign * (at.collected["g"] - at.whole(at.server["r"])))
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        x, old, r, last = at.server["x"] + at.eta_g * total["x"], at.server["x"], at.server["r"], at.number["last"]
+        if self.point == "last":
+            return {"x": x, "r": r + last * (x - r)}
+        if self.point == "random":
+            chosen = at.server["next"] + at.number["taken"] * (old - at.server["next"])
+            kept = {"next": chosen}
+        else:
+            mean = (1 - at.number["first"]) * at.server["next"] + (old - r) / self.inner
+            chosen, kept = r + mean, {"next": mean}
+        return {"x": x + last * (chosen - x), "r": r + last * (chosen - r), **kept}
 
 
 Control = ControlVariates | ReferencePoint

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods.parts.participation import Participation
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.parts.aggregation import Average, SumOne
+from boundcheck.methods.parts.participation import Participation, first_repeated
+from boundcheck.methods.round import At, Rule, Sent
 
 DECAYS = ("constant", "inverse", "geometric")
 
 
 @dataclass(frozen=True)
-class Correction:
+class Correction(Rule):
     """Local work on F_k(v) + c_t <g - grad F_k(x), v - x> instead of F_k (FedDANE, Algorithm 2).
 
     g is a mean of grad F_k(x) over a cohort S_t of its own.
@@ -54,3 +58,61 @@ class Correction:
         """Whether c_t is the same in every round (of a pipelined one: in every round but the first)."""
         settled = {"constant": True, "inverse": self.factor == 0, "geometric": self.factor == 1}  # 0^0 = 1
         return settled[self.decay]
+
+    changing: ClassVar[str] = "correction"
+
+    @property
+    def steady(self) -> bool:
+        return self.is_constant()
+
+    @property
+    def settled(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return int(self.pipelined)
+
+    @property
+    def kept_by_server(self) -> Mapping[str, bool]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return {"x": True, "g": False} if self.pipelined else {"x": True}
+
+    @property
+    def collecting(self) -> Any:
+        return None if self.pipelined else self.participation or "same"
+
+    def check(self, name: str, participation: Any, clients: Clients) -> None:
+        drawn = self.participation or participation
+        drawing = drawn.drawing(clients)
+        if drawing is None:
+            rounds = max(first_repeated(drawn, clients), self.settled) + drawn.period(clients)
+            empty = any(not drawn.fixed(t, clients) for t in range(rounds))
+        elif drawing.kind == "independent":
+            empty = max(drawing.probabilities) < 1
+        else:
+            empty = any(p and not s for p, s in zip(drawing.probabilities, drawing.subsets, strict=False))
+        if empty:
+            raise BadInput(f"{name} takes the mean gradient of a cohort that may be empty.")
+
+    def numbers(self, round_index: int, dim: int) -> Mapping[str, Any]:
+        return {"c": self.at(round_index)}
+
+    def _gradient(self, at: At) -> Sent:
+        return Sent(at.whole(at.server["x"]), Average() if self.weights == "uniform" else SumOne())
+
+    def collect(self, at: At) -> Mapping[str, Sent]:
+        return {} if self.pipelined else {"g": self._gradient(at)}
+
+    def _shift(self, at: At) -> Any:
+        estimate = at.server["g"] if self.pipelined else at.collected["g"]
+        return at.number["c"] * (estimate - at.whole(at.start))
+
+    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return y - at.eta * (g(y) + self._shift(at) + at.prox * (y - at.start))
+
+    def solve(self, at: At) -> Any:
+        return at.minimiser(at.start, self._shift(at), at.prox)
+
+    def upload(self, y: Any, at: At) -> Mapping[str, Any]:
+        moved = {"x": y - at.start}
+        return {**moved, "g": self._gradient(at)} if self.pipelined else moved
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        x = at.server["x"] + at.eta_g * total["x"]
+        return {"x": x, "g": total["g"]} if self.pipelined else {"x": x}

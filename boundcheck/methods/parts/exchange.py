@@ -7,28 +7,44 @@ model y_i (x_0 at the start), and a round ends as the exchange says.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.parts.aggregation import Average, Same, Unbiased
+from boundcheck.methods.round import At, Rule, Sent
 
 BY_NETWORK = ("layer", "channel")
 PARTITIONS = ("whole", "even", *BY_NETWORK)
 MAX_PERIOD = 100_000  # rounds of a pattern that is written out
+MAX_COORDINATES = 400  # of a state with a copy for every way in which clients hold the models
+MAX_HANDED = 10_000  # rounds after which averaging and handing over repeat, at most
 
 
 @dataclass(frozen=True)
-class Stale:
+class Stale(Rule):
     """A client works on the server point that it received last, however old (Y. Fraboni et al., Algorithm 1).
 
     y_i is the server's point after the latest round in which client i took part, x_0 before the first. Client i of the
     cohort S does its local work from y_i and returns v_i; the server moves to x + eta_g * sum over S of a_i^S (v_i -
     y_i); every client of S then receives the new x as its y_i.
     """
+
+    kept_by_clients: ClassVar[Mapping[str, bool]] = {"y": True}
+    receives: ClassVar[bool] = True
+    of_all: ClassVar[bool] = False  # whether the models of all are averaged
+
+    def begin(self, at: At) -> Any:
+        return at.client["y"]
+
+    def receive(self, at: At) -> Mapping[str, Any]:
+        return {"y": at.server["x"]}
 
 
 @dataclass(frozen=True)
@@ -51,7 +67,7 @@ class HandOver:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class Blocks(Rule):
     """Every client works on its own model, and a round ends with the averaging of some coordinates.
 
     After round t (from 0) the coordinates `pattern(d)[t % period]` of every y_i become their weighted mean; the others
@@ -123,17 +139,84 @@ class Blocks:
         blocks = self.blocks(dim)
         return blocks if self.order is None else tuple(blocks[k] for k in self.order)
 
-    def models(self, clients: int) -> int:
+    def models(self, clients: Clients) -> int:
         """How many models there are. Raises BadInput where more clients are active than there are."""
         if self.hand_over is None:
-            return clients
-        if self.hand_over.active > clients:
-            raise BadInput(f"{self.hand_over.active} active clients are impossible; there are {clients} clients.")
+            return clients.count
+        if self.hand_over.active > clients.count:
+            raise BadInput(f"{self.hand_over.active} active clients are impossible; there are {clients.count} clients.")
         return self.hand_over.active
 
     def of(self, weights: Sequence[Fraction]) -> Sequence[Fraction]:
         """The weights of the average, from those of the clients."""
         return weights if self.weights == "data" else [Fraction(1, len(weights))] * len(weights)
+
+    # what is kept is how far a model is from the mean x of all of them, so that averaged coordinates are exactly 0
+    kept_by_clients: ClassVar[Mapping[str, bool]] = {"apart": False}
+    receives: ClassVar[bool] = True
+    of_all: ClassVar[bool] = True
+
+    def check(self, name: str, participation: Any, clients: Clients) -> None:
+        if participation.fixed(0, clients) != tuple(range(clients.count)) or participation.period(clients) != 1:
+            raise Unsupported(
+                f"{name} averages models that the clients keep while only some of them take part in a round; "
+                "the exact engine carries this out with full participation, or with a hand-over of the models."
+            )
+
+    def holders(self, name: str, clients: Clients, dim: int) -> tuple[tuple[int, ...], ...] | None:
+        """With design 1 all models are equal when they are handed over, so that it does not matter which goes to whom;
+        with design 2 every order of the new clients is as likely."""
+        own, n, models = self.hand_over, clients.count, self.models(clients)
+        if own is None:
+            return None
+        if self.weights == "data" and len(set(clients.weights)) > 1:
+            raise Unsupported(f"the models that {name} hands from client to client are averaged with equal weights.")
+        each = (models + 1) * dim + 1
+        count = math.comb(n, models) if own.design == 1 else math.perm(n, models)
+        if count * each > MAX_COORDINATES:
+            raise Unsupported(
+                f"{name} hands {models} models over among {n} clients that are not alike, in {count} ways; with "
+                f"{each} numbers for each the exact engine carries at most {MAX_COORDINATES}; use engine = 'sampled'."
+            )
+        ways = itertools.combinations if own.design == 1 else itertools.permutations
+        return tuple(ways(range(n), models))
+
+    def repeats_after(self, dim: int) -> int:
+        period, own = self.tau, self.hand_over
+        if own is not None:
+            period = math.lcm(self.tau, own.every)
+            if period > MAX_HANDED:
+                raise Unsupported(
+                    f"averaging every {self.tau} and handing over every {own.every} rounds repeat after {period} "
+                    f"rounds; the exact engine composes at most {MAX_HANDED}."
+                )
+        return period
+
+    def numbers(self, round_index: int, dim: int) -> Mapping[str, Any]:
+        """apart: the coordinates that are not averaged after the round; handed: whether models are handed over."""
+        own = self.hand_over
+        handed = own is not None and (round_index + 1) % own.every == 0
+        averaged = self.pattern(dim)[round_index % self.tau]
+        if handed and own is not None and own.design == 1:
+            averaged = tuple(range(dim))
+        return {"apart": tuple(k for k in range(dim) if k not in set(averaged)), "handed": handed}
+
+    def begin(self, at: At) -> Any:
+        return at.server["x"] + at.client["apart"]
+
+    def upload(self, y: Any, at: At) -> Mapping[str, Any]:
+        own = self.hand_over
+        uniform = Average() if own is None else Same(Fraction(1, own.active))
+        return {"x": Sent(y - at.server["x"], uniform if own or self.weights == "uniform" else Unbiased())}
+
+    def keep(self, y: Any, at: At) -> Mapping[str, Any]:
+        return {"apart": y - at.server["x"]}
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        return {"x": at.server["x"] + total["x"]}
+
+    def receive(self, at: At) -> Mapping[str, Any]:
+        return {"apart": at.part(at.client["apart"] - at.total["x"], at.number["apart"])}
 
 
 Exchange = Stale | Blocks

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.methods.parts.aggregation import Unbiased
+from boundcheck.methods.round import At, Rule, Sent
 
 STARTS = ("zero", "gradient", "sampled")
 
 
 @dataclass(frozen=True)
-class Momentum:
+class Momentum(Rule):
     """Local steps y <- y - eta*scale*d with a direction d that mixes gradients and the server's momentum m.
 
     a: weight of the fresh gradient, 0 < a <= 1 ("momentum 0.9" is a = 1/10).
@@ -41,3 +44,58 @@ class Momentum:
             raise UnknownName("the start of the momentum", self.start, STARTS)
         if (self.start == "sampled") != (self.warm_up > 0):
             raise BadInput("warm_up, at least 1, goes with start = 'sampled' and with no other.")
+
+    @property
+    def kept_by_server(self) -> Mapping[str, bool]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return {"x": True, "previous": True, "m": False} if self.variance_reduced else {"x": True, "m": False}
+
+    @property
+    def collecting(self) -> Any:
+        return "same" if self.variance_reduced else None
+
+    @property
+    def settled(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return int(self.variance_reduced)
+
+    def numbers(self, round_index: int, dim: int) -> Mapping[str, Any]:
+        return {"later": int(round_index > 0)} if self.variance_reduced else {}
+
+    def initial(self, at: At) -> Mapping[str, Any]:
+        return {**super().initial(at), "m": at.whole(at.x0) if self.start == "gradient" else at.zero}
+
+    def drawn_at_first(self, at: At) -> Mapping[str, tuple[Any, int]]:
+        return {"m": (at.whole(at.x0), self.warm_up)} if self.start == "sampled" else {}
+
+    def used(self, at: At) -> Any:
+        """m as the local steps of the round see it."""
+        if not self.variance_reduced:
+            return at.server["m"]
+        return at.server["m"] + at.number["later"] * (at.collected["d"] - self.a * at.server["m"])
+
+    def collect(self, at: At) -> Mapping[str, Sent]:
+        if not self.variance_reduced:
+            return {}
+        fresh = at.whole(at.server["x"]) - (1 - self.a) * at.whole(at.server["previous"])
+        return {"d": Sent(fresh, Unbiased())}
+
+    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        if self.variance_reduced:
+            direction = g(y) + (1 - self.a) * (self.used(at) - g(at.start))
+        else:
+            direction = self.a * g(y) + (1 - self.a) * self.used(at)
+        return y - at.eta * (direction + at.prox * (y - at.start))
+
+    def solve(self, at: At) -> Any:
+        raise Unsupported("a momentum goes with local steps, and an exact solve takes none.")
+
+    def upload(self, y: Any, at: At) -> Mapping[str, Any]:
+        moved = {"x": y - at.start}
+        if self.variance_reduced or not at.steps:
+            return moved
+        return {**moved, "d": Sent((at.start - y) / at.length, Unbiased())}
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        x = at.server["x"] + at.eta_g * total["x"]
+        if self.variance_reduced:
+            return {"x": x, "previous": at.server["x"], "m": self.used(at)}
+        return {"x": x, "m": (1 - self.a) * at.server["m"] + self.a * total["d"]}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, ClassVar
 
 from boundcheck.core.expressions import Expression, parse_expression
 from boundcheck.core.numbers import format_short, round_down
 from boundcheck.errors import BadInput
+from boundcheck.methods.round import At, Rule
 
 FISTA = "fista"
 _KNOWN = [Fraction(1)]  # t_1, t_2, ... of FISTA as far as they were needed
@@ -25,7 +28,7 @@ def _fista(k: int) -> Fraction:
 
 
 @dataclass(frozen=True)
-class ServerStep:
+class ServerStep(Rule):
     """x <- x + eta_g * (aggregated difference); eta_g = 1 replaces the model by the aggregate.
 
     ascend: subtract instead, as FedShuffle's boxes print it (Delta_i = y_i - x with x <- x - eta_g Delta).
@@ -58,9 +61,15 @@ class AveragedModels(ServerStep):
         """True."""
         return True
 
+    def upload(self, y: Any, at: At) -> Mapping[str, Any]:
+        return {"x": y}
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        return {"x": at.server["x"] + at.eta_g * (total["x"] - at.server["x"])}
+
 
 @dataclass(frozen=True)
-class ServerMomentum:
+class ServerMomentum(Rule):
     """A server step that goes on in the direction of the one before.
 
     With b = x + momentum (x - x_previous), the point x_previous being that of the round before (x_0 in the first
@@ -78,6 +87,7 @@ class ServerMomentum:
 
     momentum: Fraction | str
     nesterov: bool = False
+    kept_by_server: ClassVar[Mapping[str, bool]] = {"x": True, "previous": True}
 
     def __post_init__(self) -> None:
         if isinstance(self.momentum, Fraction):
@@ -112,6 +122,24 @@ class ServerMomentum:
         if self.expression is not None:
             return self._checked(self.expression.at(r=r), r)
         return (_fista(r) - 1) / _fista(r + 1)
+
+    changing: ClassVar[str] = "momentum"
+
+    @property
+    def steady(self) -> bool:
+        return self.is_constant
+
+    def numbers(self, round_index: int, dim: int) -> Mapping[str, Any]:
+        return {"beta": self.at(round_index)}
+
+    def _ahead(self, at: At) -> Any:
+        return at.server["x"] + at.number["beta"] * (at.server["x"] - at.server["previous"])
+
+    def begin(self, at: At) -> Any:
+        return self._ahead(at) if self.nesterov else at.server["x"]
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        return {"x": self._ahead(at) + at.eta_g * total["x"], "previous": at.server["x"]}
 
     def parameters(self) -> dict[str, Fraction]:
         """The momentum, where it is one number."""

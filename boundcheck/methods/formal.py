@@ -1,0 +1,198 @@
+"""Formal vectors: what the functions of a round return when a reader wants their coefficients and not numbers.
+
+A formal vector is a sum of terms with exact numbers. A term is an atom, such as what the server keeps under a name, or
+a node that a primitive makes of another vector: a gradient there, its coordinates, the minimiser of a subproblem.
+Functions of a round add vectors, multiply them by numbers and call the primitives; whatever else they do with a vector
+raises `NotAffine`, and is carried out by readers with numbers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from boundcheck.errors import Unsupported
+
+
+class NotAffine(Unsupported):
+    """A function of a round does more with a vector than sums, multiples and the primitives."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A vector that is given: place is "server", "client", "collected", "start", "local", "out" or "total"."""
+
+    place: str
+    name: str
+    point: bool = False
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """The mean gradient of the samples that a local step draws; whole: of all the client's samples."""
+
+    at: Vector
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some coordinates of a vector, the others 0."""
+
+    of: Vector
+    coordinates: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Minimiser:
+    """The minimiser v of f_i(v) + <shift, v> + mu/2 |v - centre|^2."""
+
+    centre: Vector
+    shift: Vector
+    mu: Fraction
+
+
+@dataclass(frozen=True)
+class ClientMean:
+    """Sum of shares_i times what client i keeps under a name."""
+
+    name: str
+    shares: tuple[Fraction, ...]
+
+
+Term = Atom | Gradient | Part | Minimiser | ClientMean
+
+
+class Vector:
+    """A sum of terms, each with its number. Only sums and multiples are defined; see the module."""
+
+    __slots__ = ("_hash", "terms")
+    __array_ufunc__ = None  # NumPy's functions do not take a formal vector apart
+
+    def __init__(self, terms: Mapping[Term, Fraction] | None = None) -> None:
+        self.terms: dict[Term, Fraction] = {t: c for t, c in (terms or {}).items() if c}
+        self._hash = hash(frozenset(self.terms.items()))
+
+    @staticmethod
+    def of(term: Term) -> Vector:
+        """The vector that is this term."""
+        return Vector({term: Fraction(1)})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vector) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __add__(self, other: Any) -> Vector:
+        if not isinstance(other, Vector):
+            if isinstance(other, int | Fraction) and other == 0:
+                return self
+            self._refuse("a number that is added to it")
+        found = dict(self.terms)
+        for term, c in other.terms.items():
+            found[term] = found.get(term, Fraction(0)) + c
+        return Vector(found)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Vector:
+        return self * Fraction(-1)
+
+    def __sub__(self, other: Any) -> Vector:
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Vector:
+        return -self + other
+
+    def __mul__(self, number: Any) -> Vector:
+        if isinstance(number, Vector):
+            self._refuse("a product of two vectors")
+        if not isinstance(number, int | Fraction):
+            self._refuse(f"a product with {number!r}, which is no exact number")
+        return Vector({t: c * number for t, c in self.terms.items()})
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, number: Any) -> Vector:
+        if isinstance(number, Vector):
+            self._refuse("a division by a vector")
+        return self * (1 / Fraction(number))
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise NotAffine(
+            f"a function of the round takes {what}; only sums of vectors and multiples by exact numbers are affine, "
+            "which the exact engine needs: use engine = 'sampled'."
+        )
+
+    def __abs__(self) -> NoReturn:
+        self._refuse("an absolute value of a vector")
+
+    def __bool__(self) -> NoReturn:
+        self._refuse("a decision that rests on a vector")
+
+    def __lt__(self, other: object) -> NoReturn:
+        self._refuse("a comparison of vectors")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __getitem__(self, index: object) -> NoReturn:
+        self._refuse("single entries of a vector")
+
+    __iter__ = __float__ = __len__ = __pow__ = __matmul__ = __getitem__  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        return " + ".join(f"{c} {t}" for t, c in self.terms.items()) or "0"
+
+    @property
+    def points(self) -> Fraction:
+        """How many points the vector holds in sum: 1 for a point, 0 for a difference of points or a gradient."""
+        return sum((c * _points(t) for t, c in self.terms.items()), Fraction(0))
+
+    def mentions(self, place: str) -> bool:
+        """Whether an atom of this place occurs in it."""
+        return any(_mentions(term, place) for term in self.terms)
+
+    def replaced(self, by: Mapping[Term, Vector]) -> Vector:
+        """The vector with terms put for others, inside nodes too."""
+        found = Vector()
+        for term, c in self.terms.items():
+            found = found + (by[term] if term in by else Vector.of(_replaced(term, by))) * c
+        return found
+
+
+def _points(term: Term) -> int | Fraction:
+    if isinstance(term, Atom):
+        return int(term.point)
+    if isinstance(term, Part):
+        return 0  # the coordinates of a point are no point
+    return int(isinstance(term, Minimiser))
+
+
+def _inside(term: Term) -> tuple[Vector, ...]:
+    if isinstance(term, Gradient):
+        return (term.at,)
+    if isinstance(term, Part):
+        return (term.of,)
+    return (term.centre, term.shift) if isinstance(term, Minimiser) else ()
+
+
+def _mentions(term: Term, place: str) -> bool:
+    if isinstance(term, Atom):
+        return term.place == place
+    return any(v.mentions(place) for v in _inside(term))
+
+
+def _replaced(term: Term, by: Mapping[Term, Vector]) -> Term:
+    if isinstance(term, Gradient):
+        return Gradient(term.at.replaced(by), term.whole)
+    if isinstance(term, Part):
+        return Part(term.of.replaced(by), term.coordinates)
+    if isinstance(term, Minimiser):
+        return Minimiser(term.centre.replaced(by), term.shift.replaced(by), term.mu)
+    return term
+
+
+ZERO = Vector()

@@ -1,0 +1,134 @@
+"""The functions of a round on formal vectors: what each of them returns, as sums of atoms and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from boundcheck.errors import BadInput
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.formal import ZERO, Atom, ClientMean, Gradient, Minimiser, Part, Vector
+from boundcheck.methods.parts.local import Visit
+from boundcheck.methods.round import At, Rule, Sent
+
+
+class _Summed(dict[str, Vector]):
+    """The sums of what is sent: whatever is asked for is one, and nobody sends it where it is 0."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__()
+        self._place = place
+
+    def __missing__(self, name: str) -> Vector:
+        self[name] = Vector.of(Atom(self._place, name))
+        return self[name]
+
+
+class Reading:
+    """The functions of a rule on formal vectors, with the clients and the server's step size of a method."""
+
+    def __init__(self, rule: Rule, clients: Clients, eta_g: Fraction, name: str) -> None:
+        self.rule, self.clients, self.eta_g, self.name = rule, clients, eta_g, name
+        self.server = {n: Vector.of(Atom("server", n, point)) for n, point in rule.kept_by_server.items()}
+        self.client = {n: Vector.of(Atom("client", n, point)) for n, point in rule.kept_by_clients.items()}
+        self.local = [Vector.of(Atom("local", n, k == 0)) for k, n in enumerate(rule.local)]
+        self.out = [Vector.of(Atom("out", n, k == 0)) for k, n in enumerate(rule.local)]
+
+    def at(self, index: int | None = None, number: Mapping[str, Any] | None = None, **more: Any) -> At:
+        """What a function sees. index: the client, None for the server."""
+        given: dict[str, Any] = {
+            "server": self.server, "client": {} if index is None else self.client, "collected": _Summed("collected"),
+            "total": _Summed("total"), "index": index or 0, "number": number or {}, **more,
+        }  # fmt: skip
+        return At(
+            self.clients,
+            self.eta_g,
+            lambda v: Vector.of(Gradient(v, True)),
+            lambda v, chosen: Vector.of(Part(v, tuple(chosen))),
+            lambda centre, shift, mu: Vector.of(Minimiser(centre, shift, mu)),
+            lambda name, shares: Vector.of(ClientMean(name, tuple(shares))),
+            ZERO,
+            x0=Vector.of(Atom("start", "x", True)),
+            **given,
+        )
+
+    def _checked(self, found: Mapping[str, Any], allowed: Mapping[str, Any], what: str) -> dict[str, Vector]:
+        for key, value in found.items():
+            if key not in allowed or not isinstance(value, Vector):
+                raise BadInput(
+                    f"{self.name}: {what} gives '{key}', which is "
+                    + ("no vector." if key in allowed else f"none of {', '.join(allowed) or 'nothing'}.")
+                )
+        return dict(found)
+
+    def initial(self) -> dict[str, Vector]:
+        """What the server keeps at first; a client's whole gradient is that of F there."""
+        return self._checked(self.rule.initial(self.at()), self.server, "initial")
+
+    def initial_client(self, index: int) -> dict[str, Vector]:
+        """What a client keeps at first."""
+        return self._checked(self.rule.initial_client(self.at(index)), self.client, "initial_client")
+
+    def collect(self, index: int, number: Mapping[str, Any]) -> dict[str, Sent]:
+        """What a client sends before the local work."""
+        return {name: _sent(v) for name, v in self.rule.collect(self.at(index, number)).items()}
+
+    def begin(self, index: int, number: Mapping[str, Any]) -> tuple[Vector, ...]:
+        """Where the local vectors begin; those that `begin` does not name are 0."""
+        found = self.rule.begin(self.at(index, number))
+        if isinstance(found, Vector):
+            return (found, *([ZERO] * (len(self.local) - 1)))
+        own = self._checked(found, dict.fromkeys(self.rule.local), "begin")
+        return tuple(own.get(name, ZERO) for name in self.rule.local)
+
+    def step(self, index: int, number: Mapping[str, Any], visit: Visit, start: Vector, eta: Any) -> tuple[Vector, ...]:
+        """The local vectors after a step of this size."""
+        at = self.at(index, number, start=start, eta=eta, steps=visit.steps, prox=visit.prox)
+        own = self.local[0] if len(self.local) == 1 else dict(zip(self.rule.local, self.local, strict=True))
+        found = self.rule.step(own, lambda v: Vector.of(Gradient(v)), at)
+        if isinstance(found, Vector):
+            return (found,)
+        checked = self._checked(found, dict.fromkeys(self.rule.local), "step")
+        return tuple(checked[name] for name in self.rule.local)
+
+    def solve(self, index: int, number: Mapping[str, Any], visit: Visit, start: Vector) -> Minimiser:
+        """The subproblem of a visit that solves it exactly."""
+        (term, c), *more = self.rule.solve(self.at(index, number, start=start, prox=visit.prox)).terms.items()
+        if more or c != 1 or not isinstance(term, Minimiser):
+            raise BadInput(f"{self.name}: solve gives no minimiser of a subproblem.")
+        return term
+
+    def after(
+        self, index: int, number: Mapping[str, Any], visit: Visit, start: Vector, length: Any
+    ) -> tuple[dict[str, Sent], dict[str, Vector]]:
+        """What a client uploads and what it keeps, after local steps whose sizes sum to length."""
+        at = self.at(index, number, start=start, steps=visit.steps, length=length, prox=visit.prox)
+        own: Any = self.out[0] if len(self.out) == 1 else dict(zip(self.rule.local, self.out, strict=True))
+        sent = {name: _sent(v) for name, v in self.rule.upload(own, at).items()}
+        return sent, self._checked(self.rule.keep(own, at), self.client, "keep")
+
+    def combine(self, number: Mapping[str, Any]) -> dict[str, Vector]:
+        """What the server keeps after the round; what is not named stays."""
+        at = self.at(None, number)
+        return {**self.server, **self._checked(self.rule.combine(at.total, at), self.server, "combine")}
+
+    def receive(self, index: int, number: Mapping[str, Any]) -> dict[str, Vector]:
+        """What a client of the cohort keeps after the server's step, the atoms of the server being the new ones."""
+        return self._checked(self.rule.receive(self.at(index, number)), self.client, "receive")
+
+    def measured(self, number: Mapping[str, Any]) -> Vector:
+        """The point of which metrics speak."""
+        return self.rule.measured(self.at(None, number))
+
+
+def _sent(value: Any) -> Sent:
+    return value if isinstance(value, Sent) else Sent(value)
+
+
+def lengths(visit: Visit, eta: Any) -> tuple[Sequence[Any], Any]:
+    """The sizes of the local steps of a visit (one where all are alike), and their sum."""
+    if isinstance(eta, tuple):
+        sizes = [v * visit.scale for v in eta]
+        return sizes, sum(sizes, Fraction(0))
+    return [eta * visit.scale], eta * visit.scale * visit.steps
