@@ -8,7 +8,7 @@ raises `NotAffine`, and is carried out by readers with numbers alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -159,7 +159,7 @@ class Vector:
         """The vector with terms put for others, inside nodes too."""
         found = Vector()
         for term, c in self.terms.items():
-            found = found + (by[term] if term in by else Vector.of(_replaced(term, by))) * c
+            found = found + (by[term] if term in by else _replaced(term, by)) * c
         return found
 
 
@@ -185,14 +185,20 @@ def _mentions(term: Term, place: str) -> bool:
     return any(v.mentions(place) for v in _inside(term))
 
 
-def _replaced(term: Term, by: Mapping[Term, Vector]) -> Term:
-    if isinstance(term, Gradient):
-        return Gradient(term.at.replaced(by), term.whole)
+def _replaced(term: Term, by: Mapping[Term, Vector]) -> Vector:
     if isinstance(term, Part):
-        return Part(term.of.replaced(by), term.coordinates)
+        return part(term.of.replaced(by), term.coordinates)
+    if isinstance(term, Gradient):
+        return Vector.of(Gradient(term.at.replaced(by), term.whole))
     if isinstance(term, Minimiser):
-        return Minimiser(term.centre.replaced(by), term.shift.replaced(by), term.mu)
-    return term
+        return Vector.of(Minimiser(term.centre.replaced(by), term.shift.replaced(by), term.mu))
+    return Vector.of(term)
+
+
+def part(vector: Vector, coordinates: Sequence[int]) -> Vector:
+    """Some coordinates of a vector, the others 0."""
+    chosen = tuple(coordinates)
+    return Vector.of(Part(vector, chosen)) if vector.terms and chosen else ZERO
 
 
 ZERO = Vector()

@@ -8,7 +8,7 @@ from typing import Any
 
 from boundcheck.errors import BadInput
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.formal import ZERO, Atom, ClientMean, Gradient, Minimiser, Part, Vector
+from boundcheck.methods.formal import ZERO, Atom, ClientMean, Gradient, Minimiser, Vector, part
 from boundcheck.methods.parts.local import Visit
 from boundcheck.methods.round import At, Rule, Sent
 
@@ -45,7 +45,7 @@ class Reading:
             self.clients,
             self.eta_g,
             lambda v: Vector.of(Gradient(v, True)),
-            lambda v, chosen: Vector.of(Part(v, tuple(chosen))),
+            part,
             lambda centre, shift, mu: Vector.of(Minimiser(centre, shift, mu)),
             lambda name, shares: Vector.of(ClientMean(name, tuple(shares))),
             ZERO,

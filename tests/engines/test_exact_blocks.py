@@ -14,11 +14,9 @@ from flint import fmpq_mat
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact, stationary
-from boundcheck.engines.exact.blocks import BlockRounds
 from boundcheck.engines.exact.congruent import cheaper
 from boundcheck.engines.exact.cycle import limit_cycle
 from boundcheck.engines.exact.dynamics import Dynamics
-from boundcheck.engines.exact.exchangeable import ExchangeableRounds
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing
 from boundcheck.engines.exact.spectral import contraction
 from boundcheck.engines.exact.state import Layout, lower
@@ -190,7 +188,7 @@ def test_equal_workers_are_as_one(case, n, common):
     m, problem = method(**MORE[case]), alike(n, 3, common)
     exact = lower(m, problem, METRICS)
     both = [Dynamics(RATIONAL, m, e) for e in (exact, one_by_one(exact))]
-    assert [type(d.rounds) for d in both] == [ExchangeableRounds, BlockRounds]
+    assert [d.exact.reduced.alike for d in both] == [3, 0]
     grid = range(9)
     found = [d.stepwise(grid, lambda _: None) for d in both]
     assert found[0] == found[1]

@@ -9,7 +9,7 @@ from exact_stale_brute import StaleBrute
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import contraction, limit_cycle, run_exact, stationary
-from boundcheck.engines.exact.slots import kept_models
+from boundcheck.engines.exact.reduction import kept_models
 from boundcheck.engines.exact.state import lower
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
@@ -146,7 +146,7 @@ def test_clients_that_take_part_together_share_a_model():
     clients = clients_of(p)
     method = stale(Pattern(((0, 2, 4), (1, 4))), GradientSteps(1))
     assert kept_models(method, clients) == (0, 1, 0, None, None)
-    assert lower(method, p, ()).layout.slots == 2
+    assert len(lower(method, p, ()).layout.keys) == 3
     drawn = stale(Subsets(((0, 1, 4), (2, 3, 4)), (THIRD, 1 - THIRD)), GradientSteps(1))
     assert kept_models(drawn, clients) == (0, 0, 1, 1, None)
     compare(p, drawn, 4)
@@ -233,7 +233,7 @@ def test_with_everybody_nothing_is_old(participation, work):
     expected = run_exact(plain, p, [0, 1, 2, 7, 40], names, arithmetic=EXACT).exact
     m = stale(participation, work)
     assert run_exact(m, p, [0, 1, 2, 7, 40], names, arithmetic=EXACT).exact == expected
-    assert lower(m, p, ()).layout.slots == 0
+    assert len(lower(m, p, ()).layout.keys) == 1
     assert contraction(m, p).mean_radius_high == contraction(plain, p).mean_radius_high
 
 

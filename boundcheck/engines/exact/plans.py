@@ -54,10 +54,11 @@ class Begun:
 
     def at(self, space: Space) -> Space:
         """The space of the second moments of the inputs."""
-        if self.of == ((1, None),):
+        if len(self.of) == 1 and self.of[0][0] == 1 and self.of[0][1] is None:
             return space
-        pairs = [(s * self.ring.scalar(w), s) for w, s in self.of]
-        return space.at(space.total(pairs))
+        ring, wide = self.ring, self.local.wide
+        pairs = [(ring.one(wide) if s is None else s, ring.scalar(w)) for w, s in self.of]
+        return space.at(space.total([(s * w, s) for s, w in pairs]))
 
     def lift(self, m: Matrix) -> Matrix:
         """A map of the inputs as one of the state."""
