@@ -70,9 +70,9 @@ class Rule:
     kept_by_server, kept_by_clients: name -> whether it is a point (or else a difference or a gradient). local: names of
     the local vectors; the first is the model. collecting: None, "same" for the cohort of the round, or a participation
     of its own, which is drawn independently. receives: whether clients of the cohort take over something after the
-    server's step; of_all: whether all clients take part in every round. steady: whether the numbers of rounds repeat after
-    `repeats_after` rounds, from round `settled` on. much: what makes the state large, changing: what changes where it is not
-    steady, both for messages.
+    server's step; of_all: whether all clients take part in every round. steady: whether the numbers of rounds repeat
+    after `repeats_after` rounds, from round `settled` on. For messages, much: what makes the state large, changing:
+    what changes where the rule is not steady.
     """
 
     kept_by_server: Mapping[str, bool] = {"x": True}

@@ -19,7 +19,9 @@ from boundcheck.engines.exact.cycle import limit_cycle
 from boundcheck.engines.exact.dynamics import Dynamics
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing
 from boundcheck.engines.exact.spectral import contraction
-from boundcheck.engines.exact.state import Layout, lower
+from boundcheck.engines.exact.layout import Layout
+from boundcheck.engines.exact.reduction import Reduced
+from boundcheck.engines.exact.state import lower
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
@@ -160,7 +162,7 @@ def test_three_workers_by_enumeration():
 @pytest.mark.parametrize(("n", "rounds"), [(2, 3), (3, 2)])
 def test_equal_workers_by_enumeration(n, rounds, common):
     problem = alike(n, common=common)
-    assert lower(method(), problem, METRICS).alike
+    assert lower(method(), problem, METRICS).reduced.alike
     assert computed(problem, method(), rounds).exact == enumerated(problem, method(), rounds)
 
 
@@ -169,7 +171,10 @@ def one_by_one(exact):
     d, n = exact.layout.d, exact.clients.count
     start = exact.start.entries()
     column = fmpq_mat(d * (n + 1) + 1, 1, [*start[:d], *[0] * (d * n), 1])
-    return replace(exact, alike=False, layout=Layout(d, slots=n), start=column)
+    keys = (("server", "x", 0), *(("client", "apart", k) for k in range(n)))
+    layout = Layout(d, keys)
+    reduced = Reduced(layout, {"apart": tuple(range(n))}, {}, {})
+    return replace(exact, reduced=reduced, layout=layout, start=column)
 
 
 MORE = {
@@ -188,7 +193,7 @@ def test_equal_workers_are_as_one(case, n, common):
     m, problem = method(**MORE[case]), alike(n, 3, common)
     exact = lower(m, problem, METRICS)
     both = [Dynamics(RATIONAL, m, e) for e in (exact, one_by_one(exact))]
-    assert [d.exact.reduced.alike for d in both] == [3, 0]
+    assert [d.exact.reduced.alike for d in both] == [n, 0]
     grid = range(9)
     found = [d.stepwise(grid, lambda _: None) for d in both]
     assert found[0] == found[1]

@@ -215,7 +215,7 @@ class Build:
 
     def _whole(self, rows: Mapping[Key, Matrix], source: Source) -> Matrix:
         """The map of the state with these blocks; the others of this copy, and its constant, stay."""
-        layout, ring = self.layout, self.ring
+        layout = self.layout
         first = self.copy * layout.each
         still = {key: self._block(key, source) for key in layout.keys if key not in rows}
         placed = [(layout.place(key, self.copy), m) for key, m in {**still, **rows}.items()]

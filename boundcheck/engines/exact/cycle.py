@@ -73,12 +73,12 @@ def _solve(ring: Ring, method: Method, problem: Problem, exact: Exact, found: Co
     z, moment = settled(ring, method, problem, exact)
     points: list[tuple[Value, ...]] = []
     values: dict[str, list[Value]] = {name: [] for name in exact.metrics}
-    for t in range(rounds.first, rounds.first + rounds.period):
+    for t in rounds.cycle:
         points.append(mean_point(dynamics, z))
         for name, value in metrics_at(dynamics, moment, t).items():
             values[name].append(plain(ring, value, name))
         z, moment = _after(dynamics, z, moment, t)
-    return LimitCycle(rounds.first, tuple(points), {k: tuple(v) for k, v in values.items()}, ring.arithmetic, found)
+    return LimitCycle(rounds.cycle.start, tuple(points), {k: tuple(v) for k, v in values.items()}, ring.arithmetic, found)
 
 
 def _after(dynamics: Dynamics, z: Matrix, moment: Matrix, round_index: int) -> tuple[Matrix, Matrix]:

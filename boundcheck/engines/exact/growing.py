@@ -38,12 +38,12 @@ def stays_away(method: Method, problem: Problem) -> bool:
     if dynamics.random or exact.layout.copies > 1 or moving > MAX_SIZE:
         raise Unsupported(f"whether {method.name} converges on '{problem.name}' is not decided exactly.")
     own, eta = dynamics.rounds, method.schedule.step(1)
-    check_period(method, own.first + own.period)
+    check_period(method, own.cycle.stop)
     z: Any = dynamics.ring.lift(exact.start)
-    for t in range(own.first):
+    for t in range(own.cycle.start):
         z = own.plan(eta, t).mean * z
     after: Any = z
-    for t in range(own.first, own.first + own.period):
+    for t in own.cycle:
         after = own.plan(eta, t).mean * after
     moved = [after[k, 0] - z[k, 0] for k in range(moving)]
     found: Any = fmpq_mat(moving, 1, moved)

@@ -68,9 +68,9 @@ class _Quadratic:
 class _Work:
     """A member's local work: its weights and its local points, as maps of the state.
 
-    q, square: E w and E w^2. size: the step size. wide: entries of where the work begins, with 1. at: the second moments of the point where it begins. means: E[y^k]
-    (d, D) for k = 0, ..., K. steps: the local points before each step, in terms of where the work begins. end: the
-    covariance of y^K, as `visits.Outcome` has it.
+    q, square: E w and E w^2. size: the step size. wide: entries of what the work rests on, with 1. at: the second
+    moments of that. means: E[y^k] (d, D) for k = 0, ..., K. steps: the local points before each step, in terms of it.
+    end: the covariance of y^K, as `visits.Outcome` has it.
     """
 
     client: int

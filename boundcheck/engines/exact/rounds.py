@@ -74,6 +74,13 @@ class Rounds:
         reduced = self.exact.reduced
         return next(iter(reduced.slots.values()), ()) if reduced.over else ()
 
+    @property
+    def cycle(self) -> range:
+        """The rounds of the first period, counted from round 0 where a fixed pattern has no lead, that is repeated."""
+        lead = max(first_repeated(p, self.exact.clients) for p in self._parts)
+        begun = lead + -(-(self.first - lead) // self.period) * self.period
+        return range(begun, begun + self.period)
+
     def position(self, round_index: int) -> int:
         """The first round that is like this one."""
         late = round_index - self.first
@@ -337,9 +344,10 @@ class Rounds:
             t, apart = build.held(clients)
             plan.mean = plan.mean + t
             plan.pairs += apart
-        last = ring.zeros(layout.size, layout.size)
-        last[layout.size - 1, layout.size - 1] = ring.scalar(Fraction(1))
-        plan.mean = plan.mean + last
+        if layout.copies > 1:
+            last = ring.zeros(layout.size, layout.size)
+            last[layout.size - 1, layout.size - 1] = ring.scalar(Fraction(1))
+            plan.mean = plan.mean + last
         plan.pairs.append((plan.mean, plan.mean))
         plan = noise.finish(plan)
         return self._handed(plan) if number.get("handed") and layout.copies > 1 else plan

@@ -135,12 +135,12 @@ def whole_cycle(ring: Ring, method: Method, exact: Exact) -> tuple[Matrix, Matri
     Raises Unsupported where the visits are too many for the dynamic programme, and for a period too long to carry out.
     """
     dynamics = Dynamics(ring, method, exact)
-    check_period(method, dynamics.rounds.first + dynamics.rounds.period)
+    check_period(method, dynamics.rounds.cycle.stop)
     cohort = exact.workers
     visits = [(i, v) for i in cohort for _, v in method.local.visits(i, cohort, exact.clients)]
     check_visits(ring, exact, visits, True, 1)
     eta, mean, second = method.schedule.step(1), None, None
-    for t in range(dynamics.rounds.first, dynamics.rounds.first + dynamics.rounds.period):
+    for t in dynamics.rounds.cycle:
         step = dynamics.rounds.plan(eta, t).mean
         mean = step if mean is None else ring.mul(step, mean)
         if dynamics.random:

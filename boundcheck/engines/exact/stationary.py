@@ -139,7 +139,7 @@ def metrics_at(dynamics: Dynamics, moment: Matrix, round_index: int) -> dict[str
 def _solve(ring: Ring, method: Method, problem: Problem, exact: Exact, radius: float) -> Stationary:
     dynamics = Dynamics(ring, method, exact)
     z, moment = settled(ring, method, problem, exact)
-    values = metrics_at(dynamics, moment, dynamics.rounds.first)
+    values = metrics_at(dynamics, moment, dynamics.rounds.cycle.start)
     at_mean = ring.mul(z, z.transpose())
     bias = {name: plain(ring, ring.dot(q.transpose(), at_mean), name) for name, q in dynamics.readers.forms().items()}
     named = {name: plain(ring, values[name], name) for name in exact.metrics}
