@@ -68,12 +68,13 @@ Term = Atom | Gradient | Part | Minimiser | ClientMean
 class Vector:
     """A sum of terms, each with its number. Only sums and multiples are defined; see the module."""
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_hash", "_sum", "terms")
     __array_ufunc__ = None  # NumPy's functions do not take a formal vector apart
 
     def __init__(self, terms: Mapping[Term, Fraction] | None = None) -> None:
         self.terms: dict[Term, Fraction] = {t: c for t, c in (terms or {}).items() if c}
-        self._hash = hash(frozenset(self.terms.items()))
+        self._hash: int | None = None
+        self._sum: Fraction | None = None
 
     @staticmethod
     def of(term: Term) -> Vector:
@@ -84,6 +85,8 @@ class Vector:
         return isinstance(other, Vector) and self.terms == other.terms
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
         return self._hash
 
     def __add__(self, other: Any) -> Vector:
@@ -149,7 +152,9 @@ class Vector:
     @property
     def points(self) -> Fraction:
         """How many points the vector holds in sum: 1 for a point, 0 for a difference of points or a gradient."""
-        return sum((c * _points(t) for t, c in self.terms.items()), Fraction(0))
+        if self._sum is None:
+            self._sum = sum((c * _points(t) for t, c in self.terms.items()), Fraction(0))
+        return self._sum
 
     def mentions(self, place: str) -> bool:
         """Whether an atom of this place occurs in it."""

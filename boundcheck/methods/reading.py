@@ -29,17 +29,22 @@ class Reading:
     """The functions of a rule on formal vectors, with the clients and the server's step size of a method."""
 
     def __init__(self, rule: Rule, clients: Clients, eta_g: Fraction, name: str) -> None:
+        self.asked = False  # whether a function asked which client it works for
         self.rule, self.clients, self.eta_g, self.name = rule, clients, eta_g, name
         self.server = {n: Vector.of(Atom("server", n, point)) for n, point in rule.kept_by_server.items()}
         self.client = {n: Vector.of(Atom("client", n, point)) for n, point in rule.kept_by_clients.items()}
         self.local = [Vector.of(Atom("local", n, k == 0)) for k, n in enumerate(rule.local)]
         self.out = [Vector.of(Atom("out", n, k == 0)) for k, n in enumerate(rule.local)]
 
+    def _told(self, index: int) -> int:
+        self.asked = True
+        return index
+
     def at(self, index: int | None = None, number: Mapping[str, Any] | None = None, **more: Any) -> At:
         """What a function sees. index: the client, None for the server."""
         given: dict[str, Any] = {
             "server": self.server, "client": {} if index is None else self.client, "collected": _Summed("collected"),
-            "total": _Summed("total"), "index": index or 0, "number": number or {}, **more,
+            "total": _Summed("total"), "who": lambda: self._told(index or 0), "number": number or {}, **more,
         }  # fmt: skip
         return At(
             self.clients,

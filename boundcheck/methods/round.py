@@ -38,7 +38,7 @@ class At:
     total: the sums of what was uploaded. start: the first local vector, y, at the beginning of the visit. number:
     numbers of the round (`Rule.numbers`). eta: step size of the local step; steps, length, prox: of the visit, the
     number of local steps, the sum of their step sizes and the weight of a proximal term. eta_g: of the server.
-    clients, index: all clients, and which one this is. x0: the start. whole(v): the client's whole gradient; part(v,
+    clients: all of them. x0: the start. whole(v): the client's whole gradient; part(v,
     coordinates): v with all other coordinates 0; minimiser(centre, shift, mu): see `formal.Minimiser`; mean(name,
     shares): what all clients keep, in the mean.
     """
@@ -57,11 +57,16 @@ class At:
     number: Mapping[str, Any] = field(default_factory=dict[str, Any])
     start: Any = None
     x0: Any = None
-    index: int = 0
+    who: Callable[[], int] = lambda: 0
     eta: Any = None
     steps: int = 0
     length: Any = None
     prox: Fraction = Fraction(0)
+
+    @property
+    def index(self) -> int:
+        """Which client this is."""
+        return self.who()
 
 
 class Rule:

@@ -220,7 +220,7 @@ class Build:
         still = {key: self._block(key, source) for key in layout.keys if key not in rows}
         placed = [(layout.place(key, self.copy), m) for key, m in {**still, **rows}.items()]
         assert source.one is not None
-        return self.rounds.matrix([*placed, (first + layout.each - 1, source.one)], layout.size, source.size)
+        return self.ring.placed([*placed, (first + layout.each - 1, source.one)], layout.size, source.size)
 
     def _block(self, key: Key, source: Source) -> Matrix:
         if key[0] == "server":

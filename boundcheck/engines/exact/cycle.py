@@ -78,7 +78,9 @@ def _solve(ring: Ring, method: Method, problem: Problem, exact: Exact, found: Co
         for name, value in metrics_at(dynamics, moment, t).items():
             values[name].append(plain(ring, value, name))
         z, moment = _after(dynamics, z, moment, t)
-    return LimitCycle(rounds.cycle.start, tuple(points), {k: tuple(v) for k, v in values.items()}, ring.arithmetic, found)
+    return LimitCycle(
+        rounds.cycle.start, tuple(points), {k: tuple(v) for k, v in values.items()}, ring.arithmetic, found
+    )
 
 
 def _after(dynamics: Dynamics, z: Matrix, moment: Matrix, round_index: int) -> tuple[Matrix, Matrix]:

@@ -8,7 +8,7 @@ A symmetric (D, D) matrix M is packed into the D(D+1)/2 entries of its upper tri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -81,6 +81,14 @@ class RationalRing:
     def from_rows(self, rows: Sequence[Any]) -> Matrix:
         """The matrix with the given rows."""
         return self._kind([list(row) for row in rows])
+
+    def placed(self, blocks: Iterable[tuple[int, Matrix]], height: int, width: int) -> Matrix:
+        """The matrix with these blocks of rows from these rows on, 0 elsewhere."""
+        found: list[Any] = [self.rows(self.zeros(1, width))[0]] * height
+        for first, m in blocks:
+            for k, row in enumerate(self.rows(m)):
+                found[first + k] = row
+        return self.from_rows(found)
 
     def sum(self, matrices: Sequence[Matrix]) -> Matrix:
         """The sum of at least one matrix."""
@@ -204,6 +212,12 @@ class FloatRing(RationalRing):
 
     def from_rows(self, rows: Sequence[Any]) -> Matrix:
         return np.array(rows, dtype=np.float64)
+
+    def placed(self, blocks: Iterable[tuple[int, Matrix]], height: int, width: int) -> Matrix:
+        found = np.zeros((height, width))
+        for first, m in blocks:
+            found[first : first + len(m)] = m
+        return found
 
     def dot(self, a: Matrix, b: Matrix) -> Any:
         return float((a * b).sum())

@@ -148,19 +148,9 @@ class Rounds:
         """The blocks of clients that no round after t reads."""
         return [k for k, last in self._lasts.items() if t >= last]
 
-    def matrix(self, rows: Iterable[tuple[int, Matrix]], height: int, width: int) -> Matrix:
-        """The matrix with these blocks of rows at these places, 0 elsewhere."""
-        ring = self.ring
-        nothing = ring.rows(ring.zeros(1, width))[0]
-        found: list[Any] = [nothing] * height
-        for first, m in rows:
-            for k, row in enumerate(ring.rows(m)):
-                found[first + k] = row
-        return ring.from_rows(found)
-
     def placed(self, rows: Mapping[Key, Matrix], width: int, copy: int = 0) -> Matrix:
         layout = self.exact.layout
-        return self.matrix(((layout.place(key, copy), m) for key, m in rows.items()), layout.size, width)
+        return self.ring.placed(((layout.place(key, copy), m) for key, m in rows.items()), layout.size, width)
 
     # --- laws -----------------------------------------------------------------------------------------------------
 
@@ -195,8 +185,8 @@ class Rounds:
         # the state with what is collected in front of the constant
         size, width = layout.size, layout.size + d * len(names)
         rows = ring.rows(ring.one(size))
-        base = self.matrix([(0, ring.from_rows(rows[:-1])), (width - 1, ring.from_rows(rows[-1:]))], width, size)
-        added = [self.matrix(((size - 1 + k * d, m[name]) for k, name in enumerate(names)), width, size) for m in maps]
+        base = ring.placed([(0, ring.from_rows(rows[:-1])), (width - 1, ring.from_rows(rows[-1:]))], width, size)
+        added = [ring.placed(((size - 1 + k * d, m[name]) for k, name in enumerate(names)), width, size) for m in maps]
         first = Plan(base)
         self.spread(first, law, base, added)
         wide = self._widened(source, width)
@@ -317,7 +307,7 @@ class Rounds:
         moved, drift = centre.with_atoms(totals), linear(source, layout.size, left)
         rows = {("server", n, 0): moved.lower(combined[n], None, point=flag) for n, flag in server.items()}
         rows |= {("client", n, 0): drift.lower(received[n], 0) for n in received}
-        constant = self.matrix([(layout.size - 1, source.one)], layout.size, layout.size)
+        constant = ring.placed([(layout.size - 1, source.one)], layout.size, layout.size)
         plan, noise = Plan(self.placed(rows, layout.size) + constant), Noise(ring)
         plan.pairs.append((plan.mean, plan.mean))
         up = linear(source, one.width, {("total", e): one.upload_noise(e) for e in one.sent})

@@ -133,9 +133,13 @@ class Works:
     def compiled(self, client: int, visit: Visit, number: Mapping[str, Any], eta: StepSize) -> Compiled:
         """A visit with the numbers of a round."""
         key = (client, visit, tuple(number.items()), eta)
-        if key not in self._compiled:
-            self._compiled[key] = self._compile(client, visit, number, eta)
-        return self._compiled[key]
+        for own in ((None, *key[1:]), key):
+            if own in self._compiled:
+                return self._compiled[own]
+        self.reading.asked = False
+        found = self._compile(client, visit, number, eta)
+        self._compiled[key if self.reading.asked else (None, *key[1:])] = found
+        return found
 
     def _compile(self, client: int, visit: Visit, number: Mapping[str, Any], eta: StepSize) -> Compiled:
         reading, inputs = self.reading, Inputs()
