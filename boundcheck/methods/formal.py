@@ -160,7 +160,7 @@ class Vector:
         """Whether an atom of this place occurs in it."""
         return any(_mentions(term, place) for term in self.terms)
 
-    def replaced(self, by: Mapping[Term, Vector]) -> Vector:
+    def replaced(self, by: Mapping[Any, Vector]) -> Vector:
         """The vector with terms put for others, inside nodes too."""
         found = Vector()
         for term, c in self.terms.items():
@@ -190,7 +190,7 @@ def _mentions(term: Term, place: str) -> bool:
     return any(v.mentions(place) for v in _inside(term))
 
 
-def _replaced(term: Term, by: Mapping[Term, Vector]) -> Vector:
+def _replaced(term: Term, by: Mapping[Any, Vector]) -> Vector:
     if isinstance(term, Part):
         return part(term.of.replaced(by), term.coordinates)
     if isinstance(term, Gradient):

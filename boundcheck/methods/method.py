@@ -29,7 +29,6 @@ from boundcheck.methods.parts import (
     Momentum,
     Participation,
     Proximal,
-    ReferencePoint,
     Schedule,
     ServerMomentum,
     ServerStep,
@@ -174,8 +173,12 @@ class Method:
             self.momentum is not None or (self.exchange.of_all and self.server != ServerStep())
         ):
             raise Unsupported((_KEPT if self.exchange.of_all else _STALE).format(name=self.name))
-        parts = (self.functions, self.control, self.correction, self.momentum, self.exchange, self.server_momentum)
-        return next((part for part in parts if part is not None), self.server)
+        return next((part for part in self._rules if part is not None), self.server)
+
+    @property
+    def _rules(self) -> tuple[Rule | None, ...]:
+        """The parts of which one says what a round does, where there is any."""
+        return self.functions, self.control, self.correction, self.momentum, self.exchange, self.server_momentum
 
     @property
     def weighs_visits(self) -> bool:
@@ -231,13 +234,10 @@ class Method:
 
     def is_random(self, clients: Clients) -> bool:
         """Whether two runs can differ."""
-        warmed = self.momentum is not None and self.momentum.start == "sampled"
-        drawn = None if self.correction is None else self.correction.participation
-        own = drawn is not None and drawn.fixed(0, clients) is None
-        moved = isinstance(self.exchange, Blocks) and self.exchange.hand_over is not None
-        control = self.control
-        moved = moved or (isinstance(control, ReferencePoint) and control.point == "random" and control.inner > 1)
-        return self.participation.fixed(0, clients) is None or self.local.is_random or warmed or own or moved
+        rules = [part for part in self._rules if part is not None]
+        laws = [part.collecting for part in rules if part.collecting not in (None, "same")]
+        drawn = any(law.fixed(0, clients) is None for law in (self.participation, *laws))
+        return drawn or self.local.is_random or any(part.draws for part in rules)
 
     def context(self, clients: Clients) -> AggregationContext:
         """What the aggregation's coefficients may depend on."""
@@ -255,7 +255,7 @@ class Method:
         """
         n = clients.count
         check_answers(self.parts, clients)
-        if self.exchange is not None and self.exchange.of_all:
+        if isinstance(self.exchange, Blocks):
             self.exchange.models(clients)
             if dim is not None and not self.exchange.by_network:
                 self.exchange.blocks(dim)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from boundcheck.methods.clients import Clients
 
@@ -80,19 +80,24 @@ class Rule:
     what changes where the rule is not steady.
     """
 
-    kept_by_server: Mapping[str, bool] = {"x": True}
-    kept_by_clients: Mapping[str, bool] = {}
-    local: tuple[str, ...] = ("y",)
-    receives: bool = False
-    of_all: bool = False
-    settled: int = 0
-    much: str = ""
-    changing: str = "number"
+    kept_by_server: ClassVar[Mapping[str, bool]] = {"x": True}
+    kept_by_clients: ClassVar[Mapping[str, bool]] = {}
+    local: ClassVar[tuple[str, ...]] = ("y",)
+    receives: ClassVar[bool] = False
+    of_all: ClassVar[bool] = False
+    settled: ClassVar[int] = 0
+    much: ClassVar[str] = ""
+    changing: ClassVar[str] = "number"
 
     @property
     def collecting(self) -> Any:
         """Whose vectors are collected before the local work."""
         return None
+
+    @property
+    def draws(self) -> bool:
+        """Whether the rule draws something itself: at the start, once a round, or who holds the models."""
+        return False
 
     @property
     def steady(self) -> bool:

@@ -29,7 +29,7 @@ from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.virtual import METRICS
 from boundcheck.engines.exact.visits import Step
 from boundcheck.errors import BadInput
-from boundcheck.methods.parts import StepSize, Visit
+from boundcheck.methods.parts import Blocks, StepSize, Visit
 
 
 class Readers:
@@ -60,7 +60,7 @@ class Readers:
     def _apart(self, name: str) -> Matrix:
         """The form of "discrepancy" or "discrepancy:<j>". Raises BadInput for a block that is none."""
         exact, layout, exchange = self.exact, self.exact.layout, self.rounds.method.exchange
-        assert exchange is not None
+        assert isinstance(exchange, Blocks), "only methods that average blocks have this metric"
         blocks = exchange.blocks(layout.d)
         chosen: Sequence[int] = range(layout.d)
         if ":" in name:

@@ -125,9 +125,8 @@ class Rounds:
             slots = reduced.slots.get(name)
             if slots is None:
                 assert reduced.holders is not None
-                slots = [None] * n
-                for k, i in enumerate(reduced.holders[copy]):
-                    slots[i] = k
+                held = {i: k for k, i in enumerate(reduced.holders[copy])}
+                slots = [held.get(i) for i in range(n)]
             over = (
                 found.lower(reduced.over[name], None, point=self.rule.kept_by_clients[name]) if reduced.over else None
             )

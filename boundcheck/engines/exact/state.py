@@ -87,7 +87,7 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
         hessian, residual = hessian + a * rational(w), residual - o * rational(w)
     samples = _samples(method, problem, clients, centre)
     reduced = reduce_state(method, rule, clients, whole, samples, d)
-    start, spread = started(rule, reduced, clients, whole, (hessian, -residual), column(problem.start) - centre, d)
+    start, spread = started(rule, reduced, clients, whole, (hessian, -residual), column(problem.start) - centre, centre)
     quadratic = {name: q for name, (_, q) in forms.quadratic.items() if name in names}
     return Exact(
         reduced.layout, clients, whole, samples, centre, start, spread, quadratic, names, hessian, residual,

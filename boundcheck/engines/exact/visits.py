@@ -187,7 +187,7 @@ class Local:
         if not plain:
             size = sum(self.counts(client))
             offset, spread = self._population(offsets, self.counts(client))
-        if len(steps) > 1:
+        if len(steps) != 1:
             return self._changing(hessians[0], offset, spread, size, visit, watched)
         h, right = self._map(steps[0], hessians[0], offset)
         if spread is not None:

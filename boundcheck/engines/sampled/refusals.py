@@ -17,6 +17,11 @@ def check_parts(method: Method, known: Clients) -> None:
     name = f"the sampled engine does not carry out {method.name}:"
     if method.server.averages_models:
         raise Unsupported(f"{name} its server adds up differences, not models.")
+    if method.functions is not None:
+        raise Unsupported(
+            f"{name} what a round does is said by functions of its own ({type(method.functions).__name__}), which the "
+            "exact engine carries out, on quadratic problems."
+        )
     if method.momentum is not None:
         others = [
             (method.correction is not None, "a gradient correction"),

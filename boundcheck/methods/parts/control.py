@@ -133,6 +133,10 @@ class ReferencePoint(_Weighted):
     def collecting(self) -> Any:
         return Full()
 
+    @property
+    def draws(self) -> bool:
+        return self.point == "random" and self.inner > 1
+
     def repeats_after(self, dim: int) -> int:
         return self.inner
 

@@ -156,6 +156,10 @@ class Blocks(Rule):
     receives: ClassVar[bool] = True
     of_all: ClassVar[bool] = True
 
+    @property
+    def draws(self) -> bool:
+        return self.hand_over is not None
+
     def check(self, name: str, participation: Any, clients: Clients) -> None:
         if participation.fixed(0, clients) != tuple(range(clients.count)) or participation.period(clients) != 1:
             raise Unsupported(

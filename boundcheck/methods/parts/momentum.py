@@ -50,6 +50,10 @@ class Momentum(Rule):
         return {"x": True, "previous": True, "m": False} if self.variance_reduced else {"x": True, "m": False}
 
     @property
+    def draws(self) -> bool:
+        return self.start == "sampled"
+
+    @property
     def collecting(self) -> Any:
         return "same" if self.variance_reduced else None
 

@@ -1,0 +1,72 @@
+"""Local steps that are shifted by gradients at the server's point: FedLin and Mime, as functions of a round.
+
+A. Mitra, R. Jaafar, G. J. Pappas, H. Hassani, "Linear Convergence in Federated Learning: Tackling Client Heterogeneity
+and Sparse Gradients", 2021, Algorithm 1, without sparsification; S. P. Karimireddy et al., "Mime: Mimicking Centralized
+Stochastic Algorithms in Federated Learning", 2020, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from boundcheck.errors import BadInput
+from boundcheck.methods.parts.aggregation import Average
+from boundcheck.methods.parts.participation import Full
+from boundcheck.methods.round import At, Rule, Sent
+
+
+@dataclass(frozen=True)
+class FedLin(Rule):
+    """y <- y - eta/tau_i (grad f_i(y) - grad f_i(x) + g), tau_i times, with g the mean of grad f_j(x) over all clients.
+
+    The server takes the mean of the clients' models.
+    """
+
+    @property
+    def collecting(self) -> Any:
+        return Full()
+
+    def collect(self, at: At) -> Mapping[str, Sent]:
+        return {"g": Sent(at.whole(at.server["x"]), Average())}
+
+    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return y - at.eta / at.steps * (g(y) - at.whole(at.start) + at.collected["g"])
+
+
+@dataclass(frozen=True)
+class Mime(Rule):
+    """y <- y - eta ((1 - beta) (g(y) - g(x) + c) + beta m), g(y) and g(x) on the same samples.
+
+    c is the mean of grad f_j(x) over the cohort, and m <- (1 - beta) c + beta m after the round, 0 at first: the
+    momentum is the same in all local steps of a round. The server takes the mean of the cohort's models.
+    """
+
+    beta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.beta < 1:
+            raise BadInput(f"momentum_g = {self.beta} is not allowed; it is at least 0 and below 1.")
+
+    @property
+    def kept_by_server(self) -> Mapping[str, bool]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return {"x": True, "m": False} if self.beta else {"x": True}
+
+    @property
+    def collecting(self) -> Any:
+        return "same"
+
+    def collect(self, at: At) -> Mapping[str, Sent]:
+        return {"c": Sent(at.whole(at.server["x"]), Average())}
+
+    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        mean = at.server["m"] if self.beta else at.zero
+        return y - at.eta * ((1 - self.beta) * (g(y) - g(at.start) + at.collected["c"]) + self.beta * mean)
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        x = at.server["x"] + at.eta_g * total["x"]
+        if not self.beta:
+            return {"x": x}
+        return {"x": x, "m": (1 - self.beta) * at.collected["c"] + self.beta * at.server["m"]}

@@ -1,0 +1,193 @@
+"""Functions of one's own for a round, shipped (FedLin, Mime) and a stranger's, against loops over all outcomes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import pytest
+
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact import run_exact
+from boundcheck.engines.sampled import run_sampled
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import (
+    Constant,
+    FedLin,
+    Formula,
+    Full,
+    GradientSteps,
+    Mime,
+    OwnSteps,
+    Participation,
+    StochasticSteps,
+    Uniform,
+)  # fmt: skip
+from boundcheck.methods.round import At, Rule
+from boundcheck.problems.build import build
+
+F = Fraction
+# one dimension: samples (a, b) of each client, of gradient a x - b
+SAMPLES = (((F(1), F(1)), (F(1, 3), F(0))), ((F(2), F(1, 2)),), ((F(1, 2), F(-1)), (F(3, 2), F(2))))
+PROBLEM = build(
+    {
+        "kind": "quadratics",
+        "start": [3],
+        "clients": [{"components": [{"A": [[str(a)]], "b": [str(b)]} for a, b in own]} for own in SAMPLES],
+    }
+)
+ETA, EVERYONE = F(1, 5), range(3)
+WHOLE = [(sum(a for a, _ in own) / len(own), sum(b for _, b in own) / len(own)) for own in SAMPLES]
+LOWEST = sum(b for _, b in WHOLE) / sum(a for a, _ in WHOLE)
+
+
+def slope(sample: tuple[F, F], x: F) -> F:
+    return sample[0] * x - sample[1]
+
+
+def curve(rule: Rule, local: Any, rounds: int, participation: Participation | None = None) -> list[F]:
+    method = Method("own", participation or Full(), local, Constant(ETA), functions=rule)
+    grid = list(range(1, rounds + 1))
+    return list(run_exact(method, PROBLEM, grid, ["dist2"], arithmetic=Arithmetic.RATIONAL).exact["dist2"])
+
+
+def test_fedlin_by_hand() -> None:
+    x, found = F(3), list[F]()
+    for _ in range(3):
+        mean = sum(slope(w, x) for w in WHOLE) / 3
+        models: list[F] = []
+        for i, taken in enumerate((2, 3, 1)):
+            y = x
+            for _ in range(taken):
+                y -= ETA / taken * (slope(WHOLE[i], y) - slope(WHOLE[i], x) + mean)
+            models.append(y)
+        x = sum(models) / F(3)
+        found.append((x - LOWEST) ** 2)
+    assert curve(FedLin(), OwnSteps((2, 3, 1)), 3) == found
+
+
+def outcomes(size: int, steps: int) -> list[tuple[int, ...]]:
+    return list(itertools.product(range(size), repeat=steps))
+
+
+@pytest.mark.parametrize("beta", [F(0), F(1, 3)])
+@pytest.mark.parametrize("size", [3, 2])
+def test_mime_over_all_cohorts_and_draws(beta: F, size: int) -> None:
+    histories = [(F(1), F(3), F(0))]
+    found: list[F] = []
+    cohorts = list(itertools.combinations(EVERYONE, size))
+    for _ in range(2):
+        after: list[tuple[F, F, F]] = []
+        for p, x, m in histories:
+            for cohort in cohorts:
+                c = sum((slope(WHOLE[i], x) for i in cohort), F(0)) / size
+                draws = [outcomes(len(SAMPLES[i]), 2) for i in cohort]
+                share = p / len(cohorts)
+                for drawn in itertools.product(*draws):
+                    models: list[F] = []
+                    for i, own in zip(cohort, drawn, strict=True):
+                        y = x
+                        for j in own:
+                            s = SAMPLES[i][j]
+                            y -= ETA * ((1 - beta) * (slope(s, y) - slope(s, x) + c) + beta * m)
+                        models.append(y)
+                    likely = share
+                    for own in draws:
+                        likely /= len(own)
+                    after.append((likely, sum(models, F(0)) / size, (1 - beta) * c + beta * m))
+        histories = after
+        found.append(sum(p * (x - LOWEST) ** 2 for p, x, _ in histories))
+    assert curve(Mime(beta), StochasticSteps(2, 1), 2, Uniform(size)) == found
+
+
+@dataclass(frozen=True)
+class Buffered(Rule):
+    """A stranger's: a momentum buffer inside visits, an extragradient step with the samples' own gradient."""
+
+    local: ClassVar[tuple[str, ...]] = ("y", "v")
+
+    def begin(self, at: At) -> Mapping[str, Any]:
+        return {"y": at.server["x"]}
+
+    def step(self, y: Mapping[str, Any], g: Callable[[Any], Any], at: At) -> Mapping[str, Any]:
+        v = F(1, 4) * y["v"] + g(y["y"] - at.eta * g(y["y"]))
+        return {"y": y["y"] - at.eta * v, "v": v}
+
+    def upload(self, y: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        return {"x": y["y"] - at.start}
+
+
+def test_a_buffer_and_a_nested_gradient_over_all_draws() -> None:
+    histories, found = [(F(1), F(3))], list[F]()
+    draws = [outcomes(len(own), 2) for own in SAMPLES]
+    for _ in range(2):
+        after: dict[F, F] = {}
+        for p, x in histories:
+            for drawn in itertools.product(*draws):
+                moved = F(0)
+                for i, own in zip(EVERYONE, drawn, strict=True):
+                    y, v = x, F(0)
+                    for j in own:
+                        s = SAMPLES[i][j]
+                        v = F(1, 4) * v + slope(s, y - ETA * slope(s, y))
+                        y -= ETA * v
+                    moved += (y - x) / 3
+                share = p
+                for own in draws:
+                    share /= len(own)
+                after[x + moved] = after.get(x + moved, F(0)) + share
+        histories = [(p, x) for x, p in after.items()]
+        found.append(sum(p * (x - LOWEST) ** 2 for p, x in histories))
+    assert curve(Buffered(), StochasticSteps(2, 1), 2) == found
+
+
+@dataclass(frozen=True)
+class Clipped(Rule):
+    """Not affine."""
+
+    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return y - at.eta * max(g(y), g(at.start))
+
+
+@dataclass(frozen=True)
+class Misspelt(Rule):
+    """Gives the server something that it does not keep."""
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        return {"x": at.server["x"] + total["x"], "momentum": total["x"]}
+
+
+def test_what_is_not_affine_and_what_is_not_kept_is_said() -> None:
+    with pytest.raises(Unsupported, match="comparison of vectors"):
+        curve(Clipped(), GradientSteps(1), 1)
+    with pytest.raises(BadInput, match="combine gives 'momentum', which is none of x"):
+        curve(Misspelt(), GradientSteps(1), 1)
+    with pytest.raises(BadInput, match="momentum_g = 3/2"):
+        Mime(F(3, 2))
+
+
+def test_the_sampled_engine_says_that_it_has_no_functions_of_a_round() -> None:
+    method = Method("own", Full(), GradientSteps(1), Constant(ETA), functions=FedLin())
+    with pytest.raises(Unsupported, match="functions of its own"):
+        run_sampled(method, PROBLEM, 1, range(2), ["dist2"], (1,))
+
+
+def test_step_sizes_by_iteration_reach_the_functions() -> None:
+    method = Method("own", Full(), GradientSteps(2), Formula("1/(4 + t)"), functions=Mime(F(0)))
+    x, found = F(3), list[F]()
+    for t in range(2):
+        c = sum((slope(w, x) for w in WHOLE), F(0)) / 3
+        models: list[F] = []
+        for w in WHOLE:
+            y = x
+            for k in range(2):
+                y -= F(1, 4 + 2 * t + k) * (slope(w, y) - slope(w, x) + c)
+            models.append(y)
+        x = sum(models, F(0)) / 3
+        found.append((x - LOWEST) ** 2)
+    own = run_exact(method, PROBLEM, [1, 2], ["dist2"], arithmetic=Arithmetic.RATIONAL).exact["dist2"]
+    assert list(own) == found
