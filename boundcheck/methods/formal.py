@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from boundcheck.errors import Unsupported
 
@@ -20,8 +20,7 @@ class NotAffine(Unsupported):
     """A function of a round does more with a vector than sums, multiples and the primitives."""
 
 
-@dataclass(frozen=True)
-class Atom:
+class Atom(NamedTuple):
     """A vector that is given: place is "server", "client", "collected", "start", "local", "out" or "total"."""
 
     place: str
@@ -96,16 +95,21 @@ class Vector:
             self._refuse("a number that is added to it")
         found = dict(self.terms)
         for term, c in other.terms.items():
-            found[term] = found.get(term, Fraction(0)) + c
+            found[term] = found[term] + c if term in found else c
         return Vector(found)
 
     __radd__ = __add__
 
     def __neg__(self) -> Vector:
-        return self * Fraction(-1)
+        return Vector({t: -c for t, c in self.terms.items()})
 
     def __sub__(self, other: Any) -> Vector:
-        return self + (-other)
+        if not isinstance(other, Vector):
+            return self + (-other)
+        found = dict(self.terms)
+        for term, c in other.terms.items():
+            found[term] = found[term] - c if term in found else -c
+        return Vector(found)
 
     def __rsub__(self, other: Any) -> Vector:
         return -self + other
@@ -115,7 +119,9 @@ class Vector:
             self._refuse("a product of two vectors")
         if not isinstance(number, int | Fraction):
             self._refuse(f"a product with {number!r}, which is no exact number")
-        return Vector({t: c * number for t, c in self.terms.items()})
+        if number == 1:
+            return self
+        return Vector({t: c * number for t, c in self.terms.items()} if number else {})
 
     __rmul__ = __mul__
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Weights = Mapping[Any, Fraction]  # by rule: None for the method's own, PLAIN, or an aggregation
 _ONE_STEP = Visit("full", 1)
+_ALONE: Weights = {None: Fraction(1)}
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Build:
 
     def _uses_collected(self, t: int) -> bool:
         visits = self.rounds.method.local.visits(0, (0,), self.clients)
-        compiled = self.rounds.works.compiled(0, visits[0][1], self.number, self.eta)
+        compiled = self.rounds.works.compiled(0, visits[0][1])[0]
         return compiled.mentions("collected") or any(v.mentions("collected") for v in self.combined.values())
 
     def _ratios(self) -> list[Weights] | None:
@@ -81,7 +82,7 @@ class Build:
         """
         method, everyone = self.rounds.method, range(self.clients.count)
         if not self.rules:
-            return [{None: Fraction(1)} for _ in everyone]
+            return [_ALONE] * self.clients.count
         if method.local.by_cohort:
             return None
         context = method.context(self.clients)
@@ -99,7 +100,7 @@ class Build:
 
     def _works(self, member: Member, source: Source) -> list[tuple[Fraction, Work]]:
         own = self.rounds.works
-        return [(p, own.of(member.client, v, self.number, self.eta, source)) for p, v in member.visits]
+        return [(p, own.of(member.client, v, source)) for p, v in member.visits]
 
     # --- by the moments of the cohort -------------------------------------------------------------------------------
 
@@ -191,7 +192,8 @@ class Build:
                     apart.append(((q - mean) * ring.scalar(p * share), q - mean))
             whole = whole + mean
             lead = next((w for w in own.weights.values() if w), Fraction(1))
-            unit = _Doing(own.client, own.works, {rule: w / lead for rule, w in own.weights.items()})
+            ratios = {rule: w / lead for rule, w in own.weights.items()} if len(own.weights) > 1 else _ALONE
+            unit = _Doing(own.client, own.works, ratios) if lead else own
             for k, (share, work) in enumerate(own.works):
                 send = self._send(unit, work)
                 key = (own.client, k, work.visit, id(send))
@@ -260,7 +262,7 @@ class Build:
         kept = {name: self._slot(name, doing.client) for name in work.compiled.kept}
         shares = {e: doing.weight(work, s.rule) for e, s in work.sent.items()}
         own = None if not kept else (doing.client, doing.weights[PLAIN])
-        key = (tuple((e, s.vector, shares[e]) for e, s in work.sent.items()), own, work.width)
+        key = (id(work.compiled), tuple(shares.values()), own)
         if key not in self._sends:
             totals = {("total", e): scaled(self.ring, work.upload_noise(e), shares[e]) for e in work.sent}
             rows = self._combined(linear(self.source, work.width, totals))

@@ -50,7 +50,7 @@ class Source:
     def lower(self, vector: Vector, client: int | None, *, point: bool = False) -> Matrix:
         """The vector as a map of the state, less c where point."""
         own = client is not None and any(_rests_on_client(t) for t in vector.terms)
-        if not own and (vector, point) in self._known:
+        if not own and self._known and (vector, point) in self._known:
             return self._known[vector, point]
         found = self.summed(vector, client)
         offset = vector.points - int(point)

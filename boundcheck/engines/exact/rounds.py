@@ -224,7 +224,6 @@ class Rounds:
         if key not in self._plans:
             if not self.rule.steady:
                 self._plans = {}  # no later round has the same numbers
-            self.works.forget()
             found = [(p, self._built(key[0], {**number, **own}, eta)) for p, own in drawn]
             self._plans[key] = found[0][1] if len(found) == 1 else self._mixed(found)
         return self._plans[key]
@@ -232,7 +231,6 @@ class Rounds:
     def _renewed(self, eta: StepSize) -> None:
         if eta != self._step:
             self._step, self._plans = eta, {}
-            self.works.renew()
 
     def _mixed(self, found: Sequence[tuple[Fraction, Plan]]) -> Plan:
         """One of these plans, drawn."""
@@ -246,6 +244,7 @@ class Rounds:
 
     def _built(self, t: int, number: Mapping[str, Any], eta: StepSize) -> Plan:
         reduced = self.exact.reduced
+        self.works.begin(number, eta)
         if reduced.alike:
             return self._alike(number, eta)
         if reduced.holders is not None:
@@ -294,7 +293,7 @@ class Rounds:
         apart = linear(source, layout.size, {key: own for key, own in kept.items() if own is not None})
 
         def works(where: Source) -> list[tuple[Fraction, Work]]:
-            return [(p, self.works.of(0, v, number, eta, where)) for p, v in visits]
+            return [(p, self.works.of(0, v, where)) for p, v in visits]
 
         def mixed(maps: Iterable[tuple[Fraction, Matrix]]) -> Matrix:
             return ring.sum([scaled(ring, own, p) for p, own in maps])
@@ -390,8 +389,8 @@ class Rounds:
         """A visit that begins in a round; cohorts: (number, weight) of those of `law` that make what it takes."""
         self._renewed(eta)
         number = self.rule.numbers(round_index, self.exact.layout.d)
-        compiled = self.works.compiled(client, visit, number, eta)
-        local = self.works.local(compiled.form)
+        self.works.begin(number, eta)
+        compiled, local = self.works.compiled(client, visit)
         if not compiled.mentions("collected"):
             share = Fraction(1) if cohorts is None else sum((w for _, w in cohorts), Fraction(0))
             inputs = inputs_of(compiled.inputs, self._sources[0], client)

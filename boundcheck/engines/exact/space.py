@@ -7,6 +7,7 @@ matrix in the first, a (k, k) matrix in the second; a functional is a row in the
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 from boundcheck.engines.exact.rings import Matrix, Pairs, Ring
@@ -74,7 +75,8 @@ class Operators:
         return self._after(self.ring.weights(q))
 
     def at(self, inner: Matrix) -> Operators:
-        return Operators(self.ring, self.size, inner)
+        size = (math.isqrt(8 * self.ring.shape(inner)[0] + 1) - 1) // 2
+        return Operators(self.ring, size, inner)
 
 
 class Applied:

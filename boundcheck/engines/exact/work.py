@@ -106,40 +106,37 @@ def _same(ring: Ring, a: Matrix, b: Matrix) -> bool:
 
 
 class Works:
-    """The works of a method's clients."""
+    """The works of a method's clients in one kind of round: with these numbers and this step size."""
 
     def __init__(self, data: Data, reading: Reading) -> None:
         self.data, self.reading = data, reading
+        self._round: tuple[Mapping[str, Any], StepSize] | None = None
         self._locals: dict[Form, Local] = {}
-        self._outcomes: dict[tuple[Form, int, Visit], Outcome] = {}
-        self._made: dict[Any, Work] = {}
-        self._compiled: dict[Any, Compiled] = {}
+        self._outcomes: dict[tuple[int, int, Visit], Outcome] = {}
+        self._made: dict[tuple[int, Visit, int], Work] = {}
+        self._compiled: dict[tuple[int | None, Visit], tuple[Compiled, Local]] = {}
 
-    def forget(self) -> None:
-        """Forget the works of a round; what rests on the form of a visit alone is kept."""
-        self._made, self._compiled = {}, {}
+    def begin(self, number: Mapping[str, Any], eta: StepSize) -> None:
+        """Take up a kind of round; what rests on the forms of visits alone is kept as long as the step size stays."""
+        if self._round == (number, eta):
+            return
+        if self._round is not None and self._round[1] != eta:
+            self._locals, self._outcomes = {}, {}
+        self._round, self._made, self._compiled = (number, eta), {}, {}
 
-    def renew(self) -> None:
-        """Forget all, for another step size."""
-        self.forget()
-        self._locals, self._outcomes = {}, {}
-
-    def local(self, form: Form) -> Local:
-        """The local work of a form."""
-        if form not in self._locals:
-            self._locals[form] = Local(self.data, form)
-        return self._locals[form]
-
-    def compiled(self, client: int, visit: Visit, number: Mapping[str, Any], eta: StepSize) -> Compiled:
-        """A visit with the numbers of a round."""
-        key = (client, visit, tuple(number.items()), eta)
-        for own in ((None, *key[1:]), key):
-            if own in self._compiled:
-                return self._compiled[own]
+    def compiled(self, client: int, visit: Visit) -> tuple[Compiled, Local]:
+        """A visit as formal vectors, and its local work."""
+        for key in ((None, visit), (client, visit)):
+            if key in self._compiled:
+                return self._compiled[key]
+        assert self._round is not None, "no round has begun"
         self.reading.asked = False
-        found = self._compile(client, visit, number, eta)
-        self._compiled[key if self.reading.asked else (None, *key[1:])] = found
-        return found
+        found = self._compile(client, visit, *self._round)
+        if found.form not in self._locals:
+            self._locals[found.form] = Local(self.data, found.form)
+        own = found, self._locals[found.form]
+        self._compiled[client if self.reading.asked else None, visit] = own
+        return own
 
     def _compile(self, client: int, visit: Visit, number: Mapping[str, Any], eta: StepSize) -> Compiled:
         reading, inputs = self.reading, Inputs()
@@ -161,13 +158,12 @@ class Works:
         sent, kept = reading.after(client, number, visit, begin[0], length)
         return Compiled(Form(len(names), count, begun, steps, solve), tuple(inputs.vectors), sent, kept)
 
-    def of(self, client: int, visit: Visit, number: Mapping[str, Any], eta: StepSize, source: Source) -> Work:
+    def of(self, client: int, visit: Visit, source: Source) -> Work:
         """The work of a client, with its mean, in a state."""
-        key = (client, visit, tuple(number.items()), eta, id(source))
+        key = (client, visit, id(source))
         if key not in self._made:
-            compiled = self.compiled(client, visit, number, eta)
-            local = self.local(compiled.form)
-            own = (compiled.form, client, visit)
+            compiled, local = self.compiled(client, visit)
+            own = (id(local), client, visit)
             if own not in self._outcomes:
                 self._outcomes[own] = local.run(None, client, visit)
             self._made[key] = Work(self.reading, local, self._outcomes[own], client, visit, compiled, source)

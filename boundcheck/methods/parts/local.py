@@ -41,6 +41,9 @@ class Visit:
     prox: Fraction = Fraction(0)
     weight: Fraction = Fraction(1)
 
+    def __hash__(self) -> int:
+        return hash((self.sampling, self.steps, self.batch))  # visits of one method differ in these, and it is quick
+
 
 class LocalWork(Protocol):
     """What every local part answers."""
