@@ -17,7 +17,7 @@ import numpy as np
 
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts.aggregation import Average, Same, Unbiased
+from boundcheck.methods.parts.aggregation import PerClient, Same
 from boundcheck.methods.round import At, Rule, Sent
 
 BY_NETWORK = ("layer", "channel")
@@ -210,8 +210,8 @@ class Blocks(Rule):
 
     def upload(self, y: Any, at: At) -> Mapping[str, Any]:
         own = self.hand_over
-        uniform = Average() if own is None else Same(Fraction(1, own.active))
-        return {"x": Sent(y - at.server["x"], uniform if own or self.weights == "uniform" else Unbiased())}
+        rule = PerClient(tuple(self.of(at.clients.weights))) if own is None else Same(Fraction(1, own.active))
+        return {"x": Sent(y - at.server["x"], rule)}
 
     def keep(self, y: Any, at: At) -> Mapping[str, Any]:
         return {"apart": y - at.server["x"]}
