@@ -95,6 +95,7 @@ class Form:
     exchange: Any = None
     client_optimizer: Any = None
     server_momentum: Any = None
+    functions: Any = None
     relation: Callable[[Method], bool] = anything
 
     def _patterns(self) -> dict[str, Any]:

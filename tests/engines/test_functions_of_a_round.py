@@ -14,6 +14,7 @@ from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.engines.sampled import run_sampled
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.build import algorithms
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Constant,
@@ -29,6 +30,7 @@ from boundcheck.methods.parts import (
 )  # fmt: skip
 from boundcheck.methods.round import At, Rule
 from boundcheck.problems.build import build
+from boundcheck.problems.problem import clients_of
 
 F = Fraction
 # one dimension: samples (a, b) of each client, of gradient a x - b
@@ -168,6 +170,12 @@ def test_what_is_not_affine_and_what_is_not_kept_is_said() -> None:
         curve(Misspelt(), GradientSteps(1), 1)
     with pytest.raises(BadInput, match="momentum_g = 3/2"):
         Mime(F(3, 2))
+
+
+def test_a_method_with_functions_of_its_own_is_no_instance_of_the_kind_that_it_was_made_from() -> None:
+    assert "fedavg" in algorithms(Method("own", Full(), GradientSteps(2), Constant(ETA)), clients_of(PROBLEM))
+    own = Method("own", Full(), GradientSteps(2), Constant(ETA), functions=Buffered())
+    assert algorithms(own, clients_of(PROBLEM)) == ()
 
 
 def test_the_sampled_engine_says_that_it_has_no_functions_of_a_round() -> None:
