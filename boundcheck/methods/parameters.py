@@ -1,10 +1,15 @@
-"""Parts of methods from the parameters that users write; those of a single family stand with its kinds."""
+"""The parameters that users write: declared once, and how each becomes a part of a method or a field of one.
+
+Parameters of a single family stand with its kinds.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from inspect import Parameter as Argument
 from typing import Any
 
 from boundcheck.core.expressions import parse_expression
@@ -18,6 +23,7 @@ from boundcheck.methods.parts.server import FISTA
 _WAYS = ({"eta"}, {"eta0"}, {"eta0", "rounds_per_cycle"}, {"ell", "T"})
 MAX_COUNT = 10**15
 NOT_CLIPPED = "none"  # what users write for gradients that are not clipped
+NEEDED: Any = Argument.empty  # in the place of a parameter's default
 # Participation: kind -> the parameters that it needs, and those that it may have
 _PARTICIPATION: Mapping[str, tuple[str, ...]] = {
     "full": (),
@@ -32,6 +38,51 @@ _PARTICIPATION: Mapping[str, tuple[str, ...]] = {
 _OPTIONAL: Mapping[str, tuple[str, ...]] = {"pattern": ("lead",)}
 _DECAY = ("value", "at", "factor", "warm_up")
 FORMULA = "formula"
+
+
+def as_written(value: Any, name: str) -> Any:
+    """The user's value as it is."""
+    return value
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of kinds of methods.
+
+    sentence: what it is. allowed: its values, in words. read: from the user's value and the name to what a part takes;
+    raises BadInput and UnknownName. into: the part of a method that it gives ("schedule"), or the field of a part
+    ("local.E"); "" where the kind's own function takes it. default: as users would write it; None is not read. unit: ""
+    where there is none. annotation: the plain type that `core.parameters.check_parameters` holds it to.
+    """
+
+    name: str
+    sentence: str
+    allowed: str
+    read: Callable[[Any, str], Any] = as_written
+    into: str = ""
+    default: Any = NEEDED
+    unit: str = ""
+    annotation: str = "Any"
+
+    def but(self, **changes: Any) -> Parameter:
+        """The same parameter with other fields, such as its default in another kind."""
+        return replace(self, **changes)
+
+    def value(self, given: Any) -> Any:
+        """What a part takes for the user's value."""
+        return None if given is None and self.default is None else self.read(given, self.name)
+
+
+def one_of(what: str, known: Mapping[str, Any] | Sequence[str]) -> Callable[[Any, str], Any]:
+    """A reader of a word: its value in `known`, or the word itself. It raises UnknownName; `what` names the thing."""
+
+    def read(value: Any, name: str) -> Any:
+        for word in known:
+            if value == word:
+                return known[word] if isinstance(known, Mapping) else word
+        raise UnknownName(what, str(value), known)
+
+    return read
 
 
 def count(value: Any, name: str) -> int:
@@ -78,16 +129,16 @@ def _client(value: Any) -> int:
     return int(number)
 
 
-def epochs_from(value: Any) -> int | tuple[int, ...] | parts.EpochRange:
+def epochs_from(value: Any, name: str = "E") -> int | tuple[int, ...] | parts.EpochRange:
     """Epochs: a number, one number a client ([1, 2, 3]), or {low = 2, high = 5} for a draw each time."""
     if isinstance(value, Mapping):
         if set(value) != {"low", "high"}:
             raise BadInput("random epochs are written {low = 2, high = 5}.")
         return parts.EpochRange(count(value["low"], "low"), count(value["high"], "high"))
-    return tuple(count(v, "E") for v in value) if is_list(value) else count(value, "E")
+    return tuple(count(v, name) for v in value) if is_list(value) else count(value, name)
 
 
-def participation_from(given: Any) -> parts.Participation:
+def participation_from(given: Any, name: str = "participation") -> parts.Participation:
     """`"full"`, `"one_by_weight"`, or a table such as {kind = "uniform", size = 2}, {kind = "importance", b = 1},
     {kind = "independent", probabilities = [...]}, {kind = "subsets", subsets = [[0, 1], ...], probabilities = [...]},
     {kind = "with_replacement", size = 2}, {kind = "pattern", cohorts = [[0], [1, 2]], lead = [[0, 1, 2]]},
@@ -129,24 +180,20 @@ def participation_from(given: Any) -> parts.Participation:
     return parts.Subsets(cohorts_from(table["subsets"], "subsets"), probabilities)
 
 
-def client_optimizer_from(momentum_l: Any, weight_decay_l: Any, clip_l: Any) -> parts.ClientOptimizer | None:
-    """What differs from plain local steps, None where nothing does (`ClientOptimizer`).
-
-    momentum_l: at least 0 and below 1. weight_decay_l: at least 0. clip_l: the largest norm of a gradient, above 0, or
-    "none". Raises BadInput.
-    """
-    momentum, decay = as_fraction(momentum_l, "momentum_l"), as_fraction(weight_decay_l, "weight_decay_l")
-    clip = None if clip_l == NOT_CLIPPED else as_fraction(clip_l, "clip_l")
-    return parts.ClientOptimizer(momentum, decay, clip) if momentum or decay or clip is not None else None
+def clip_from(value: Any, name: str) -> Fraction | None:
+    """The largest norm of a gradient, None for "none". Raises BadInput."""
+    return None if value == NOT_CLIPPED else as_fraction(value, name)
 
 
-def server_momentum_from(momentum_g: Any, *, nesterov: bool) -> parts.ServerMomentum:
-    """A number of at least 0 and below 1, text in the round r such as "(r-1)/(r+2)", or "fista" (`ServerMomentum`).
+def client_optimizer_from(given: Mapping[str, Any]) -> parts.ClientOptimizer | None:
+    """What differs from plain local steps, None where nothing does. Raises BadInput."""
+    plain = given.items() <= {"momentum": 0, "weight_decay": 0, "clip": None}.items()
+    return None if plain else parts.ClientOptimizer(**given)
 
-    Raises BadInput and UnknownName.
-    """
-    written = momentum_g == FISTA or _is_written(momentum_g)
-    return parts.ServerMomentum(momentum_g if written else as_fraction(momentum_g, "momentum_g"), nesterov)
+
+def server_momentum_from(value: Any, name: str) -> Fraction | str:
+    """A number, or text in the round r such as "(r-1)/(r+2)", or "fista" (`ServerMomentum`). Raises BadInput."""
+    return value if value == FISTA or _is_written(value) else as_fraction(value, name)
 
 
 def _is_written(value: Any) -> bool:
@@ -202,3 +249,51 @@ def schedule_from(steps: Mapping[str, Any]) -> parts.Schedule:
             as_fraction(steps["eta0"], "eta0"), None if per is None else count(per, "rounds_per_cycle")
         )
     return parts.LogHorizon(as_fraction(steps["ell"], "ell"), count(steps["T"], "T"))
+
+
+# Parts that are made of several parameters together, where a kind's form does not say how
+TOGETHER: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
+    "schedule": schedule_from,
+    "client_optimizer": client_optimizer_from,
+}
+
+_COUNT = "an integer of at least 1"
+_STEP = "a number above 0, text in the round r and the local step t, or a table of either (values.md)"
+ETA = Parameter("eta", "step size", _STEP, step_from, "schedule", unit="1/curvature")
+ETA_L = ETA.but(name="eta_l", sentence="local step size")
+ETA_G = Parameter("eta_g", "step size of the server", "a number above 0", as_fraction, "server.eta_g", 1)
+# The ways to give a step size, of which one is chosen (`schedule_from`)
+ETA_OR = ETA.but(read=as_written, into="schedule.eta", default=None)
+ETA0 = Parameter(
+    "eta0", "eta0/K is the step size in cycle K, from 1", "a number above 0, in place of eta", as_written,
+    "schedule.eta0", None, "1/curvature",
+)  # fmt: skip
+PER_CYCLE = Parameter(
+    "rounds_per_cycle", "rounds of a cycle of eta0", _COUNT, as_written, "schedule.rounds_per_cycle", None, "rounds"
+)
+ELL = ETA0.but(name="ell", sentence="ell log(T)/T is the step size", into="schedule.ell")
+HORIZON = PER_CYCLE.but(name="T", sentence="rounds of ell log(T)/T", into="schedule.T")
+
+K = Parameter("K", "local steps", _COUNT, count, unit="steps")
+E = Parameter(
+    "E", "local epochs", f"{_COUNT}, a list with one for each client, or {{low = 2, high = 5}}, drawn at each visit",
+    epochs_from, "local.E", 1, "epochs",
+)  # fmt: skip
+BATCH = Parameter("batch", "samples of a local step", _COUNT, count, "local.batch", 1, "samples")
+SAMPLING = Parameter("sampling", "how samples are drawn", '"reshuffled" or "replacement"', into="local.sampling")
+PARTICIPATION = Parameter(
+    "participation", "which clients take part in a round", "a word or a table (values.md, Participation)",
+    participation_from, "participation", "full",
+)  # fmt: skip
+MOMENTUM_L = Parameter(
+    "momentum_l", "momentum of local steps", "at least 0 and below 1", as_fraction, "client_optimizer.momentum", 0
+)
+WEIGHT_DECAY_L = Parameter(
+    "weight_decay_l", "weight decay of local steps", "at least 0", as_fraction, "client_optimizer.weight_decay", 0,
+    "curvature",
+)  # fmt: skip
+CLIP_L = Parameter(
+    "clip_l", "largest norm of a gradient, to which a larger one is multiplied down", 'above 0, or "none"', clip_from,
+    "client_optimizer.clip", NOT_CLIPPED, "gradient",
+)  # fmt: skip
+SGD = (MOMENTUM_L, WEIGHT_DECAY_L, CLIP_L)  # how local steps differ from plain ones
