@@ -146,7 +146,8 @@ class Kind:
     of the kind with any clients. for_clients: further ones that are with some clients only. declared: the parameters,
     each of which is read; those with `into` are put there, `parts` takes the others and is stronger. Without them the
     parameters are those of the signature of `parts`, as users write them. text: what the kind is, its first paragraph
-    a sentence. paper: the publication that defines it, and equation the place there.
+    a sentence. paper: the publication that defines it, and equation the place there. needs: why there is no instance of
+    the kind with some clients, as a clause; None for any clients.
     """
 
     parts: Callable[..., Mapping[str, Any]]
@@ -156,6 +157,7 @@ class Kind:
     text: str = ""
     paper: str = ""
     equation: str = ""
+    needs: Callable[[Clients], str | None] | None = None
 
     def __post_init__(self) -> None:
         if not self.declared:
@@ -191,12 +193,14 @@ class Kind:
     def contains(self, method: Method, clients: Clients | None) -> bool:
         """Whether a composition is an instance of the kind; without clients: with any clients."""
         if self.form.fits(method):
-            return True
+            return clients is None or self.needs is None or self.needs(clients) is None
         asked = None if clients is None else self._asked(method, clients)
         return asked is not None and clients is not None and asked.objection(method, clients) is None
 
     def objection(self, method: Method, clients: Clients) -> str | None:
         """Why a composition of the wider form is no instance of the kind with these clients, as a clause; else None."""
+        if self.needs is not None and self.form.fits(method):
+            return self.needs(clients)
         asked = self._asked(method, clients)
         return None if asked is None else asked.objection(method, clients)
 
@@ -213,6 +217,7 @@ def kind(
     declared: tuple[Parameter, ...],
     parts: Callable[..., Mapping[str, Any]] = _nothing,
     for_clients: ForClients | None = None,
+    needs: Callable[[Clients], str | None] | None = None,
 ) -> Kind:
     """A kind whose parameters are declared; source: its paper, and the equation or algorithm there."""
-    return Kind(parts, form, for_clients, declared, text, *source)
+    return Kind(parts, form, for_clients, declared, text, *source, needs)
