@@ -125,7 +125,7 @@ class Form:
 
 @dataclass(frozen=True)
 class ForClients:
-    """Compositions of a wider form that belong to a kind with some clients only.
+    """Compositions of a wider form, or of the kind's own, that belong to a kind with some clients only.
 
     objection: why a composition of the form is no instance of the kind with these clients, as a clause; else None.
     """
@@ -146,8 +146,7 @@ class Kind:
     of the kind with any clients. for_clients: further ones that are with some clients only. declared: the parameters,
     each of which is read; those with `into` are put there, `parts` takes the others and is stronger. Without them the
     parameters are those of the signature of `parts`, as users write them. text: what the kind is, its first paragraph
-    a sentence. paper: the publication that defines it, and equation the place there. needs: why there is no instance of
-    the kind with some clients, as a clause; None for any clients.
+    a sentence. paper: the publication that defines it, and equation the place there.
     """
 
     parts: Callable[..., Mapping[str, Any]]
@@ -157,7 +156,6 @@ class Kind:
     text: str = ""
     paper: str = ""
     equation: str = ""
-    needs: Callable[[Clients], str | None] | None = None
 
     def __post_init__(self) -> None:
         if not self.declared:
@@ -192,15 +190,14 @@ class Kind:
 
     def contains(self, method: Method, clients: Clients | None) -> bool:
         """Whether a composition is an instance of the kind; without clients: with any clients."""
-        if self.form.fits(method):
-            return clients is None or self.needs is None or self.needs(clients) is None
+        own = self.for_clients
+        if self.form.fits(method) and (clients is None or own is None or own.form != self.form):
+            return True
         asked = None if clients is None else self._asked(method, clients)
         return asked is not None and clients is not None and asked.objection(method, clients) is None
 
     def objection(self, method: Method, clients: Clients) -> str | None:
         """Why a composition of the wider form is no instance of the kind with these clients, as a clause; else None."""
-        if self.needs is not None and self.form.fits(method):
-            return self.needs(clients)
         asked = self._asked(method, clients)
         return None if asked is None else asked.objection(method, clients)
 
@@ -217,7 +214,6 @@ def kind(
     declared: tuple[Parameter, ...],
     parts: Callable[..., Mapping[str, Any]] = _nothing,
     for_clients: ForClients | None = None,
-    needs: Callable[[Clients], str | None] | None = None,
 ) -> Kind:
     """A kind whose parameters are declared; source: its paper, and the equation or algorithm there."""
-    return Kind(parts, form, for_clients, declared, text, *source, needs)
+    return Kind(parts, form, for_clients, declared, text, *source)

@@ -53,7 +53,8 @@ def table_rows(found: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
     """Rows of `COLUMNS`, one for each parameter; the paper, by authors and year, in the first of a kind."""
     for kind in found:
         source = (re.sub(r', ".*", ', ", ", kind["paper"]), kind["equation"])
-        for p in kind["parameters"] or [{"name": "", "needed": False, "default": "", "meaning": kind["text"]}]:
-            default = "needed" if p["needed"] else p["default"]
-            yield kind["method"], *source, p["name"], default, p["meaning"]
+        for p in kind["parameters"]:
+            yield kind["method"], *source, p["name"], "needed" if p["needed"] else p["default"], p["meaning"]
             source = ("", "")
+        if not kind["parameters"]:
+            yield kind["method"], *source, "", "", kind["text"]

@@ -5,7 +5,7 @@ Below, p_i is the weight of client i in F.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -24,8 +24,15 @@ PAPER = (
 _BY_IMPORTANCE = parts.Unbiased("data")
 # "time_based" makes every client count by its importance p_i over a period; "identical" is 1 for every contribution.
 WEIGHTS: Mapping[str, parts.Aggregation] = {"time_based": _BY_IMPORTANCE, "identical": parts.Same(Fraction(1))}
-_NAMED: Mapping[str, schedules.Times] = {"f0": schedules.F0, "f80": schedules.F80, "f80_literal": schedules.F80_LITERAL}
-_TIMES = ("list", "spread", "exponential", *_NAMED)
+# Kind of update times -> what makes them, and its fields
+_TIMES: Mapping[str, tuple[Callable[..., schedules.Times], Mapping[str, p.Reader]]] = {
+    "list": (schedules.Fixed, {"values": lambda values, _: p.numbers(values, "times")}),
+    "spread": (schedules.Spread, {"ratio": as_fraction}),
+    "exponential": (schedules.Exponential, {"rates": p.numbers}),
+    "f0": (lambda: schedules.F0, {}),
+    "f80": (lambda: schedules.F80, {}),
+    "f80_literal": (lambda: schedules.F80_LITERAL, {}),
+}
 
 
 def _work(K: int, batch: int | None, sampling: Any) -> dict[str, Any]:
@@ -37,21 +44,17 @@ def _work(K: int, batch: int | None, sampling: Any) -> dict[str, Any]:
     return {"local": parts.GradientSteps(K)}
 
 
-def _sync(times: Any, **work: Any) -> dict[str, Any]:
-    clocks = {"participation": parts.Full()} if times is None else _timed(times, schedules.WaitForAll())
-    return _work(**work) | clocks
+def _clocked(policy: Callable[..., schedules.Policy]) -> Callable[..., dict[str, Any]]:
+    """Participation that follows from the clients' clocks; work is stale unless all always take part."""
 
+    def parts_of(K: int, batch: int | None, sampling: Any, times: schedules.Times | None, **own: Any) -> dict[str, Any]:
+        if times is None:
+            return {**_work(K, batch, sampling), "participation": parts.Full()}
+        clocks = parts.Timed(times, policy(**own))
+        exchange = None if clocks.always_full else parts.Stale()
+        return {**_work(K, batch, sampling), "participation": clocks, "exchange": exchange}
 
-def _async(times: schedules.Times, ties: Any, **work: Any) -> dict[str, Any]:
-    return _work(**work) | _timed(times, schedules.FirstToArrive(ties))
-
-
-def _fix(times: schedules.Times, dt: Fraction, **work: Any) -> dict[str, Any]:
-    return _work(**work) | _timed(times, schedules.Window(dt))
-
-
-def _buff(times: schedules.Times, m: int, ties: Any, **work: Any) -> dict[str, Any]:
-    return _work(**work) | _timed(times, schedules.Buffer(m, ties))
+    return parts_of
 
 
 def _multinomial(m: int, **work: Any) -> dict[str, Any]:
@@ -66,47 +69,21 @@ def _pattern(cohorts: Any, name: str) -> parts.Pattern:
     return parts.Pattern(tuple(tuple(sorted(cohort)) for cohort in p.cohorts_from(cohorts or None, name)))
 
 
-def _timed(times: schedules.Times, policy: schedules.Policy) -> dict[str, Any]:
-    """Participation that follows from the clients' clocks; work is stale unless all always take part."""
-    participation = parts.Timed(times, policy)
-    return {"participation": participation, "exchange": None if participation.always_full else parts.Stale()}
-
-
 def times_from(given: Any, name: str = "times") -> schedules.Times:
-    """[1, 2, "7/2"] (one time a client), "f0", "f80" (ratio 5), "f80_literal" (ratio 1.8), {kind = "spread", ratio =
-    3}, {kind = "exponential", rates = [1, 2]}.
-
-    Raises UnknownName and BadInput.
-    """
+    """[1, 2, "7/2"] (one time a client), "f0", "f80" (ratio 5), "f80_literal" (ratio 1.8), or a table such as
+    {kind = "spread", ratio = 3}. Raises UnknownName and BadInput."""
     if p.is_list(given):
         return schedules.Fixed(p.numbers(given, "times"))
     table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
     kind = str(table.get("kind", ""))
-    if kind in _NAMED:
-        _only(table, kind, ())
-        return _NAMED[kind]
-    if kind == "list":
-        _only(table, kind, ("values",))
-        return schedules.Fixed(p.numbers(table["values"], "times"))
-    if kind == "spread":
-        _only(table, kind, ("ratio",))
-        return schedules.Spread(as_fraction(table["ratio"], "ratio"))
-    if kind == "exponential":
-        _only(table, kind, ("rates",))
-        return schedules.Exponential(p.numbers(table["rates"], "rates"))
-    raise UnknownName("the kind of update times", kind, _TIMES)
+    if kind not in _TIMES:
+        raise UnknownName("the kind of update times", kind, _TIMES)
+    made, readers = _TIMES[kind]
+    own = {k: v for k, v in table.items() if k != "kind"}
+    return made(**p.fields_of(own, readers, f"the update times '{kind}'", verb="need"))
 
 
-def _only(table: Mapping[str, Any], kind: str, needed: Sequence[str]) -> None:
-    for key in table:
-        if key != "kind" and key not in needed:
-            raise UnknownName(f"the update times '{kind}': parameter", str(key), needed or ["none"])
-    for key in needed:
-        if key not in table:
-            raise BadInput(f"the update times '{kind}' need '{key}'.")
-
-
-def _weights_from(**words: parts.Aggregation) -> Callable[[Any, str], parts.Aggregation]:
+def _weights_from(**words: parts.Aggregation) -> p.Reader:
     """A reader of the weights d_i: one of the words, a positive number for all clients, or a list with one for each."""
 
     def read(given: Any, name: str) -> parts.Aggregation:
@@ -137,9 +114,8 @@ _FORM = Form(
     server=Part(parts.ServerStep, eta_g=anything),
 )
 
-_COUNT = "an integer of at least 1"
 _WORK = (
-    p.BATCH.but(into="", default=None, allowed=f"{_COUNT}, with replacement (1 where only the sampling is given)"),
+    p.BATCH.but(into="", default=None, allowed=f"{p.COUNT}, with replacement (1 where only the sampling is given)"),
     p.SAMPLING.but(
         into="", default=None, allowed='"full" (whole gradients; without a batch) or "replacement"',
         read=p.one_of("the sampling of local steps", ("full", "replacement")),
@@ -163,7 +139,7 @@ _TIES = p.Parameter(
     p.one_of("the treatment of ties", schedules.TIES), default="one_by_one",
 )  # fmt: skip
 _DT = p.Parameter("dt", "length of a window", "a number above 0", as_fraction, unit="time")
-_M = p.Parameter("m", "clients of a cohort", _COUNT, _uniform, "participation", unit="clients")
+_M = p.Parameter("m", "clients of a cohort", p.COUNT, _uniform, "participation", unit="clients")
 _COHORTS = p.Parameter(
     "cohorts", "the cohorts, over and over", "a list such as [[0, 1], [2]]", _pattern, "participation"
 )
@@ -177,7 +153,7 @@ KINDS = {
             _FORM, participation=AnyOf(parts.Full, Part(parts.Timed, always_full=True)), aggregation=_BY_IMPORTANCE
         ),
         (*_STEPS, p.ETA_G, *_WORK, _TIMED.but(default=None, sentence="which say how long a round takes"), *p.SGD),
-        _sync,
+        _clocked(schedules.WaitForAll),
     ),
     "fedavg_async": kind(
         """Asynchronous FedAvg: the server aggregates whenever a client delivers, and sends it the new model.
@@ -188,7 +164,7 @@ KINDS = {
         (PAPER, "Section 4.3, (36)"),
         replace(_FORM, participation=Part(parts.Timed, policy=schedules.FirstToArrive), exchange=parts.Stale),
         (*_STEPS, _TIMED, p.ETA_G, _WEIGHTS, _TIES, *_WORK, *p.SGD),
-        _async,
+        _clocked(schedules.FirstToArrive),
     ),
     "fedfix": kind(
         """FedFix-dt: the server aggregates after every window of length dt what has arrived within it.
@@ -199,7 +175,7 @@ KINDS = {
         (PAPER, "Section 4.4, (40)"),
         replace(_FORM, participation=Part(parts.Timed, policy=schedules.Window), exchange=AnyOf(parts.Stale, None)),
         (*_STEPS, _TIMED, _DT, p.ETA_G, _WEIGHTS, *_WORK, *p.SGD),
-        _fix,
+        _clocked(lambda dt: schedules.Window(dt)),
     ),
     "fedbuff": kind(
         """FedBuff: the server aggregates as soon as it has the work of m different clients.
@@ -211,7 +187,7 @@ KINDS = {
         (PAPER, "end of Section 4.4"),
         replace(_FORM, participation=Part(parts.Timed, policy=schedules.Buffer), exchange=parts.Stale),
         (*_STEPS, _TIMED, _M.but(read=p.count, into=""), p.ETA_G, _WEIGHTS, _TIES, *_WORK, *p.SGD),
-        _buff,
+        _clocked(lambda m, ties: schedules.Buffer(m, ties)),
     ),
     "centralised": kind(
         "Centralised learning: SGD by a problem's only client, K steps a round; several clients are refused.",

@@ -7,30 +7,20 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods import parts
 from boundcheck.methods.kind import Form, Kind, kind
 from boundcheck.methods.own_parts import made, named
 from boundcheck.methods.parameters import ETA, ETA_G, PARTICIPATION, Parameter, step_from
-from boundcheck.methods.parts import (
-    Average,
-    Epochs,
-    GradientSteps,
-    PerClient,
-    Same,
-    ServerStep,
-    StochasticSteps,
-    SumOne,
-)
-from boundcheck.methods.parts import Unbiased as UnbiasedWeights
 
 # Role -> the shipped parts by name. Participation has names of its own, and step sizes are written as numbers.
 SHIPPED: Mapping[str, Mapping[str, type]] = {
-    "local": {"gradient_steps": GradientSteps, "stochastic_steps": StochasticSteps, "epochs": Epochs},
+    "local": {"gradient_steps": parts.GradientSteps, "stochastic_steps": parts.StochasticSteps, "epochs": parts.Epochs},
     "aggregation": {
-        "average": Average,
-        "same": Same,
-        "per_client": PerClient,
-        "unbiased": UnbiasedWeights,
-        "sum_one": SumOne,
+        "average": parts.Average,
+        "same": parts.Same,
+        "per_client": parts.PerClient,
+        "unbiased": parts.Unbiased,
+        "sum_one": parts.SumOne,
     },
     "schedule": {},
 }
@@ -56,11 +46,11 @@ def _schedule(given: Any, name: str) -> Any:
     return part_from(given, "schedule") if isinstance(given, Mapping) and "part" in given else step_from(given, name)
 
 
-def _server(given: Any, name: str) -> ServerStep:
+def _server(given: Any, name: str) -> parts.ServerStep:
     factor = as_fraction(given, name)
     if factor <= 0:
         raise BadInput(f"{name} = {factor} is not a step size; it must be above 0.")
-    return ServerStep(factor)
+    return parts.ServerStep(factor)
 
 
 def _nothing(method: Any) -> bool:

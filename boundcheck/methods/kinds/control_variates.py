@@ -67,7 +67,7 @@ _OPTION_2 = kind(
         p.ETA_L,
         p.ETA_G,
         p.K.but(default=None),
-        p.BATCH.but(into="", default=None, allowed="an integer of at least 1; by default all"),
+        p.BATCH.but(into="", default=None, allowed=f"{p.COUNT}; by default all"),
         p.E.but(into="", default=None, sentence="local epochs in place of K"),
         p.SAMPLING.but(into="", default="reshuffled", sentence="how samples of epochs are drawn"),
         p.PARTICIPATION,
@@ -88,9 +88,7 @@ _SVRG = kind(
     _reference("last"),
     (
         p.ETA,
-        p.Parameter(
-            "inner", "steps of a reference point", "an integer of at least 1", p.count, "control.inner", unit="steps"
-        ),
+        p.Parameter("inner", "steps of a reference point", p.COUNT, p.count, "control.inner", unit="steps"),
     ),
 )
 

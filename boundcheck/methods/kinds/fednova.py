@@ -27,7 +27,6 @@ def _steps(value: Any, name: str) -> int | tuple[int, ...]:
 
 
 _WORK = AnyOf(GradientSteps, OwnSteps, Part(Epochs, E=AnyOf(int, tuple), batch=anything, sampling=anything))
-_COUNT = "an integer of at least 1"
 
 KINDS = {
     "fednova": kind(
@@ -42,10 +41,10 @@ KINDS = {
         (
             p.ETA,
             p.Parameter(
-                "steps", "local steps with the whole gradient", f"{_COUNT}, or one a client", _steps, default=None
+                "steps", "local steps with the whole gradient", f"{p.COUNT}, or one a client", _steps, default=None
             ),
-            p.E.but(into="", default=None, allowed=f"{_COUNT} (1 without steps), or a list with one for each client"),
-            p.BATCH.but(into="", default=None, allowed=f"{_COUNT}, in epochs (1)"),
+            p.E.but(into="", default=None, allowed=f"{p.COUNT} (1 without steps), or a list with one for each client"),
+            p.BATCH.but(into="", default=None, allowed=f"{p.COUNT}, in epochs (1)"),
             p.SAMPLING.but(into="", default=None, allowed='"reshuffled" (in epochs) or "replacement"'),
             p.ETA_G,
             p.PARTICIPATION,

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import as_fraction, format_short
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput
 from boundcheck.methods import parameters as p
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.kind import AnyOf, ForClients, Form, Part, anything, kind
@@ -19,8 +19,13 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs, Momentum, OneByWeight, ServerStep, SumOne, Unbiased
 
 PAPER = 'S. Horvath et al., "FedShuffle: Recipes for Better Use of Local Work in Federated Learning", 2022'
-_MOMENTUM = ("a", "form", "start", "warm_up")
 FORMS = ("variance_reduced", "practical")
+_MOMENTUM: Mapping[str, p.Reader] = {
+    "a": as_fraction,
+    "form": p.one_of("the form of the momentum", FORMS),
+    "start": p.as_written,
+    "warm_up": p.count,
+}
 # "largest" is what a claim asks of step sizes, so that the largest c has another name here
 _DIVISORS = {"work": "work", "max": "largest", "size": "size", "none": "none"}
 
@@ -28,14 +33,8 @@ _DIVISORS = {"work": "work", "max": "largest", "size": "size", "none": "none"}
 def _missed(values: Any, name: str) -> tuple[int, ...]:
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise BadInput("missed must be a list with the number of steps that each client leaves out.")
-    return tuple(_left_out(v) for v in values)
-
-
-def _left_out(value: Any) -> int:
-    number = as_fraction(value, "missed")
-    if number.denominator != 1 or number < 0:
-        raise BadInput(f"missed = {value} is not allowed; a client leaves out 0, 1, 2, ... steps.")
-    return int(number)
+    wrong = "is not allowed; a client leaves out 0, 1, 2, ... steps."
+    return tuple(p.whole(v, name, f"{name} = {v} {wrong}") for v in values)
 
 
 def _mvr(a: Fraction, warm_up: int | None, start: Any) -> dict[str, Any]:
@@ -75,17 +74,12 @@ def momentum_from(given: Any, name: str = "momentum") -> Momentum | None:
     if given is None:
         return None
     table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"a": given}
-    for key in table:
-        if key not in _MOMENTUM:
-            raise UnknownName("the momentum: parameter", str(key), _MOMENTUM)
-    if "a" not in table:
+    found = p.fields_of(table, _MOMENTUM, "the momentum", tuple(_MOMENTUM))
+    if "a" not in found:
         raise BadInput("the momentum needs a, the weight of the fresh gradient (momentum 0.9 is a = 1/10).")
-    form = table.get("form", "variance_reduced")
-    if form not in FORMS:
-        raise UnknownName("the form of the momentum", str(form), FORMS)
-    warm_up = 0 if "warm_up" not in table else p.count(table["warm_up"], "warm_up")
-    start = table.get("start", "sampled" if warm_up else "zero")
-    return Momentum(as_fraction(table["a"], "a"), form == "variance_reduced", start, warm_up)
+    warm_up = found.get("warm_up", 0)
+    start = found.get("start", "sampled" if warm_up else "zero")
+    return Momentum(found["a"], found.get("form", "variance_reduced") == "variance_reduced", start, warm_up)
 
 
 def _form(local: Part | AnyOf, aggregation: Any) -> Form:
@@ -146,7 +140,7 @@ _REWEIGHTED = p.Parameter(
 _A = p.Parameter("a", "weight of the fresh gradient in the momentum", "above 0 and at most 1", as_fraction)
 _WARM_UP = p.Parameter(
     "warm_up", "rounds before the first whose sampled gradients at x_0 make the first momentum",
-    "an integer of at least 1", p.count, default=None, unit="rounds",
+    p.COUNT, p.count, default=None, unit="rounds",
 )  # fmt: skip
 _START = p.Parameter(
     "start", "first momentum without warm_up", '"zero" or "gradient" (grad F(x_0), the default)', default=None
@@ -263,7 +257,7 @@ KINDS = {
         (
             p.ETA_L,
             _A,
-            p.E.but(read=p.count, allowed="an integer of at least 1"),
+            p.E.but(read=p.count, allowed=p.COUNT),
             p.ETA_G,
             _WARM_UP,
             _START,

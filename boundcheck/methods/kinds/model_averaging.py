@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput
 from boundcheck.methods import parameters as p
 from boundcheck.methods.kind import AnyOf, Form, Part, anything, kind
 from boundcheck.methods.parts import Blocks, Constant, Full, GradientSteps, HandOver, StochasticSteps
@@ -17,7 +17,7 @@ PAPER = (
     'S. Lee, A. K. Sahu, C. He, S. Avestimehr, "Partial Model Averaging in Federated Learning: Performance Guarantees '
     'and Benefits", 2022'
 )
-_HAND_OVER = ("active", "every", "design")
+_HAND_OVER: Mapping[str, p.Reader] = dict.fromkeys(("active", "every", "design"), p.count)
 
 
 def _averaged(
@@ -63,14 +63,8 @@ def hand_over_from(given: Any, name: str = "hand_over") -> HandOver | None:
         return None
     if not isinstance(given, Mapping):
         raise BadInput("hand_over is written {active = 2, every = 10, design = 2}.")
-    for key in given:
-        if key not in _HAND_OVER:
-            raise UnknownName("the hand-over: parameter", str(key), _HAND_OVER)
-    for key in _HAND_OVER[:2]:
-        if key not in given:
-            raise BadInput(f"the hand-over needs '{key}'.")
-    design: Any = p.count(given.get("design", 2), "design")  # the part refuses what is neither 1 nor 2
-    return HandOver(p.count(given["active"], "active"), p.count(given["every"], "every"), design)
+    found: dict[str, Any] = p.fields_of(given, _HAND_OVER, "the hand-over", ("design",))
+    return HandOver(**found)  # which refuses a design that is neither 1 nor 2
 
 
 _FREE = {"order": anything, "weights": anything}
@@ -90,9 +84,7 @@ def _form(exchange: Any, schedule: Any = anything) -> Form:
 
 
 _BY_BLOCKS = Part(Blocks, partition=_is_cut, **_FREE_WITH_HAND_OVER)
-_TAU = p.Parameter(
-    "tau", "steps within which every coordinate is averaged", "an integer of at least 1", p.count, unit="steps"
-)
+_TAU = p.Parameter("tau", "steps within which every coordinate is averaged", p.COUNT, p.count, unit="steps")
 _PARTITION = p.Parameter(
     "partition", "the tau blocks of the model", '"even", of a network "layer" or "channel", or lists of coordinates',
     _cut, default="even",

@@ -19,8 +19,10 @@ from boundcheck.methods.parts.correction import DECAYS
 from boundcheck.methods.parts.proximal import plain_work
 
 PAPER = 'T. Li et al., "FedDANE: A Federated Newton-Type Method", 2019'
-_EPOCHS = ("E", "eta", "batch", "sampling")
-_STEPS = ("steps", "eta")
+_EPOCHS: Mapping[str, p.Reader] = {
+    "E": p.epochs_from, "eta": p.step_from, "batch": p.count, "sampling": p.as_written,
+}  # fmt: skip
+_STEPS: Mapping[str, p.Reader] = {"steps": p.count, "eta": p.step_from}
 SIZED = ("with_replacement", "uniform")  # laws of cohorts of K clients
 
 
@@ -42,15 +44,9 @@ def _dane(mu: Any, steps: Any, eta: Any) -> dict[str, Any]:
 
 
 def _feddane(
-    mu: Any,
-    K: Any,
-    participation: Any,
-    gradient_participation: Any,
-    same: bool,
-    solver: Any,
-    decay: Any,
-    pipelined: bool,
+    mu: Any, K: Any, participation: Any, gradient_participation: Any, solver: Any, decay: Any, **flags: bool
 ) -> dict[str, Any]:
+    same, pipelined = flags["same"], flags["pipelined"]
     if (same or pipelined) and gradient_participation is not None:
         raise BadInput("a gradient_participation is for a cohort of its own, not with same or pipelined.")
     local, schedule = solver_from(mu, solver)
@@ -78,18 +74,15 @@ def solver_from(mu: Any, solver: Any) -> tuple[parts.LocalWork, parts.Schedule]:
     if not isinstance(solver, Mapping):
         raise BadInput('a solver is "exact", {steps = 5, eta = "1/10"} or {E = 1, eta = "1/10", batch = 10}.')
     given: Mapping[str, Any] = solver
-    allowed = _STEPS if "steps" in given else _EPOCHS
-    for key in given:
-        if key not in allowed:
-            raise UnknownName("the solver: parameter", str(key), allowed)
-    if "eta" not in given or not {"steps", "E"} & set(given):
+    found = p.fields_of(given, _STEPS if "steps" in given else _EPOCHS, "the solver", (*_STEPS, *_EPOCHS))
+    if "eta" not in found or not {"steps", "E"} & set(found):
         raise BadInput("a solver by local steps needs eta, and either steps or E.")
-    if "steps" in given:
-        work: parts.Epochs | parts.GradientSteps = parts.GradientSteps(p.count(given["steps"], "steps"))
+    work: parts.Epochs | parts.GradientSteps
+    if "steps" in found:
+        work = parts.GradientSteps(found["steps"])
     else:
-        batch = p.count(given.get("batch", 1), "batch")
-        work = parts.Epochs(p.epochs_from(given["E"]), batch, given.get("sampling", "reshuffled"))
-    return parts.Proximal(weight, work), p.step_from(given["eta"], "eta")
+        work = parts.Epochs(found["E"], found.get("batch", 1), found.get("sampling", "reshuffled"))
+    return parts.Proximal(weight, work), found["eta"]
 
 
 def sized(participation: Any, K: Any) -> parts.Participation:
@@ -157,18 +150,7 @@ KINDS = {
         """,
         ('T. Li et al., "Federated Optimization in Heterogeneous Networks", 2020', "Algorithm 2"),
         Form(local=_SUBPROBLEM, aggregation=AnyOf(*_WEIGHTS.values()), relation=_means_of_all),
-        (
-            _MU,
-            p.E.but(**_RAW),
-            p.ETA.but(**_RAW),
-            p.BATCH.but(**_RAW),
-            p.SAMPLING.but(**_RAW),
-            _COHORT,
-            _SIZE,
-            _SOLVER,
-            _BY,
-            *p.SGD,
-        ),
+        (_MU, *(q.but(**_RAW) for q in (p.E, p.ETA, p.BATCH, p.SAMPLING)), _COHORT, _SIZE, _SOLVER, _BY, *p.SGD),
         _fedprox,
     ),
     "dane": kind(
@@ -178,13 +160,7 @@ KINDS = {
         """,
         (PAPER, "(2)"),
         Form(parts.Full(), _SUBPROBLEM, correction=_WHOLE_GRADIENT),
-        (
-            _MU,
-            p.Parameter(
-                "steps", "gradient steps on the subproblem", "an integer of at least 1; by default exact", default=None
-            ),
-            p.ETA.but(**_RAW),
-        ),
+        (_MU, p.K.but(name="steps", **_RAW, sentence="gradient steps; by default solves are exact"), p.ETA.but(**_RAW)),
         _dane,
     ),
     "feddane": kind(

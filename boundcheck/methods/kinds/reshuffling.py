@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from boundcheck.methods import parameters as p
 from boundcheck.methods.clients import Clients, Repeated
-from boundcheck.methods.kind import Form, kind
+from boundcheck.methods.kind import ForClients, Form, kind
+from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant, Epochs, Full
 
 _FEDRR = 'K. Mishchenko, A. Khaled, P. Richtarik, "Proximal and Federated Random Reshuffling", 2021'
@@ -17,9 +18,10 @@ _LOCAL_RR = (
     'C. Yun, S. Rajput, S. Sra, "Minibatch vs Local SGD with Shuffling: Tight Convergence Bounds and Beyond", 2021'
 )
 _FORM = Form(Full, Epochs(1))
+_CONSTANT = replace(_FORM, schedule=Constant)
 
 
-def _unequal(clients: Clients) -> str | None:
+def _unequal(_: Method, clients: Clients) -> str | None:
     if isinstance(clients.sizes, Repeated) or len(set(clients.sizes)) == 1:
         return None
     return f"which needs equally many samples of all clients, not {min(clients.sizes)} and {clients.largest}"
@@ -44,9 +46,9 @@ KINDS = {
         Smaller B, with which one permutation lasts over N/B rounds, are not offered.
         """,
         (_LOCAL_RR, "Algorithm 1 with B = N"),
-        replace(_FORM, schedule=Constant),
+        _CONSTANT,
         (p.ETA,),
         lambda: {"participation": Full()},
-        needs=_unequal,
+        ForClients(_CONSTANT, _unequal),
     ),
 }

@@ -15,16 +15,12 @@ def _cohort(size: int | None) -> dict[str, Participation]:
     return {"participation": Full() if size is None else Uniform(size)}
 
 
-_E = p.E.but(
-    sentence="local steps with the whole gradient", allowed="an integer of at least 1", read=p.count, default=p.NEEDED
-)
+_E = p.E.but(sentence="local steps with the whole gradient", allowed=p.COUNT, read=p.count, default=p.NEEDED)
 _ORDER = p.Parameter(
     "order", "order of the visits", "a permutation of 0..n-1, by default the natural one", default=None,
     annotation="Sequence[int] | None",
 )  # fmt: skip
-_SIZE = p.Parameter(
-    "size", "clients a round, drawn uniformly", "an integer of at least 1; by default all", p.count, default=None
-)
+_SIZE = p.Parameter("size", "clients a round, drawn uniformly", f"{p.COUNT}; by default all", p.count, default=None)
 _STEPS = (p.ETA_OR, p.ETA0, p.PER_CYCLE)
 
 KINDS = {

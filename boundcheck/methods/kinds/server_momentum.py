@@ -52,7 +52,7 @@ _MOMENTUM_G = p.Parameter(
 _PUSHED = (_MOMENTUM_G, p.ETA_OR, p.ETA0)
 _WORK = (
     p.E.but(into="", default=None, allowed=f"{p.E.allowed}; 1 where K is not given"),
-    p.BATCH.but(into="", default=None, allowed="an integer of at least 1, in epochs (1)"),
+    p.BATCH.but(into="", default=None, allowed=f"{p.COUNT}, in epochs (1)"),
     p.K.but(default=None, sentence="local steps with the whole gradient, in place of epochs"),
 )
 _LOOKAHEAD = p.Parameter(
