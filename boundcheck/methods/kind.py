@@ -117,7 +117,7 @@ class Form:
         """
         parts: dict[str, Any] = {}
         for part, pattern in self._patterns().items():
-            value = given.get(part, {} if isinstance(pattern, Part) else pattern)
+            value = given.get(part, {} if isinstance(pattern, Part | type) else pattern)
             parts[part] = make(pattern, value) if isinstance(value, Mapping) else value
             assert part in given or not _is_open(parts[part]), f"the kind '{name}' leaves its {part} open"
         return Method(given.get("name", name), **parts)
@@ -132,10 +132,6 @@ class ForClients:
 
     form: Form
     objection: Callable[[Method, Clients], str | None]
-
-
-def _nothing() -> Mapping[str, Any]:
-    return {}
 
 
 @dataclass(frozen=True)
@@ -212,7 +208,7 @@ def kind(
     source: tuple[str, str],
     form: Form,
     declared: tuple[Parameter, ...],
-    parts: Callable[..., Mapping[str, Any]] = _nothing,
+    parts: Callable[..., Mapping[str, Any]] = dict,
     for_clients: ForClients | None = None,
 ) -> Kind:
     """A kind whose parameters are declared; source: its paper, and the equation or algorithm there."""

@@ -18,28 +18,21 @@ COLUMNS = ("method", "paper", "equation", "parameter", "default", "meaning")
 
 def methods_table() -> list[dict[str, Any]]:
     """All kinds: name, what it is, paper, equation, module, parameters. A plug-in that cannot be loaded says so."""
-    found: list[dict[str, Any]] = []
-    for name in kinds():
-        row = {"method": name, "text": "", "paper": "", "equation": "", "module": module_name(name), "parameters": []}
-        found.append(row)
-        try:
-            kind = kind_of(name)
-        except BadInput as error:
-            row["text"] = str(error)
-            continue
-        row |= {"text": kind.text, "paper": kind.paper, "equation": kind.equation}
-        row["parameters"] = [
-            {
-                "name": p.name,
-                "needed": p.default is NEEDED,
-                "default": written(p.default),
-                "meaning": p.sentence,
-                "allowed": p.allowed,
-                "unit": p.unit,
-            }
-            for p in kind.declared
-        ]
-    return found
+    return [_row(name) for name in kinds()]
+
+
+def _row(name: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"method": name, "module": module_name(name), "paper": "", "equation": "", "parameters": []}
+    try:
+        kind = kind_of(name)
+    except BadInput as error:
+        return {**row, "text": str(error)}
+    own = [
+        {"name": p.name, "needed": p.default is NEEDED, "default": written(p.default), "meaning": p.sentence,
+         "allowed": p.allowed, "unit": p.unit}
+        for p in kind.declared
+    ]  # fmt: skip
+    return {**row, "text": kind.text, "paper": kind.paper, "equation": kind.equation, "parameters": own}
 
 
 def written(default: Any) -> str:

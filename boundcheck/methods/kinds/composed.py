@@ -16,14 +16,11 @@ from boundcheck.methods.parameters import ETA, ETA_G, PARTICIPATION, Parameter, 
 SHIPPED: Mapping[str, Mapping[str, type]] = {
     "local": {"gradient_steps": parts.GradientSteps, "stochastic_steps": parts.StochasticSteps, "epochs": parts.Epochs},
     "aggregation": {
-        "average": parts.Average,
-        "same": parts.Same,
-        "per_client": parts.PerClient,
-        "unbiased": parts.Unbiased,
+        "average": parts.Average, "same": parts.Same, "per_client": parts.PerClient, "unbiased": parts.Unbiased,
         "sum_one": parts.SumOne,
     },
     "schedule": {},
-}
+}  # fmt: skip
 
 
 def part_from(given: Any, role: str) -> Any:

@@ -21,11 +21,8 @@ from boundcheck.methods.parts import Epochs, Momentum, OneByWeight, ServerStep, 
 PAPER = 'S. Horvath et al., "FedShuffle: Recipes for Better Use of Local Work in Federated Learning", 2022'
 FORMS = ("variance_reduced", "practical")
 _MOMENTUM: Mapping[str, p.Reader] = {
-    "a": as_fraction,
-    "form": p.one_of("the form of the momentum", FORMS),
-    "start": p.as_written,
-    "warm_up": p.count,
-}
+    "a": as_fraction, "form": p.one_of("the form of the momentum", FORMS), "start": p.as_written, "warm_up": p.count,
+}  # fmt: skip
 # "largest" is what a claim asks of step sizes, so that the largest c has another name here
 _DIVISORS = {"work": "work", "max": "largest", "size": "size", "none": "none"}
 
@@ -117,6 +114,8 @@ _MOMENTUM_G = p.Parameter(
     "momentum", None,
 )  # fmt: skip
 _BASE = (p.ETA_L, p.ETA_G, p.E, p.BATCH, p.PARTICIPATION)
+_ONE_E = p.E.but(read=p.count, allowed=p.COUNT)
+_OWN = (p.E.but(into=""), p.BATCH.but(into=""))
 _DECAY = (p.WEIGHT_DECAY_L, p.CLIP_L)
 _EPOCHS = (*_BASE, _MOMENTUM_G, *_DECAY)
 _SAMPLED = (*_BASE[:4], p.SAMPLING.but(default="replacement"), p.PARTICIPATION, _MOMENTUM_G, *_DECAY)
@@ -254,32 +253,14 @@ KINDS = {
         """,
         (PAPER, "(12) to (14)"),
         _MVR,
-        (
-            p.ETA_L,
-            _A,
-            p.E.but(read=p.count, allowed=p.COUNT),
-            p.ETA_G,
-            _WARM_UP,
-            _START,
-            p.PARTICIPATION.but(default="one_by_weight"),
-        ),
+        (p.ETA_L, _A, _ONE_E, p.ETA_G, _WARM_UP, _START, p.PARTICIPATION.but(default="one_by_weight")),
         _mvr,
     ),
     "fedshuffle_gen": kind(
-        """FedShuffleGen(c, wtilde, q): E_i local epochs with step size eta_l/c_i, weighed by wtilde_i/q_i^S.""",
+        "FedShuffleGen(c, wtilde, q): E_i local epochs with step size eta_l/c_i, weighed by wtilde_i/q_i^S.",
         (PAPER, "Appendix E, Algorithm 4"),
         _GEN,
-        (
-            *_BASE[:2],
-            p.E.but(into=""),
-            p.BATCH.but(into=""),
-            _C,
-            _TILDE,
-            _NORMALISER,
-            p.PARTICIPATION,
-            _MOMENTUM_G,
-            *_DECAY,
-        ),
+        (*_BASE[:2], *_OWN, _C, _TILDE, _NORMALISER, p.PARTICIPATION, _MOMENTUM_G, *_DECAY),
         _general,
         ForClients(_GEN_FOR_CLIENTS, _too_small_divisor),
     ),

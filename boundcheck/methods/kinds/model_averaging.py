@@ -21,13 +21,7 @@ _HAND_OVER: Mapping[str, p.Reader] = dict.fromkeys(("active", "every", "design")
 
 
 def _averaged(
-    weights: Any,
-    batch: int,
-    gradient: str,
-    tau: int = 1,
-    partition: Any = "whole",
-    order: tuple[int, ...] | None = None,
-    hand_over: HandOver | None = None,
+    batch: int, gradient: str, partition: Any = "whole", order: Any = None, tau: int = 1, **own: Any
 ) -> dict[str, Any]:
     """The exchange, and the one local step of a round."""
     if gradient == "full" and batch != 1:
@@ -35,7 +29,7 @@ def _averaged(
     if partition == "whole" and order is not None:
         raise BadInput('partition = "whole" is one block, which has no order; leave order out.')
     local = GradientSteps(1) if gradient == "full" else StochasticSteps(1, batch)
-    return {"exchange": Blocks(tau, partition, order, weights, hand_over), "local": local}
+    return {"exchange": Blocks(tau, partition, order, **own), "local": local}
 
 
 def _some_averaged(partition: Any, **given: Any) -> dict[str, Any]:

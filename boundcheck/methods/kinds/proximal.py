@@ -177,9 +177,7 @@ KINDS = {
             _MU,
             _SIZE,
             _COHORT.but(default="with_replacement", sentence="the law of S'_t"),
-            _COHORT.but(
-                name="gradient_participation", default=None, sentence="the law of S_t, by default that of S'_t"
-            ),
+            _COHORT.but(name="gradient_participation", default=None, sentence="the law of S_t; else that of S'_t"),
             _SAME,
             _SOLVER.but(default="exact"),
             _DECAYING,

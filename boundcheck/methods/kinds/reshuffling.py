@@ -37,7 +37,6 @@ KINDS = {
         (_FEDRR, "Algorithm 3"),
         _FORM,
         (p.ETA,),
-        lambda: {"participation": Full()},
     ),
     "local_rr": kind(
         """Local RR without synchronised shuffling, with the interval B = N: the models are averaged once an epoch.
@@ -48,7 +47,6 @@ KINDS = {
         (_LOCAL_RR, "Algorithm 1 with B = N"),
         _CONSTANT,
         (p.ETA,),
-        lambda: {"participation": Full()},
-        ForClients(_CONSTANT, _unequal),
+        for_clients=ForClients(_CONSTANT, _unequal),
     ),
 }

@@ -56,6 +56,5 @@ KINDS = {
         ("the gradient method; no single paper", ""),
         Form(Full, GradientSteps(1), aggregation=SumOne()),
         (p.ETA_OR, p.ETA0),
-        lambda: {"participation": Full()},
     ),
 }
