@@ -112,8 +112,9 @@ class Form:
     def compose(self, name: str, given: Mapping[str, Any]) -> Method:
         """The method with the given parts, and those that the form fixes.
 
-        given: part of the method -> the part, or the values of its fields that the form leaves free. What is given may
-        lie outside the form: the method is then no instance of the kind.
+        given: part of the method -> the part, or the values of its fields that the form leaves free (none for a part
+        of which the form says the type, and that is not given). What is given may lie outside the form: the method is
+        then no instance of the kind.
         """
         parts: dict[str, Any] = {}
         for part, pattern in self._patterns().items():

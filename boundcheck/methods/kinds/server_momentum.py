@@ -83,7 +83,7 @@ KINDS = {
         _PUSHED[1:],
     ),
     "fista": kind(
-        "FISTA without a second term: as `nesterov`, with the momentum of t_(k+1) = (1 + sqrt(1 + 4 t_k^2))/2.",
+        "FISTA without a proximal term: `nesterov` with (t_k - 1)/t_(k+1), t_(k+1) = (1 + sqrt(1 + 4 t_k^2))/2.",
         (_FISTA, "Section 4"),
         _of_gradients("fista", nesterov=True),
         _PUSHED[1:],
