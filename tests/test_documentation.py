@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import importlib
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import boundcheck
+from boundcheck.cli import main
 from boundcheck.core.toml_lines import parse_toml
 from boundcheck.errors import UnknownName
 from boundcheck.evidence.claim_spec import ClaimSpec
@@ -59,6 +62,27 @@ def test_every_kind_metric_and_key_has_a_meaning(make: Callable[[], str]) -> Non
         generate.specification: (*ClaimSpec.model_fields, *Limits.model_fields, *kinds()),
     }[make]
     assert all(f"`{name}`" in text or f"`[[{name}]]`" in text for name in names)
+
+
+def test_the_page_of_methods_is_the_table_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--methods", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["methods"]
+    page = dict(
+        re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", html.unescape(generate.methods()), re.DOTALL | re.MULTILINE)
+    )
+    assert set(page) == {kind["method"] for kind in listed} == set(methods.kinds())
+    for kind in listed:
+        text = page[kind["method"]]
+        assert kind["text"] in text
+        assert ", ".join(filter(None, (kind["paper"], kind["equation"]))) in text
+        cells = [[c.strip() for c in line[1:-1].split(" | ")] for line in text.splitlines() if line.startswith("| ")]
+        told = [(c[0].strip("*`"), c[0].startswith("*"), c[1].strip("`"), *c[2:]) for c in cells[2:]]
+        own = [
+            tuple(p[k] for k in ("name", "needed", "default", "meaning", "allowed", "unit")) for p in kind["parameters"]
+        ]
+        assert told == own
+        assert kind["paper"], kind["method"]
+        assert all(p["meaning"] and p["allowed"] for p in kind["parameters"]), kind["method"]
 
 
 def test_every_command_and_constant_is_in_the_reference() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -44,7 +43,7 @@ def _parameters(method: Mapping[str, Any]) -> tuple[str, ...]:
     from boundcheck.methods.build import kind_of
 
     try:
-        return tuple(signature(kind_of(str(method.get("kind"))).parts).parameters)
+        return tuple(kind_of(str(method.get("kind"))).parameters())
     except UnknownName:
         return ()
 

@@ -60,6 +60,9 @@ def list_statements(
     slips: Annotated[
         bool, typer.Option("--slips", help="Only printed readings that are false or whose printed proof is refuted.")
     ] = False,
+    methods: Annotated[
+        bool, typer.Option("--methods", help="The methods, with paper and parameters, instead.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """The statements, with what is known of each.
@@ -82,7 +85,16 @@ def list_statements(
     \b
     Example: boundcheck list --paper scgd
     Example: boundcheck list --false
+    Example: boundcheck list --methods
     """
+    if methods:
+        from boundcheck.methods.reference import COLUMNS, methods_table, table_rows
+
+        if paper or reading or false or no_evidence or slips:
+            raise BadInput("list --methods goes with --json only; the other options are about statements.")
+        kinds = methods_table()
+        print_json({"methods": kinds}) if as_json else table(COLUMNS, list(table_rows(kinds)), whole=True)
+        return 0
     from boundcheck.cli._rows import SLIP_COLUMNS, is_slip, statement_table
     from boundcheck.errors import UnknownName
 

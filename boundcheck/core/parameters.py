@@ -85,14 +85,16 @@ _ARGUMENTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def check_parameters(make: Callable[..., Any], parameters: Mapping[str, Any], what: str) -> None:
+def check_parameters(make: Callable[..., Any] | Mapping[str, Any], parameters: Mapping[str, Any], what: str) -> None:
     """Checks names and plain types of the keyword arguments of `make`; `what` names it in messages.
+
+    make: a function, or name -> an object with the `default` and the `annotation` of an `inspect.Parameter`.
 
     An annotation `str`, `bool`, `Mapping[...]` or `Sequence[...]` is held to, "| None" allows None; what else an
     annotation says is for `make`. Raises UnknownName for a name that `make` does not have, BadInput for a missing one
     and for a value of the wrong type.
     """
-    known = inspect.signature(make).parameters
+    known: Mapping[str, Any] = make if isinstance(make, Mapping) else inspect.signature(make).parameters
     for name in parameters:
         if name not in known:
             raise UnknownName(f"{what}: parameter", name, known)

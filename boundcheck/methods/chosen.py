@@ -26,11 +26,8 @@ _DECIDES = {
 }  # fmt: skip
 # Values of needed parameters for which 1 will not do, and what a kind takes besides where it needs one of several.
 _NEEDED: Mapping[str, Any] = {
-    "momentum_g": 0,
-    "times": {"kind": "spread", "ratio": 1},
-    "cohorts": ((0,),),
-    "missed": (0,),
-}
+    "momentum_g": 0, "times": {"kind": "spread", "ratio": 1}, "cohorts": ((0,),), "missed": (0,),
+}  # fmt: skip
 _ONE_OF: tuple[Mapping[str, Any], ...] = ({}, {"eta": 1}, {"K": 1}, {"warm_up": 1}, {"solver": "exact"})
 
 

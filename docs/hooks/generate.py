@@ -11,7 +11,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -194,41 +194,44 @@ def shown(value: Any) -> str:
 
 
 def methods() -> str:
-    """Every kind of method, by the module that has it."""
-    from boundcheck.methods import build
+    """Every kind of method, by the module that has it, from the table of `boundcheck list --methods`."""
+    from boundcheck.methods.reference import methods_table
 
-    own: dict[str, list[str]] = {}
-    for kind in build.kinds():
-        own.setdefault(build.module_name(kind), []).append(kind)
-    return kinds_of(own, lambda kind: build.kind_of(kind).parts)
+    parts: list[str] = []
+    seen = ""
+    for kind in sorted(methods_table(), key=lambda kind: (kind["module"], kind["method"])):
+        if kind["module"] != seen:
+            seen = kind["module"]
+            first, _, rest = doc(import_module(seen)).partition("\n\n")
+            parts += [f"## {first.rstrip('.').partition(': ')[0]}", f"{first}\n\n{rest}"]
+        source = ", ".join(plain(kind[name]) for name in ("paper", "equation") if kind[name])
+        rows = [
+            (
+                f"**`{p['name']}`**" if p["needed"] else code(p["name"]),
+                code(p["default"]) if p["default"] else "",
+                *(plain(p[name]) for name in ("meaning", "allowed", "unit")),
+            )
+            for p in kind["parameters"]
+        ]
+        columns = ("parameter", "default", "meaning", "values", "unit")
+        parts += [f"### `{kind['method']}`", plain(kind["text"]), f"{source}.", table(columns, rows)]
+    return "\n\n".join(parts)
 
 
 def problems() -> str:
-    """Every kind of problem."""
+    """Every kind of problem, with its parameters and docstring."""
     from boundcheck.problems import build
 
-    own = {build.module_name(kind): [kind] for kind in build.kinds()}
-    return kinds_of(own, lambda kind: import_module(build.module_name(kind)).build, modules=False)
-
-
-def kinds_of(own: Mapping[str, Sequence[str]], builder: Callable[[str], Any], *, modules: bool = True) -> str:
-    """Sections for kinds by module: the module's docstring, and each kind with its parameters and docstring."""
     parts: list[str] = []
-    for module, names in own.items():
-        first, _, rest = doc(import_module(module)).partition("\n\n")
-        if modules:
-            parts += [f"## {first.rstrip('.').partition(': ')[0]}", f"{first}\n\n{rest}"]
-        for name in names:
-            parameters = inspect.signature(builder(name)).parameters.values()
-            told = ", ".join(
-                f"**`{p.name}`**"
-                if p.default is p.empty
-                else code(p.name) + (f" = {shown(p.default)}" if shown(p.default) else "")
-                for p in parameters
-            )
-            parts += [f"{'###' if modules else '##'} `{name}`", f"Parameters: {told or 'none'}.", doc(builder(name))]
-            if not modules:
-                parts += [first, *([rest] if rest else [])]
+    for name in build.kinds():
+        module = import_module(build.module_name(name))
+        told = ", ".join(
+            f"**`{p.name}`**"
+            if p.default is p.empty
+            else code(p.name) + (f" = {shown(p.default)}" if shown(p.default) else "")
+            for p in inspect.signature(module.build).parameters.values()
+        )
+        parts += [f"## `{name}`", f"Parameters: {told or 'none'}.", doc(module.build), doc(module)]
     return "\n\n".join(parts)
 
 

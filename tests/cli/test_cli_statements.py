@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -41,6 +42,17 @@ def test_list_as_a_table_and_by_reading(boundcheck_cli: Run) -> None:
     assert "scgd/theorem_3_3/conservative" in ids
     assert all(i.endswith("/conservative") for i in ids)
     assert lines[-1].startswith(f"{len(ids)} readings of {len(ids)} statements, ")
+
+
+def test_list_of_methods(boundcheck_cli: Run) -> None:
+    columns, *rows = (re.split(r"  +", line) for line in boundcheck_cli("list", "--methods").out.splitlines())
+    assert columns == ["method", "paper", "equation", "parameter", "default", "meaning"]
+    saga, *other = (row for row in rows if row[0] == "saga")
+    assert saga == ["saga", "A. Defazio, F. Bach, S. Lacoste-Julien, 2014", "Algorithm 1", "eta", "needed", "step size"]
+    assert not other
+    assert ["scaffold", "eta_g", "1", "step size of the server"] in rows
+    refused = boundcheck_cli("list", "--methods", "--paper", "scgd")
+    assert (refused.code, refused.err.count("list --methods goes with --json only")) == (2, 1)
 
 
 def test_list_and_show_count_the_shipped_claims(boundcheck_cli: Run) -> None:

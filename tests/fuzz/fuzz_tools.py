@@ -22,6 +22,7 @@ from boundcheck.cli import main
 from boundcheck.errors import LONGEST_LINE
 from boundcheck.methods.build import kind_of
 from boundcheck.methods.build import kinds as methods
+from boundcheck.methods.kind import NEEDED
 from boundcheck.problems.build import module_name
 from boundcheck.theory.discovery import all_ids, statement
 
@@ -124,8 +125,9 @@ def shipped_witnesses() -> tuple[dict[str, Any], ...]:
 @cache
 def parameters(package: str, kind: str) -> dict[str, bool]:
     """The parameters of a kind of problem or method, and whether each is needed."""
-    built: Any = kind_of(kind).parts if package == "methods" else importlib.import_module(module_name(kind)).build
-    known = inspect.signature(built).parameters
+    if package == "methods":
+        return {name: default is NEEDED for name, default in kind_of(kind).parameters().items()}
+    known = inspect.signature(importlib.import_module(module_name(kind)).build).parameters
     return {name: p.default is inspect.Parameter.empty for name, p in known.items()}
 
 

@@ -77,7 +77,7 @@ def test_gradient_descent_is_fedavg_with_one_step() -> None:
     assert (algorithms(descent), algorithms(one)) == (both[1:], both[:1])
     all_of = build({"kind": "fedavg", "E": 1, "eta": 1, "size": 3})  # a cohort of all clients
     assert (algorithms(all_of, THREE), algorithms(all_of, Clients.alike(4))) == (both, ("fedavg_weighted",))
-    assert algorithms(build({"kind": "fedavg_reshuffled", "eta": 1})) == ("fedavg_reshuffled",)
+    assert algorithms(build({"kind": "fedavg_reshuffled", "eta": 1, "E": 2})) == ("fedavg_reshuffled",)
 
 
 def test_a_composition_of_ones_own_is_an_instance_of_nothing() -> None:

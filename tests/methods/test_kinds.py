@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from boundcheck.errors import UnknownName
+from boundcheck.core.numbers import as_fraction
+from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.build import algorithms, build, kind_of, kinds, module_name
-from boundcheck.methods.kind import AnyOf, Form, Part, anything, fits
+from boundcheck.methods.kind import NEEDED, AnyOf, Form, Kind, Part, anything, fits, kind
+from boundcheck.methods.parameters import Parameter, count
 from boundcheck.methods.parts import (
     Average,
     Blocks,
@@ -58,6 +60,45 @@ def test_a_form_gives_the_parts_that_it_fixes() -> None:
     assert not form.fits(outside)
     with pytest.raises(AssertionError, match="leaves its schedule open"):
         form.compose("own", {"local": {"E": 3}})
+
+
+def test_a_kind_of_declared_parameters_is_one_of_a_function() -> None:
+    """As a plug-in writes it, and as a row: the same methods and the same sentences."""
+
+    def parts(*, E: Any = 1, eta: Any, ascend: bool = False) -> dict[str, Any]:
+        own = {"local": {"E": count(E, "E"), "batch": 2}, "server": {"ascend": ascend}}
+        return {**own, "schedule": Constant(as_fraction(eta, "eta"))}
+
+    form = Form(
+        Full(), Part(Epochs, E=int, batch=anything), Constant, server=Part(ServerStep, eta_g=1, ascend=anything)
+    )
+    declared = (
+        Parameter("E", "epochs", "an integer", count, "local.E", 1),
+        Parameter("eta", "step size", "a number", as_fraction, "schedule.eta"),
+        Parameter("ascend", "sign", "true or false", into="server.ascend", default=False, annotation="bool"),
+    )
+    batch = Parameter("batch", "samples", "2", into="local.batch", default=2)
+    row = kind("Epochs.", ("none", "(1)"), form, (*declared, batch))
+    function = Kind(parts, form)
+    assert function.parameters() == {"E": 1, "eta": NEEDED, "ascend": False}
+    assert {**function.parameters(), "batch": 2} == row.parameters()
+    built = row.build("own", {"eta": "1/3", "E": 3})
+    assert (built.local, built.schedule) == (Epochs(3, 2), Constant(F(1, 3)))
+    for given in ({"eta": "1/3", "E": 3}, {"eta": 1, "ascend": True}, {}, {"eta": 1, "ascend": 1}, {"eta": 1, "E": 0}):
+        assert outcome(function, given) == outcome(row, given)
+    assert outcome(row, {}) == "the method 'own' needs the parameter 'eta'."
+    assert (
+        outcome(row, {"eta": 1, "ascend": 1})
+        == "the method 'own': ascend = 1 is not allowed; it must be true or false."
+    )
+    assert "'etta' is unknown; did you mean 'eta'" in outcome(row, {"etta": 1})
+
+
+def outcome(own: Kind, given: dict[str, Any]) -> Any:
+    try:
+        return own.build("own", given)
+    except BadInput as error:
+        return str(error)
 
 
 @pytest.mark.parametrize("kind", sorted(set(kinds()) - WIDER - {"composed"}))

@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods.kind import Form, Kind
+from boundcheck.methods import parts
+from boundcheck.methods.kind import Form, Kind, kind
 from boundcheck.methods.own_parts import made, named
-from boundcheck.methods.parameters import participation_from, step_from
-from boundcheck.methods.parts import (
-    Average,
-    Epochs,
-    GradientSteps,
-    PerClient,
-    Same,
-    ServerStep,
-    StochasticSteps,
-    SumOne,
-)
-from boundcheck.methods.parts import Unbiased as UnbiasedWeights
+from boundcheck.methods.parameters import ETA, ETA_G, PARTICIPATION, Parameter, step_from
 
 # Role -> the shipped parts by name. Participation has names of its own, and step sizes are written as numbers.
 SHIPPED: Mapping[str, Mapping[str, type]] = {
-    "local": {"gradient_steps": GradientSteps, "stochastic_steps": StochasticSteps, "epochs": Epochs},
+    "local": {"gradient_steps": parts.GradientSteps, "stochastic_steps": parts.StochasticSteps, "epochs": parts.Epochs},
     "aggregation": {
-        "average": Average,
-        "same": Same,
-        "per_client": PerClient,
-        "unbiased": UnbiasedWeights,
-        "sum_one": SumOne,
+        "average": parts.Average, "same": parts.Same, "per_client": parts.PerClient, "unbiased": parts.Unbiased,
+        "sum_one": parts.SumOne,
     },
     "schedule": {},
-}
+}  # fmt: skip
 
 
 def part_from(given: Any, role: str) -> Any:
@@ -49,27 +35,19 @@ def part_from(given: Any, role: str) -> Any:
     return made(found, {k: v for k, v in table.items() if k != "part"}, f"the {role} '{name}'")
 
 
-def _composed(
-    *,
-    eta: Any,
-    local: Any = "gradient_steps",
-    participation: Any = "full",
-    aggregation: Any = "average",
-    eta_g: Any = 1,
-) -> Mapping[str, Any]:
-    """eta: a number (see `step_from`), or the table of a schedule from a plug-in, with its `part`."""
-    work = {"part": local, "E": 1} if local == "gradient_steps" else local
-    own_steps = isinstance(eta, Mapping) and "part" in eta
-    factor = as_fraction(eta_g, "eta_g")
+def _local(given: Any, name: str) -> Any:
+    return part_from({"part": given, "E": 1} if given == "gradient_steps" else given, "local")
+
+
+def _schedule(given: Any, name: str) -> Any:
+    return part_from(given, "schedule") if isinstance(given, Mapping) and "part" in given else step_from(given, name)
+
+
+def _server(given: Any, name: str) -> parts.ServerStep:
+    factor = as_fraction(given, name)
     if factor <= 0:
-        raise BadInput(f"eta_g = {factor} is not a step size; it must be above 0.")
-    return {
-        "participation": participation_from(participation),
-        "local": part_from(work, "local"),
-        "schedule": part_from(eta, "schedule") if own_steps else step_from(eta, "eta"),
-        "aggregation": part_from(aggregation, "aggregation"),
-        "server": ServerStep(Fraction(factor)),
-    }
+        raise BadInput(f"{name} = {factor} is not a step size; it must be above 0.")
+    return parts.ServerStep(factor)
 
 
 def _nothing(method: Any) -> bool:
@@ -77,6 +55,18 @@ def _nothing(method: Any) -> bool:
     return False
 
 
+_PART = "the name of a part, or a table with its fields"
 KINDS: Mapping[str, Kind] = {
-    "composed": Kind(_composed, Form(aggregation=lambda part: True, server=lambda part: True, relation=_nothing))
+    "composed": kind(
+        "A composition of parts by their names, those of plug-ins included.",
+        ("a composition; no paper", ""),
+        Form(aggregation=lambda part: True, server=lambda part: True, relation=_nothing),
+        (
+            ETA.but(read=_schedule, allowed=f"{ETA.allowed}, or the table of a schedule with its part"),
+            Parameter("local", "local work of a client", _PART, _local, "local", "gradient_steps"),
+            PARTICIPATION,
+            Parameter("aggregation", "weights of the cohort", _PART, part_from, "aggregation", "average"),
+            ETA_G.but(read=_server, into="server"),
+        ),
+    )
 }

@@ -1,99 +1,60 @@
-"""SCGD, and the methods with which its paper compares it.
-
-S. Ma, "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with Sufficiently Small Learning Rate", Algorithm 1
-(SCGD), Section 2 and Appendix C (FedAvg; there the cohort is drawn uniformly). The ways to give the step size:
-`methods.parameters.schedule_from`.
-"""
+"""SCGD, and the methods with which its paper compares it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from boundcheck.methods.kind import AnyOf, Form, Kind, Part, anything
-from boundcheck.methods.parameters import NOT_CLIPPED, client_optimizer_from, count, epochs_from, schedule_from
+from boundcheck.methods import parameters as p
+from boundcheck.methods.kind import AnyOf, Form, Part, anything, kind
 from boundcheck.methods.parts import Cyclic, Epochs, Full, GradientSteps, Participation, SumOne, Uniform
 
-
-def scgd(
-    *, E: Any, order: Sequence[int] | None = None, eta: Any = None, eta0: Any = None, ell: Any = None, T: Any = None
-) -> dict[str, Any]:
-    """SCGD: one device a round in a fixed order, E full local gradient steps each, no averaging.
-
-    order: the visiting order as a permutation of 0..n-1 (default: natural).
-    """
-    return {
-        "participation": Cyclic(None if order is None else tuple(order)),
-        "local": GradientSteps(count(E, "E")),
-        "schedule": schedule_from({"eta": eta, "eta0": eta0, "ell": ell, "T": T}),
-    }
+PAPER = (
+    'S. Ma, "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with Sufficiently Small Learning Rate", 2020'
+)
 
 
-def fedavg(
-    *,
-    E: Any,
-    size: Any = None,
-    eta: Any = None,
-    eta0: Any = None,
-    rounds_per_cycle: Any = None,
-    ell: Any = None,
-    T: Any = None,
-    momentum_l: Any = 0,
-    weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
-) -> dict[str, Any]:
-    """FedAvg with E full local gradient steps; `size` clients a round at random (default: all clients).
-
-    The clients of a cohort count alike, as in this paper; `fedavg_weighted` weighs them by their data.
-    momentum_l, weight_decay_l, clip_l: of the local steps (`ClientOptimizer`). Raises BadInput.
-    """
-    return {
-        "participation": _cohort(size),
-        "local": GradientSteps(count(E, "E")),
-        "schedule": schedule_from({"eta": eta, "eta0": eta0, "rounds_per_cycle": rounds_per_cycle, "ell": ell, "T": T}),
-        "client_optimizer": client_optimizer_from(momentum_l, weight_decay_l, clip_l),
-    }
+def _cohort(size: int | None) -> dict[str, Participation]:
+    return {"participation": Full() if size is None else Uniform(size)}
 
 
-def fedavg_reshuffled(
-    *,
-    E: Any = 1,
-    batch: Any = 1,
-    size: Any = None,
-    eta: Any = None,
-    eta0: Any = None,
-    rounds_per_cycle: Any = None,
-    momentum_l: Any = 0,
-    weight_decay_l: Any = 0,
-    clip_l: Any = NOT_CLIPPED,
-) -> dict[str, Any]:
-    """FedAvg with E reshuffled local epochs, `batch` samples a step; `size` clients a round at random (default: all).
-
-    E: see `methods.parameters.epochs_from`; a run with random epochs is no instance of the kind.
-    momentum_l, weight_decay_l, clip_l: of the local steps (`ClientOptimizer`). Raises BadInput.
-    """
-    return {
-        "participation": _cohort(size),
-        "local": {"E": epochs_from(E), "batch": count(batch, "batch")},
-        "schedule": schedule_from({"eta": eta, "eta0": eta0, "rounds_per_cycle": rounds_per_cycle}),
-        "client_optimizer": client_optimizer_from(momentum_l, weight_decay_l, clip_l),
-    }
-
-
-def _cohort(size: Any) -> Participation:
-    return Full() if size is None else Uniform(count(size, "size"))
-
-
-def gradient_descent(*, eta: Any = None, eta0: Any = None) -> dict[str, Any]:
-    """Gradient descent x <- x - eta grad F(x), F = sum of w_i f_i: clients count by their weights."""
-    return {"participation": Full(), "schedule": schedule_from({"eta": eta, "eta0": eta0})}
-
+_E = p.E.but(sentence="local steps with the whole gradient", allowed=p.COUNT, read=p.count, default=p.NEEDED)
+_ORDER = p.Parameter(
+    "order", "order of the visits", "a permutation of 0..n-1, by default the natural one", default=None,
+    annotation="Sequence[int] | None",
+)  # fmt: skip
+_SIZE = p.Parameter("size", "clients a round, drawn uniformly", f"{p.COUNT}; by default all", p.count, default=None)
+_STEPS = (p.ETA_OR, p.ETA0, p.PER_CYCLE)
 
 KINDS = {
-    "scgd": Kind(scgd, Form(Cyclic, GradientSteps)),
-    "fedavg": Kind(fedavg, Form(Full, GradientSteps)),
-    "fedavg_reshuffled": Kind(
-        fedavg_reshuffled, Form(AnyOf(Full, Uniform), Part(Epochs, E=AnyOf(int, tuple), batch=anything))
+    "scgd": kind(
+        "SCGD: one device a round in a fixed order, E full local gradient steps each, no averaging.",
+        (PAPER, "Algorithm 1"),
+        Form(Cyclic, GradientSteps),
+        (_E, _ORDER, p.ETA_OR, p.ETA0, p.ELL, p.HORIZON),
+        lambda order: {"participation": Cyclic(None if order is None else tuple(order))},
     ),
-    "gradient_descent": Kind(gradient_descent, Form(Full, GradientSteps(1), aggregation=SumOne())),
+    "fedavg": kind(
+        """FedAvg with E full local gradient steps; the clients of a cohort count alike, as in this paper.
+
+        `fedavg_weighted` weighs them by their data.
+        """,
+        (PAPER, "Section 2; Appendix C"),
+        Form(Full, GradientSteps),
+        (_E, _SIZE, *_STEPS, p.ELL, p.HORIZON, *p.SGD),
+        _cohort,
+    ),
+    "fedavg_reshuffled": kind(
+        """FedAvg with E reshuffled local epochs; the clients of a cohort count alike.
+
+        A run with random epochs is no instance of the kind.
+        """,
+        (PAPER, "Section 2, with local epochs"),
+        Form(AnyOf(Full, Uniform), Part(Epochs, E=AnyOf(int, tuple), batch=anything)),
+        (p.E, p.BATCH, _SIZE, *_STEPS, *p.SGD),
+        _cohort,
+    ),
+    "gradient_descent": kind(
+        "Gradient descent x <- x - eta grad F(x), F = sum of w_i f_i: clients count by their weights.",
+        ("the gradient method; no single paper", ""),
+        Form(Full, GradientSteps(1), aggregation=SumOne()),
+        (p.ETA_OR, p.ETA0),
+    ),
 }
