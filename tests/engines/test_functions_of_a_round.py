@@ -15,14 +15,13 @@ from boundcheck.engines.exact import run_exact
 from boundcheck.engines.sampled import run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import algorithms
+from boundcheck.methods.kinds.gradient_shift import FedLin, Mime
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Constant,
-    FedLin,
     Formula,
     Full,
     GradientSteps,
-    Mime,
     OwnSteps,
     Participation,
     StochasticSteps,

@@ -19,6 +19,7 @@ from boundcheck.problems.problem import Problem
 from boundcheck.setting.metrics import ROUND_METRICS
 from tests.oracle.instances import METHODS, ONE_CLIENT, QUADRATICS
 
+SAMPLED = [kind for kind in METHODS if kind not in ("fedlin", "mime")]  # no functions of a round in the sampled engine
 ROUNDS = (1, 3)
 SEEDS = range(5, 8)
 METRICS = ("dist2", "gap", "grad2")
@@ -79,7 +80,7 @@ def sampled(kind: str, path: Literal["numpy", "auto"], seeds: range = SEEDS) -> 
 
 def seeds() -> dict[str, dict[str, Any]]:
     """Kind -> metric -> each seed's values after the rounds in the reference, as hexadecimal floats."""
-    return {kind: {name: hexadecimal(row) for name, row in sampled(kind, "numpy").samples.items()} for kind in METHODS}
+    return {kind: {name: hexadecimal(row) for name, row in sampled(kind, "numpy").samples.items()} for kind in SAMPLED}
 
 
 def hexadecimal(rows: Sequence[Any]) -> list[list[str]]:

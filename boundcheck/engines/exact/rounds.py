@@ -396,14 +396,18 @@ class Rounds:
             inputs = inputs_of(compiled.inputs, self._sources[0], client)
             return Begun(local, ((share, inputs),), self.ring)
         t = self.position(round_index)
+        apart = f"{self.method.name} corrects gradients by those of a cohort that is drawn: it has no such metric."
         if self.rule.collecting != "same":
-            raise Unsupported(f"{self.method.name} corrects gradients by those of a cohort that is drawn apart.")
-        build = Build(self, self._sources[0], number, eta)
-        seen: list[tuple[Fraction, Matrix | None]] = []
-        for k, (_, source) in enumerate(build.sources(t)):
-            weight = dict(cohorts or ()).get(k, Fraction(0))
-            if weight:
-                seen.append((weight, inputs_of(compiled.inputs, source, client)))
+            source, before = self._collected(t, number, self._sources[0])
+            if before is not None:
+                raise Unsupported(apart)
+            share = Fraction(1) if cohorts is None else sum((w for _, w in cohorts), Fraction(0))
+            return Begun(local, ((share, inputs_of(compiled.inputs, source, client)),), self.ring)
+        sources = [source for _, source in Build(self, self._sources[0], number, eta).sources(t)]
+        if cohorts is None and len(sources) > 1:
+            raise Unsupported(apart)
+        weights = [(0, Fraction(1))] if cohorts is None else cohorts
+        seen = [(w, inputs_of(compiled.inputs, sources[k], client)) for k, w in weights if w]
         return Begun(local, tuple(seen), self.ring)
 
     def seen(self, function: Callable[[At], Vector], eta: StepSize, round_index: int) -> list[tuple[Fraction, Matrix]]:

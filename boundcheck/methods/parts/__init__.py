@@ -17,8 +17,6 @@ from boundcheck.methods.parts.exchange import Blocks as Blocks
 from boundcheck.methods.parts.exchange import Exchange as Exchange
 from boundcheck.methods.parts.exchange import HandOver as HandOver
 from boundcheck.methods.parts.exchange import Stale as Stale
-from boundcheck.methods.parts.gradient_shift import FedLin as FedLin
-from boundcheck.methods.parts.gradient_shift import Mime as Mime
 from boundcheck.methods.parts.local import EpochRange as EpochRange
 from boundcheck.methods.parts.local import Epochs as Epochs
 from boundcheck.methods.parts.local import GradientSteps as GradientSteps

@@ -12,9 +12,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput
-from boundcheck.methods.parts.aggregation import Average
-from boundcheck.methods.parts.participation import Full
+from boundcheck.methods import parameters as p
+from boundcheck.methods.kind import AnyOf, Form, Part, anything, kind
+from boundcheck.methods.parts import (
+    Average,
+    Full,
+    GradientSteps,
+    LocalWork,
+    OwnSteps,
+    ServerStep,
+    StochasticSteps,
+    Uniform,
+)
 from boundcheck.methods.round import At, Rule, Sent
 
 
@@ -70,3 +81,59 @@ class Mime(Rule):
         if not self.beta:
             return {"x": x}
         return {"x": x, "m": (1 - self.beta) * at.collected["c"] + self.beta * at.server["m"]}
+
+
+def _steps(value: Any, name: str) -> LocalWork:
+    if p.is_list(value):
+        return OwnSteps(tuple(p.count(v, name) for v in value))
+    return GradientSteps(p.count(value, name))
+
+
+def _drawn(K: int, batch: int | None) -> Mapping[str, Any]:
+    return {"local": GradientSteps(K) if batch is None else StochasticSteps(K, batch)}
+
+
+KINDS = {
+    "fedlin": kind(
+        """FedLin: local steps shifted to the mean gradient at the server's point, of step size eta over their number.
+
+        y <- y - eta/tau_i (grad f_i(y) - grad f_i(x) + g), g the mean of the clients' gradients at x, all of whom take
+        part; the server takes the mean of their models. Gradients are whole, and are sent as they are (the paper can
+        also make them sparse).
+        """,
+        (
+            "A. Mitra, R. Jaafar, G. J. Pappas, H. Hassani, \"Linear Convergence in Federated Learning: Tackling Client "
+            "Heterogeneity and Sparse Gradients\", 2021",
+            "Algorithm 1, without sparsification",
+        ),
+        Form(Full, AnyOf(GradientSteps, OwnSteps), functions=FedLin()),
+        (p.ETA, p.Parameter("steps", "tau_i, local steps", f"{p.COUNT}, or one a client", _steps, "local")),
+    ),
+    "mime": kind(
+        """Mime with SGD, or SGD with momentum, as the server's optimizer.
+
+        y <- y - eta ((1 - beta) (g(y) - g(x) + c) + beta m) with g(y) and g(x) on the same samples, c the mean of the
+        cohort's whole gradients at x, and m <- (1 - beta) c + beta m after the round. The cohort's models are averaged.
+        K local steps take whole gradients or `batch` samples drawn anew.
+        """,
+        (
+            "S. P. Karimireddy et al., \"Mime: Mimicking Centralized Stochastic Algorithms in Federated Learning\", 2020",
+            "Algorithm 1",
+        ),
+        Form(
+            AnyOf(Full, Part(Uniform)),
+            AnyOf(GradientSteps, StochasticSteps),
+            server=Part(ServerStep, eta_g=anything),
+            functions=Part(Mime, beta=anything),
+        ),
+        (
+            p.ETA_L,
+            p.K.but(into=""),
+            p.BATCH.but(into="", default=None, allowed=f"{p.COUNT}; by default all"),
+            p.Parameter("momentum_g", "beta", "at least 0 and below 1", as_fraction, "functions.beta", default=0),
+            p.ETA_G,
+            p.PARTICIPATION,
+        ),
+        _drawn,
+    ),
+}
