@@ -27,7 +27,7 @@ averages. Each is decided for the constants of this module, which are those that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -40,21 +40,22 @@ from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName, Unsupported
-from boundcheck.methods.parts import Blocks
+from boundcheck.methods import answers
 from boundcheck.problems.problem import QuadraticProblem, clients_of
 from boundcheck.setting.averaging_matrices import averaging_makers
+from boundcheck.setting.local_work import variance_share
+from boundcheck.setting.makers import Makers, exact
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
+    from boundcheck.methods.parts import Blocks
     from boundcheck.problems.problem import Problem
 
 
 SUFFIXES = {"B": "blocks", "S": "separable", "W": "weighted", "G": "global"}
 MAX_WORKERS = 1000
 UNKNOWN_NOISE = "the variance of a sample's gradient is not known at every point."  # says nothing of the hypothesis
-
-Maker = Callable[[], Constant]
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class BlockView:
             if len(visits) != 1 or visits[0][1].steps != 1 or visits[0][1].scale != 1 or visits[0][1].prox:
                 return f"client {i} does not take exactly one plain step a round."
             visit, size = visits[0][1], self.clients.sizes[i]
-            share = _share(visit.sampling, min(visit.batch, size), size)
+            share = variance_share(visit, size)
             if share is None:
                 return f"client {i} does not step along a sampled gradient."
             if share == 0:
@@ -216,22 +217,10 @@ def _objection(problem: Problem, name: str) -> str | None:
         return "the problem does not say."
 
 
-def _share(sampling: str, batch: int, size: int) -> Fraction | None:
-    """The variance of a step's gradient over that of a single sample's; None for no sampled gradient."""
-    if sampling == "full" or size == 1:
-        return Fraction(0)
-    if sampling == "replacement":
-        return Fraction(1, batch)
-    if sampling == "reshuffled":
-        return Fraction(size - batch, batch * (size - 1))
-    return None
-
-
 def block_view(method: Method, problem: Problem) -> BlockView | None:
     """The view of a method that averages blocks of models held by all clients; None for others."""
-    exchange = method.exchange
-    clients = clients_of(problem)
-    if not isinstance(exchange, Blocks) or clients.count > MAX_WORKERS or exchange.hand_over is not None:
+    exchange, clients = answers.averaging(method.exchange), clients_of(problem)
+    if exchange is None or clients.count > MAX_WORKERS or exchange.hand_over is not None:
         return None
     try:
         exchange = _told(exchange, problem)
@@ -249,17 +238,17 @@ def _told(exchange: Blocks, problem: Problem) -> Blocks:
     return replace(exchange, partition=of_network(str(exchange.partition), exchange.tau))
 
 
-def block_makers(method: Method, problem: Problem) -> dict[str, Maker]:
+def block_makers(method: Method, problem: Problem) -> Makers:
     """How each constant is computed that method and problem have together as workers that average blocks."""
     view = block_view(method, problem)
     if view is None:
         return {}
     pattern = view.exchange.pattern(problem.dim)
-    found: dict[str, Maker] = {
-        "m": lambda: _exact(Fraction(view.clients.count), "counted: workers"),
-        "sum_p2": lambda: _exact(sum((w * w for w in problem.weights), Fraction(0)), "sum of p_i^2"),
-        "averaged_per_period": lambda: _exact(Fraction(sum(map(len, pattern))), "counted: coordinates averaged"),
-        "averagings_per_period": lambda: _exact(
+    found: Makers = {
+        "m": lambda: exact(Fraction(view.clients.count), "counted: workers"),
+        "sum_p2": lambda: exact(sum((w * w for w in problem.weights), Fraction(0)), "sum of p_i^2"),
+        "averaged_per_period": lambda: exact(Fraction(sum(map(len, pattern))), "counted: coordinates averaged"),
+        "averagings_per_period": lambda: exact(
             Fraction(sum(bool(c) for c in pattern)), "counted: rounds that end with an average"
         ),
         **averaging_makers(view.partition, pattern, view.averaging),
@@ -272,7 +261,7 @@ def block_makers(method: Method, problem: Problem) -> dict[str, Maker]:
     bounded = blocks is not None and blocks.free_block is None
     if blocks is not None and bounded:
         how = "one beta^2 for all blocks: 1 for equal Hessians, else twice the least possible, at least 1"
-        found["beta2_diss"] = lambda: _exact(blocks.beta2 or Fraction(1), how)
+        found["beta2_diss"] = lambda: exact(blocks.beta2 or Fraction(1), how)
         found["kappa2_diss"] = lambda: from_above(sum(_kappa2(blocks), Fraction(0)), "sum of the least kappa_j^2")
     for suffix, reading in SUFFIXES.items():
         if view.unsmooth is not None or (reading == "separable" and view.maps is None):
@@ -287,10 +276,6 @@ def block_makers(method: Method, problem: Problem) -> dict[str, Maker]:
         if suffix == "W":
             found |= own
     return found
-
-
-def _exact(value: Fraction, how: str) -> Constant:
-    return Constant(value, Known.EXACT, "exact", how)
 
 
 def _with(exact: bool, value: Fraction, how: str) -> Constant:

@@ -16,10 +16,11 @@ from flint import fmpq, fmpq_mat
 
 from boundcheck.core.linalg import column, fraction, rational, solve_any
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods import answers
 from boundcheck.methods.build import algorithms
-from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Blocks, inclusion, pattern_law
+from boundcheck.methods.parts import inclusion, pattern_law
 from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
 from boundcheck.problems.surrogate import reweighted
 
@@ -42,8 +43,9 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     optimizer = method.client_optimizer
     if optimizer is not None and (optimizer.clip is not None or optimizer.weight_decay):
         raise Unsupported(f"local steps of {method.name} have {optimizer.words()}, so that no weights are its own.")
-    if isinstance(method.exchange, Blocks):
-        return list(method.exchange.of(clients.weights))
+    averaging = answers.averaging(method.exchange)
+    if averaging is not None:
+        return list(averaging.of(clients.weights))
     n = clients.count
     own = method.aggregation.by_client(method.context(clients))
     if own is not None and not method.local.by_cohort:
@@ -163,8 +165,8 @@ def _unlike_data(problem: Problem, clients: Clients) -> str | None:
     own, sizes = clients.weights, clients.sizes
     if problem.weights is not own and list(problem.weights) != list(own):
         return "its clients report other weights than they have in the objective."
-    if isinstance(own, Repeated) and isinstance(sizes, Repeated):
-        return None if own.value == Fraction(1, clients.count) else "its weights do not sum to 1."
+    if clients.one_weight and clients.one_size:
+        return None if own[0] == Fraction(1, clients.count) else "its weights do not sum to 1."
     total = sum(sizes)
     bad = next((i for i, (w, size) in enumerate(zip(own, sizes, strict=True)) if w * total != size), None)
     return None if bad is None else f"client {bad} has the weight {own[bad]}, but {sizes[bad]} of {total} samples."

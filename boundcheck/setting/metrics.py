@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from boundcheck.methods.parts import Blocks
+from boundcheck.methods import answers
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
@@ -119,7 +119,7 @@ def needed_for(name: str, method: Method) -> str | None:
     needs = ROUND_METRICS[name.partition(":")[0]]
     if method.server_momentum is not None:
         return "server step without momentum"
-    blocks = isinstance(method.exchange, Blocks)
+    blocks = answers.averaging(method.exchange) is not None
     met = {
         "momentum": method.momentum is not None,
         "models of its own at every client": blocks,

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class Stale:
     cohort S does its local work from y_i and returns v_i; the server moves to x + eta_g * sum over S of a_i^S (v_i -
     y_i); every client of S then receives the new x as its y_i.
     """
+
+    starts_stale: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,11 @@ class Blocks:
             return (*[()] * (self.tau - 1), tuple(range(dim)))
         blocks = self.blocks(dim)
         return blocks if self.order is None else tuple(blocks[k] for k in self.order)
+
+    @property
+    def averaging(self) -> Blocks:
+        """See `methods.answers`."""
+        return self
 
     def models(self, clients: int) -> int:
         """How many models there are. Raises BadInput where more clients are active than there are."""
