@@ -83,15 +83,13 @@ def _of_rounds(method: Method, clients: Clients, expected: Expected, data: DataK
         "q_bar": make_exact(mean, "mean of q(n) over all rounds"),
         "rounds_share": make_exact(share, "share of rounds in which someone takes part"),
     }
-    steps = plain_steps(method, clients)
-    if steps is not None:
-        found["local_steps"] = make_exact(steps, "counted: local steps of a client in a round")
-    if expected.delay is not None:
-        found["tau_delay"] = make_exact(expected.delay, "largest number of rounds between receipt and contribution")
-    if expected.window is not None:
-        found["window"] = make_exact(expected.window, "rounds after which the expected weights have had their means")
-    if expected.period is not None:
-        found["period"] = make_exact(expected.period, "rounds after which the cohorts repeat")
+    counts = {
+        "local_steps": (plain_steps(method, clients), "counted: local steps of a client in a round"),
+        "tau_delay": (expected.delay, "largest number of rounds between receipt and contribution"),
+        "window": (expected.window, "rounds after which the expected weights have had their means"),
+        "period": (expected.period, "rounds after which the cohorts repeat"),
+    }
+    found |= {name: make_exact(count, how) for name, (count, how) in counts.items() if count is not None}
     if expected.covariance is not None:
         how = expected.covariance.how
         found["alpha"] = make_exact(expected.covariance.alpha, how)
@@ -101,8 +99,6 @@ def _of_rounds(method: Method, clients: Clients, expected: Expected, data: DataK
         found["beta_det"] = make_exact(0, "the weights are not random")
     largest = max(data.chi_square(kind.q) for kind in expected.full_kinds)
     found["chi2_max"] = make_exact(largest, "largest chi-square distance of a round, over the data that take part")
-    if len(expected.full_kinds) == len(expected.kinds) and all(data.complete(k.q) for k in expected.kinds):
-        found["U_loss"] = make_exact(0, "every kind of data takes part in every round")
     if data.complete(expected.mean):
         found["chi2"] = make_exact(data.chi_square(expected.mean), "sum of (r_j - st_j)^2/st_j")
     return found

@@ -13,7 +13,7 @@ from boundcheck.certified.constant import Constant, Known
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting.asynchronous import async_makers
 from boundcheck.setting.blocks import block_makers
-from boundcheck.setting.makers import Makers
+from boundcheck.setting.makers import Makers, make_exact
 from boundcheck.setting.participation import MAX_CLIENTS, sampling_makers, weight_makers
 from boundcheck.setting.proximal import feddane_makers
 from boundcheck.theory.keys import CATALOGUE
@@ -74,12 +74,21 @@ def pair_makers(method: Method, problem: Problem) -> Makers:
     known = problem.constants()
     makers: Makers = {key_of_problem(name): partial(known.__getitem__, name) for name in known}
     makers |= {key_of_name(name): make for name, make in weight_makers(clients_of(problem)).items()}
+    return makers | _by_key(joint_makers(method, problem), problem) | _parameters(method)
+
+
+def sized_makers(method: Method, problem: Problem) -> Makers:
+    """Those of `pair_makers` that depend on the step sizes: the parameters, and how inexact local solves are."""
+    return _by_key(feddane_makers(method, problem), problem) | _parameters(method)
+
+
+def _by_key(makers: Makers, problem: Problem) -> Makers:
     rests = getattr(problem, "rests_on_estimates", rests_on_nothing)
-    for name, make in joint_makers(method, problem).items():
-        makers[key_of_name(name)] = partial(_estimated, make) if rests(name) else make
-    for key, value in parameters_of(method).items():
-        makers[key] = partial(Constant, value, Known.EXACT, "exact", "parameter of the method")
-    return makers
+    return {key_of_name(name): partial(_estimated, make) if rests(name) else make for name, make in makers.items()}
+
+
+def _parameters(method: Method) -> Makers:
+    return {key: make_exact(value, "parameter of the method") for key, value in parameters_of(method).items()}
 
 
 def reported_names(keys: Mapping[str, Constant], method: Method) -> dict[str, str]:

@@ -145,23 +145,24 @@ def is_asynchronous(method: Method) -> bool:
 
 def expected_weights(method: Method, clients: Clients) -> Expected | None:
     """The rounds of one of the paper's methods; None for other methods and where they are too many to go through."""
-    if not is_asynchronous(method) or clients.count > MAX_CLIENTS:
-        return None
-    try:
-        return _rounds(method, clients)
-    except (BadInput, Unsupported):  # the run itself says what is wrong, or does not need this
-        return None
+    found = _gone_through(method, clients) if is_asynchronous(method) else ""
+    return None if isinstance(found, str) else found
 
 
 def refusal(method: Method, clients: Clients) -> str | None:
     """Why the rounds of one of the paper's methods are not gone through; None where they are."""
+    found = _gone_through(method, clients)
+    return found if isinstance(found, str) else None
+
+
+def _gone_through(method: Method, clients: Clients) -> Expected | str:
     if clients.count > MAX_CLIENTS:
         return f"the rounds of {clients.count} clients are not gone through; at most {MAX_CLIENTS} are"
     try:
         found = _rounds(method, clients)
-    except (BadInput, Unsupported) as error:
+    except (BadInput, Unsupported) as error:  # the run itself says what is wrong, or does not need this
         return str(error)
-    return "its rounds are too many to go through, or its weights are not known" if found is None else None
+    return "its rounds are too many to go through, or its weights are not known" if found is None else found
 
 
 def _rounds(method: Method, clients: Clients) -> Expected | None:

@@ -13,7 +13,6 @@ M2 = (sum of K_i) max of wtilde_i/(W q_i c_i).
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from boundcheck.certified import sampling
+from boundcheck.certified.blocks import root_from_above
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import matrix
@@ -283,7 +283,7 @@ def step_factors(constants: Mapping[str, Constant]) -> dict[str, Constant]:
         if any(k not in constants for k in (of, "B2", joint)) or (divisor > 1 and constants[of].value == 0):
             continue
         used = [constants[k] for k in (of, "B2", joint)]
-        P, B = _root_up(used[0].value / divisor), _root_up(used[1].value)
+        P, B = root_from_above(used[0].value / divisor), root_from_above(used[1].value)
         value = 1 + (1 + P) * B + used[2].value * used[1].value
         rational = used[0].value / divisor == P * P and used[1].value == B * B
         if rational and all(c.known is Known.EXACT for c in used):
@@ -292,16 +292,6 @@ def step_factors(constants: Mapping[str, Constant]) -> dict[str, Constant]:
             weakest = Known.ESTIMATED if any(c.known is Known.ESTIMATED for c in used) else Known.CERTIFIED
             found[name] = Constant(round_up(value), weakest, "upper", how)
     return found
-
-
-def _root_up(value: Fraction) -> Fraction:
-    """The square root: itself where it is rational, otherwise from above to a relative 2^-60 or better."""
-    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    if top * top == value.numerator and bottom * bottom == value.denominator:
-        return Fraction(top, bottom)
-    bits = 2 * max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)
-    scaled = value * 2**bits  # at least about 2^128 for small values
-    return Fraction(math.isqrt(math.ceil(scaled)) + 1, 2 ** (bits // 2))
 
 
 # --- hypotheses about who takes part ---------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ covariance of the a_k is positive semidefinite.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -241,7 +242,10 @@ def _extreme(numbers: Sequence[_Number], how: str, *, least: bool) -> Constant:
 
 MAX_CLIENTS = 100  # whose covariance is decided
 MAX_COHORTS = 20_000  # that are gone through one by one
-_ALIKE = "the cohorts of different rounds are not drawn alike."
+_SOLVERS = "S'_t may be empty, and then has no mean.", "mean over S'_t"
+_GRADIENTS = "a cohort S_t may be empty, and then has no mean gradient.", "mean gradient"
+
+Shares = tuple[Fraction, dict[int, Fraction]]  # of the clients in the mean over a cohort, which has this probability
 
 
 def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
@@ -252,11 +256,10 @@ def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]
     correction = method.correction
     if correction is None:
         return {}
-    clients = clients_of(problem)
-    found: dict[str, str | None] = {
-        "independent_cohorts": _independent(method, correction, clients),
-        **_solver_cohort(method.participation, clients, problem.weights),
-    }
+    clients, weights = clients_of(problem), problem.weights
+    found: dict[str, str | None] = {"independent_cohorts": _independent(method, correction, clients)}
+    with suppress(BadInput, Unsupported):  # too many cohorts
+        _, found["unbiased_solver_cohort"] = _mean_of(method.participation, clients, weights, "uniform", _SOLVERS)
     if 0 in cohort_sizes(method.participation, clients):
         found["inexact_solves"] = "S'_t may be empty, so that no device solves its subproblem."
     elif _View(method, problem).certified:
@@ -265,50 +268,40 @@ def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]
     if stale is not None:
         return {**found, "unbiased_gradient_cohort": stale, "gradient_cohort_variance": stale}
     cohort = method.participation if correction.participation is None else correction.participation
-    if correction.weights == "uniform" and _by_formula(cohort, clients, problem.weights):
-        return {**found, "unbiased_gradient_cohort": None, "gradient_cohort_variance": None}
     try:
-        law = cohort_law(cohort, clients, MAX_COHORTS)
-    except (BadInput, Unsupported):  # too many cohorts
+        shares, biased = _mean_of(cohort, clients, weights, correction.weights, _GRADIENTS)
+    except (BadInput, Unsupported):
         return found
-    if law is None:
-        return {**found, "unbiased_gradient_cohort": _ALIKE, "gradient_cohort_variance": _ALIKE}
-    shares = [(p, _shares(s, clients, correction.weights)) for p, s in law]
-    empty = any(not s for _, s in law)
-    if empty:
-        why = "a cohort S_t may be empty, and then has no mean gradient."
-        return {**found, "unbiased_gradient_cohort": why, "gradient_cohort_variance": why}
-    biased = _biased(shares, problem.weights)
     found["unbiased_gradient_cohort"] = biased
-    if biased is not None:
+    if biased is not None or not shares:
         found["gradient_cohort_variance"] = biased
     elif clients.count <= MAX_CLIENTS:
-        found["gradient_cohort_variance"] = _spread(shares, problem.weights, max(len(s) for _, s in law))
+        found["gradient_cohort_variance"] = _spread(shares, weights, max(cohort_sizes(cohort, clients)))
     return found
 
 
 def _independent(method: Method, correction: Correction, clients: Clients) -> str | None:
-    if method.participation.drawing(clients) is None:
-        return None  # S'_t is known in advance
-    if correction.pipelined:
-        return None  # S_t is the cohort of the round before
-    return "S_t is S'_t, the devices that do the local work." if correction.participation is None else None
+    """S'_t may be known in advance, and S_t may be the cohort of the round before."""
+    if method.participation.drawing(clients) is None or correction.pipelined or correction.participation is not None:
+        return None
+    return "S_t is S'_t, the devices that do the local work."
 
 
-def _solver_cohort(cohort: Participation, clients: Clients, weights: Sequence[Fraction]) -> dict[str, str | None]:
-    """The hypothesis about the law of S'_t; empty where the cohorts are too many to go through."""
-    name = "unbiased_solver_cohort"
-    if _by_formula(cohort, clients, weights):
-        return {name: None}
-    try:
-        law = cohort_law(cohort, clients, MAX_COHORTS)
-    except (BadInput, Unsupported):
-        return {}
+def _mean_of(
+    cohort: Participation, clients: Clients, weights: Sequence[Fraction], rule: str, words: tuple[str, str]
+) -> tuple[Sequence[Shares], str | None]:
+    """The shares of clients in the mean over each cohort, and why that weighs them otherwise than F; else None.
+
+    No shares where a formula knows that it does not, or cohorts have no law. Raises Unsupported for too many cohorts.
+    """
+    if rule == "uniform" and _by_formula(cohort, clients, weights):
+        return (), None
+    law = cohort_law(cohort, clients, MAX_COHORTS)
     if law is None:
-        return {name: _ALIKE}
-    if any(not s for _, s in law):
-        return {name: "S'_t may be empty, and then has no mean."}
-    return {name: _biased([(p, _shares(s, clients, "uniform")) for p, s in law], weights, "mean over S'_t")}
+        return (), "the cohorts of different rounds are not drawn alike."
+    empty, of = words
+    shares = [(p, _shares(s, clients, rule)) for p, s in law]
+    return shares, _biased(shares, weights, of) if all(s for _, s in law) else empty
 
 
 def _not_of_this_round(correction: Correction) -> str | None:
@@ -338,9 +331,7 @@ def _shares(cohort: Sequence[int], clients: Clients, weights: str) -> dict[int, 
     return found
 
 
-def _biased(
-    shares: Sequence[tuple[Fraction, dict[int, Fraction]]], weights: Sequence[Fraction], of: str = "mean gradient"
-) -> str | None:
+def _biased(shares: Sequence[Shares], weights: Sequence[Fraction], of: str) -> str | None:
     mean = [Fraction(0)] * len(weights)
     for p, own in shares:
         for k, share in own.items():
@@ -351,9 +342,7 @@ def _biased(
     return f"client {bad} has the weight {weights[bad]}, but the expected share {mean[bad]} in the {of}."
 
 
-def _spread(
-    shares: Sequence[tuple[Fraction, dict[int, Fraction]]], weights: Sequence[Fraction], size: int
-) -> str | None:
+def _spread(shares: Sequence[Shares], weights: Sequence[Fraction], size: int) -> str | None:
     """Whether D/K - cov(a) is positive semidefinite; E a = w is known."""
     n = len(weights)
     left = [[-w * v * Fraction(1, size) for v in weights] for w in weights]

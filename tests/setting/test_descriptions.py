@@ -36,6 +36,7 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
 from boundcheck.setting.constants import joint_constants
+from boundcheck.setting.followed_objective import small_step_weights
 from boundcheck.setting.step_sizes import run_steps
 from boundcheck.setting.update_times import time_hypotheses, time_makers
 
@@ -250,3 +251,6 @@ def test_rounds_before_a_pattern_repeats_are_rounds_too() -> None:
     lead = Pattern(((0,),), lead=((0, 1, 2),))
     assert constants(Method("m", lead, Epochs(), STEP, Unbiased()), P36) == {}
     assert Setting(Method("m", lead, Epochs(), STEP), P36).hypothesis("uniform_participation").holds is False
+    # after a round of client 0 alone, w_1 : w_2 = 1 : 2 in all rounds, with 1 and 2 steps
+    late = Method("m", Pattern(((0, 1),), lead=((0,),)), Epochs(), STEP, SumOne())
+    assert small_step_weights(late, CLIENTS) == [F(1, 5), F(4, 5), 0]
