@@ -63,12 +63,10 @@ class LocallyVaried(Protocol):
 class General:
     """A method on given clients as FedShuffleGen. All vectors have one entry a client.
 
-    wtilde, c, q, what, h, s: see the module. visits: with their K_i. W, M1, M2: numbers; rule: which s is taken.
+    q, what, h, s: see the module. visits: with their K_i and 1/c_i. W, M1, M2: numbers; rule: which s is taken.
     """
 
-    wtilde: Vector
     visits: tuple[Visit, ...]
-    c: Vector
     q: Vector
     W: Fraction
     what: Vector
@@ -104,62 +102,49 @@ def participation_constants(method: Method, clients: Clients) -> sampling.Sampli
     return sampling.sampling_constants(matrix(probability_matrix(participation, clients)), weights)
 
 
-def general(method: Method, clients: Clients) -> General | None:
+def general(method: Method, clients: Clients, sampled: sampling.SamplingConstants | None = None) -> General | None:
     """The method as FedShuffleGen; None where it is none.
 
     It is one with local steps along samples whose number is certain, and coefficients wtilde_i/q_i^S. Where these do
     not depend on the cohort, q_i^S = p_i, and s is that of `participation_constants`; otherwise wtilde = w, and s is
-    the one with the least M1, for which all cohorts are gone through (at most `MAX_COHORTS`). Raises Unsupported or
-    BadInput where that is too much.
+    the one with the least M1, for which all cohorts are gone through (at most `MAX_COHORTS`). sampled: those constants,
+    where they are known. Raises Unsupported or BadInput where that is too much.
     """
     aggregation, n = method.aggregation, clients.count
     if not method.is_plain or not answers.has_weights(aggregation) or n > MAX_CLIENTS:
         return None
-    drawing = method.participation.drawing(clients)
     visits = certain_visits(method, clients)
     if visits is None or not all(map(_goes_through, visits, clients.sizes)):
         return None
-    if drawing is None and not everyone(method.participation, clients):
-        return None
-    if drawing is not None and drawing.kind == "replacement":
+    sampled = sampled or participation_constants(method, clients)
+    if sampled is None:
         return None
     setting = method.context(clients)
-    own = aggregation.by_client(setting)
-    if own is not None:
-        sampled = participation_constants(method, clients)
-        if sampled is None:
-            return None
-        wtilde = tuple(own(i) * p for i, p in enumerate(sampled.p))
-        q, h, s, rule = (Fraction(1),) * n, tuple(1 / p for p in sampled.p), sampled.s, sampled.rule
-        found = None
-    else:
-        cohorts = cohort_law(method.participation, clients, MAX_COHORTS)
-        assert cohorts is not None, "cohorts are drawn"
+    own, found = aggregation.by_client(setting), None
+    wtilde = clients.weights if own is None else [own(i) * p for i, p in enumerate(sampled.p)]
+    if min(wtilde) <= 0:
+        return None
+    q, h, rule = (Fraction(1),) * n, tuple(1 / p for p in sampled.p), sampled.rule
+    if own is None:
+        cohorts = cohort_law(method.participation, clients, MAX_COHORTS) or ()
         if n > MAX_MATRIX:
             raise BadInput(f"{n} clients are too many for their cohorts; at most {MAX_MATRIX} are taken.")
-        wtilde = tuple(clients.weights)
-        if min(wtilde) <= 0:
+        given = [(cohort, aggregation.coefficients(cohort, setting)) for _, cohort in cohorts]
+        if any(a <= 0 for _, values in given for a in values):
             return None
-        # a_i^S = wtilde_i/q_i^S
-        found = sampling.general_sampling(
-            cohorts,
-            [
-                [wtilde[i] / a for i, a in zip(cohort, aggregation.coefficients(cohort, setting), strict=True)]
-                for _, cohort in cohorts
-            ],
-        )
-        q, h, s, rule = found.q, found.h, (), "the least M1, verified exactly"
-    steps, c = tuple(v.steps for v in visits), tuple(1 / v.scale for v in visits)
-    shares = [w * k / (q_i * c_i) for w, k, q_i, c_i in zip(wtilde, steps, q, c, strict=True)]
+        norms = [[wtilde[i] / a for i, a in zip(cohort, values, strict=True)] for cohort, values in given]
+        found = sampling.general_sampling(cohorts, norms)
+        q, h, rule = found.q, found.h, "the least M1, verified exactly"
+    each = [w / q_i * v.scale for w, q_i, v in zip(wtilde, q, visits, strict=True)]  # wtilde_i/(q_i c_i)
+    shares = [w * v.steps for w, v in zip(each, visits, strict=True)]
     W = sum(shares, Fraction(0))
-    if min(wtilde) <= 0 or W <= 0:
+    if W <= 0:
         return None
     what = tuple(v / W for v in shares)
-    if found is not None:
-        _, s = found.least(what)
+    s = sampled.s if found is None else found.least(what)[1]
     M1 = max(h_i * s_i * v for h_i, s_i, v in zip(h, s, what, strict=True))
-    M2 = sum(steps) * max(w / (W * q_i * c_i) for w, q_i, c_i in zip(wtilde, q, c, strict=True))
-    return General(wtilde, tuple(visits), c, q, W, what, h, s, M1, M2, rule)
+    M2 = sum(v.steps for v in visits) * max(each) / W
+    return General(tuple(visits), q, W, what, h, s, M1, M2, rule)
 
 
 def _goes_through(visit: Visit, size: int) -> bool:
@@ -190,7 +175,7 @@ def sampling_makers(method: Method, problem: Problem, clients: Clients) -> Maker
         sampled = participation_constants(method, clients)
         if sampled is not None:
             makers |= {name: (lambda c=c: c) for name, c in sampled.constants().items()}
-        gen = general(method, clients)
+        gen = None if sampled is None else general(method, clients, sampled)
     except (BadInput, Unsupported):  # too many clients or cohorts: the run does not need these constants
         return makers
     if gen is None:
@@ -304,12 +289,17 @@ def _uniform(method: Method, clients: Clients) -> str | None:
     return None if drawing.kind == "uniform" else "clients are not drawn uniformly."
 
 
-def _importance(method: Method, clients: Clients) -> str | None:
+def _independent(method: Method, clients: Clients) -> Sequence[Fraction]:
+    """The probabilities of the clients; none where these are not drawn independently."""
     drawing = method.participation.drawing(clients)
-    if drawing is None or drawing.kind != "independent":
+    return () if drawing is None or drawing.kind != "independent" else drawing.probabilities
+
+
+def _importance(method: Method, clients: Clients) -> str | None:
+    p, w = _independent(method, clients), clients.weights
+    if not p:
         return "clients are not drawn independently of each other."
-    pairs = list(zip(drawing.probabilities, clients.weights, strict=True))
-    if min(w for _, w in pairs) <= 0 or len({p / w for p, w in pairs}) > 1:
+    if min(w) <= 0 or len({a / b for a, b in zip(p, w, strict=True)}) > 1:
         return "the probabilities of the clients are not proportional to their weights."
     return None
 
@@ -317,16 +307,14 @@ def _importance(method: Method, clients: Clients) -> str | None:
 def _smallest_of_two(method: Method, clients: Clients) -> str | None:
     if clients.count != 2 or sum(clients.weights) != 1:
         return "the clients are not two of total weight 1."
-    drawing = method.participation.drawing(clients)
-    if drawing is None or drawing.kind != "independent":
+    p = _independent(method, clients)
+    if not p:
         return "clients are not drawn independently of each other."
-    p, q = drawing.probabilities
-    if p + q != 1:
+    if sum(p) != 1:
         return "the clients drawn in a round are not one in the mean."
     # max(q w_1/p, p w_2/q) is smallest where both are equal
-    if q**2 * clients.weights[0] != p**2 * clients.weights[1]:
-        return "M is smaller at other probabilities."
-    return None
+    smallest = p[1] ** 2 * clients.weights[0] == p[0] ** 2 * clients.weights[1]
+    return None if smallest else "M is smaller at other probabilities."
 
 
 def _equal_work(method: Method, clients: Clients) -> str | None:

@@ -24,7 +24,7 @@ from boundcheck.setting.expected_weights import expected_weights
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
-    from boundcheck.methods.schedules import Plan, Policy
+    from boundcheck.methods.schedules import Plan
     from boundcheck.problems.problem import Problem
 
 
@@ -51,13 +51,15 @@ class Entry:
         return above and (self.high is None or self.exact <= self.high)
 
 
-def require_column(method: Method, clients: int) -> None:
-    """Raises Unsupported for methods of which Table 2 says nothing: without fixed update times, or FedBuff."""
+def require_column(method: Method, clients: int) -> Plan:
+    """The schedule, of which Table 2 has a column. Raises Unsupported without fixed update times, and for FedBuff."""
     timing = answers.timing(method.participation)
-    if timing is None or timing.of(clients).values is None:
-        raise Unsupported(_no_times(method))
-    if timing.policy.arrivals not in (None, 1):
-        raise Unsupported(_no_column(timing.policy))
+    plan = None if timing is None else timing.plan(clients)
+    if plan is None:
+        raise Unsupported(f"Table 2 is about fixed update times and their schedules; {method.name} has none to go by.")
+    if plan.policy.arrivals not in (None, 1):
+        raise Unsupported(f"Table 2 has no column for a server that {plan.policy.words}.")
+    return plan
 
 
 def scheme_table(method: Method, problem: Problem) -> tuple[Entry, ...]:
@@ -67,11 +69,11 @@ def scheme_table(method: Method, problem: Problem) -> tuple[Entry, ...]:
     FedBuff among them, of which Table 2 has no column, and for schedules too long to go through.
     """
     clients = clients_of(problem)
-    timing = answers.timing(method.participation)
-    plan = None if timing is None else timing.plan(clients.count)
-    expected = expected_weights(method, clients)
-    if plan is None or expected is None or expected.covariance is None:
-        raise Unsupported(_no_times(method))
+    plan, expected = require_column(method, clients.count), expected_weights(method, clients)
+    if expected is None or expected.covariance is None:
+        raise Unsupported(
+            f"Table 2 is about the asynchronous paper's methods; {method.name} is none of them, or too long to go by."
+        )
     losses = losses_of(method, problem, expected)
     largest = max(v for kind in expected.kinds for v in kind.q.values())
     residual = losses.residual if losses is not None and losses.objectives.exact else None
@@ -122,23 +124,14 @@ def _printed(plan: Plan, p: Sequence[Fraction], spread: Fraction | None) -> Prin
             "W": ("Omega(M), O(M tau_M^M)", Fraction(count), Fraction(count) * max(whole) ** count),
             "R": ("mean of L_i(theta*) - L_i(theta_i*)", spread, spread),
         }
-    if policy.dt is not None:
-        rounds = [-(-t // policy.dt) for t in times]
-        return {
-            "d": _same("ceil(tau_i/dt) p_i", max(Fraction(e) * v for e, v in zip(rounds, p, strict=True))),
-            "N": _same("T/dt", 1 / policy.dt),
-            "alpha": _same("1", 1),
-            "beta": _same("0", 0),
-            "tau": ("0, floor(tau_M/tau_0)", Fraction(0), Fraction(slowest // fastest)),
-            "W": ("1, M ceil(tau_M/tau_0)^M", Fraction(1), Fraction(count) * (-(-slowest // fastest)) ** count),
-            "R": ("<= mean of L_i(theta*) - L_i(theta_i*)", Fraction(0), spread),
-        }
-    raise Unsupported(_no_column(policy))
-
-
-def _no_times(method: Method) -> str:
-    return f"Table 2 is about fixed update times and their schedules; {method.name} has none to go by."
-
-
-def _no_column(policy: Policy) -> str:
-    return f"Table 2 has no column for a server that {policy.words}."
+    assert policy.dt is not None, "a server that waits for all is always full"
+    rounds = [-(-t // policy.dt) for t in times]
+    return {
+        "d": _same("ceil(tau_i/dt) p_i", max(Fraction(e) * v for e, v in zip(rounds, p, strict=True))),
+        "N": _same("T/dt", 1 / policy.dt),
+        "alpha": _same("1", 1),
+        "beta": _same("0", 0),
+        "tau": ("0, floor(tau_M/tau_0)", Fraction(0), Fraction(slowest // fastest)),
+        "W": ("1, M ceil(tau_M/tau_0)^M", Fraction(1), Fraction(count) * (-(-slowest // fastest)) ** count),
+        "R": ("<= mean of L_i(theta*) - L_i(theta_i*)", Fraction(0), spread),
+    }
