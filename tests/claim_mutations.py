@@ -23,7 +23,7 @@ from boundcheck.evidence.claim import Claim, ClaimResult, Resolved, resolve, run
 from boundcheck.evidence.spec import claims_from_text, load_claims
 from boundcheck.methods import own_parts
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Constant, LocalWork
+from boundcheck.methods.parts import Constant, Unbiased
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem
 from boundcheck.setting import Setting
@@ -73,14 +73,17 @@ class Claims(Mapping[str, Claim]):
 
 
 class Posing(Setting):
-    """The setting of a mutated method whose local work declares what the sound one does: its constants are of that."""
+    """The setting of a mutated method that declares the sound one's local work and unbiased weights.
 
-    def __init__(self, method: Method, problem: Problem, declared: LocalWork) -> None:
+    Its constants are of those: they follow from what parts answer, so that a part alone cannot declare another thing.
+    """
+
+    def __init__(self, method: Method, problem: Problem, sound: Method) -> None:
         super().__init__(method, problem)
-        self.declared = Setting(replace(method, local=declared), problem)
+        weights = sound.aggregation if isinstance(sound.aggregation, Unbiased) else method.aggregation
+        self.declared = Setting(replace(method, local=sound.local, aggregation=weights), problem)
 
     _constants = property(lambda self: self.declared._constants)
-    _joint = property(lambda self: self.declared._joint)
 
 
 @dataclass(frozen=True)
@@ -104,10 +107,11 @@ class Mutations:
                 found = resolve(claim, claimed)
                 if not isinstance(found, Resolved):
                     return found
-                method, problem, local = change(found.setting.method), found.setting.problem, found.setting.method.local
+                sound, problem = found.setting.method, found.setting.problem
+                method = change(sound)
                 if claimed.metric.surrogate:  # the objective that the mutated method follows
                     problem = Setting(method, build_problem(claim.problem)).following().problem
-                return replace(found, setting=Posing(method, problem, local))
+                return replace(found, setting=Posing(method, problem, sound))
 
             monkeypatch.setattr(claims_module, "resolve", resolved)
         elif mutation in self.problems:

@@ -131,14 +131,17 @@ class BlockView:
 
     @cached_property
     def _client_noise(self) -> list[tuple[Fraction, ...]] | str:
-        """Per client the variance of each block of a step's gradient."""
-        found: list[tuple[Fraction, ...]] = []
-        everyone = tuple(range(self.clients.count))
+        """Per client the variance of each block of a step's gradient; or why there is none."""
         try:
-            every = [self.method.local.visits(i, everyone, self.clients) for i in everyone]
+            return self._computed_noise()
         except BadInput as error:
             return str(error)
-        for i, visits in enumerate(every):
+
+    def _computed_noise(self) -> list[tuple[Fraction, ...]] | str:
+        found: list[tuple[Fraction, ...]] = []
+        everyone = tuple(range(self.clients.count))
+        for i in everyone:
+            visits = self.method.local.visits(i, everyone, self.clients)
             visit = visits[0][1]
             if len(visits) != 1 or visit.steps != 1 or visit.scale != 1 or visit.prox:
                 return f"client {i} does not take exactly one plain step a round."
