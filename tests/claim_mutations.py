@@ -23,8 +23,9 @@ from boundcheck.evidence.claim import Claim, ClaimResult, Resolved, resolve, run
 from boundcheck.evidence.spec import claims_from_text, load_claims
 from boundcheck.methods import own_parts
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Constant
+from boundcheck.methods.parts import Constant, Unbiased
 from boundcheck.problems.build import build as build_problem
+from boundcheck.problems.problem import Problem
 from boundcheck.setting import Setting
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Condition, Statement
@@ -71,6 +72,20 @@ class Claims(Mapping[str, Claim]):
         return tomllib.loads(self._path.read_text())["claim"]
 
 
+class Posing(Setting):
+    """The setting of a mutated method that declares the sound one's local work and unbiased weights.
+
+    Its constants are of those: they follow from what parts answer, so that a part alone cannot declare another thing.
+    """
+
+    def __init__(self, method: Method, problem: Problem, sound: Method) -> None:
+        super().__init__(method, problem)
+        weights = sound.aggregation if isinstance(sound.aggregation, Unbiased) else method.aggregation
+        self.declared = Setting(replace(method, local=sound.local, aggregation=weights), problem)
+
+    _constants = property(lambda self: self.declared._constants)
+
+
 @dataclass(frozen=True)
 class Mutations:
     """Mutations by name, of each of the three things that a claim is made of."""
@@ -92,10 +107,11 @@ class Mutations:
                 found = resolve(claim, claimed)
                 if not isinstance(found, Resolved):
                     return found
-                method, problem = change(found.setting.method), found.setting.problem
+                sound, problem = found.setting.method, found.setting.problem
+                method = change(sound)
                 if claimed.metric.surrogate:  # the objective that the mutated method follows
-                    return replace(found, setting=Setting(method, build_problem(claim.problem)).following())
-                return replace(found, setting=Setting(method, problem))
+                    problem = Setting(method, build_problem(claim.problem)).following().problem
+                return replace(found, setting=Posing(method, problem, sound))
 
             monkeypatch.setattr(claims_module, "resolve", resolved)
         elif mutation in self.problems:

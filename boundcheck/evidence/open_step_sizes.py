@@ -184,7 +184,7 @@ def with_steps(
         values[name] = _solve(claimed, name, asked[name], values, index)
         solved[parameters[name]] = format_exact(values[name])
         waiting.remove(name)
-    setting = Setting(build_method(solved), first.problem)
+    setting = first.with_sizes(build_method(solved))
     _check_fixed(claimed, own, setting, asked)
     return solved, setting
 

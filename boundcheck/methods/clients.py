@@ -65,6 +65,11 @@ class Clients:
         """Whether all clients have the same weight."""
         return isinstance(self.weights, Repeated) or len(set(self.weights)) == 1
 
+    @cached_property
+    def one_size(self) -> bool:
+        """Whether all clients hold the same number of samples."""
+        return isinstance(self.sizes, Repeated) or len(set(self.sizes)) == 1
+
     @staticmethod
     def alike(count: int, size: int = 1) -> Clients:
         """Clients of equal weight and size."""

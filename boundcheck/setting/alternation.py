@@ -8,17 +8,17 @@ theta_1, theta_2 (minimisers of the client of even and of odd rounds) are those 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import fraction, identity
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.parts import GradientSteps, Stale, first_repeated
+from boundcheck.methods import answers
+from boundcheck.methods.parts import first_repeated
 from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.setting.local_work import plain_steps
+from boundcheck.setting.makers import Makers, make_exact
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
@@ -41,17 +41,11 @@ def _turns(method: Method, problem: Problem, each: int) -> _Turns | str:
         return f"the clients are not {'two' if each == 1 else 'four'}."
     if not isinstance(problem, QuadraticProblem) or any(a != identity(problem.dim) for a, _ in problem.forms().maps):
         return "the clients' objectives are not |theta - theta_i*|^2/2."
-    plain = (
-        isinstance(method.exchange, Stale)
-        and isinstance(method.local, GradientSteps)
-        and method.client_optimizer is None
-        and method.server_momentum is None
-    )
-    if not plain or method.momentum is not None or method.correction is not None or method.control is not None:
+    whole = plain_steps(method, clients, ("full",)) is not None
+    if not whole or not answers.starts_stale(method.exchange) or not replace(method, exchange=None).is_plain:
         return "the clients do not take full gradient steps on the model that they received last."
     try:
-        period = method.participation.period(clients)
-        if first_repeated(method.participation, clients) or period != 2:
+        if first_repeated(method.participation, clients) or method.participation.period(clients) != 2:
             return "the cohorts of the rounds are not two that alternate."
         even, odd = (method.participation.fixed(n, clients) for n in range(2))
         if even is None or odd is None or sorted((*even, *odd)) != list(range(clients.count)) or len(even) != each:
@@ -83,14 +77,15 @@ def _unlike_halves(found: _Turns) -> str | None:
     return None
 
 
-def alternation_makers(method: Method, problem: Problem) -> dict[str, Callable[[], Constant]]:
+def alternation_makers(method: Method, problem: Problem) -> Makers:
     """q_1, q_2, theta_1 and theta_2 of Example 2; empty for all else."""
     found = _turns(method, problem, 1) if problem.dim == 1 else ""
     if isinstance(found, str):
         return {}
-    values: dict[str, tuple[Fraction, str]] = {}
+    makers: Makers = {}
     for k, (cohort, weights) in enumerate(zip(found.cohorts, found.weights, strict=True), 1):
         who = "even" if k == 1 else "odd"
-        values[f"q_{k}"] = weights[0], f"aggregation weight in {who} rounds"
-        values[f"theta_{k}"] = fraction(found.minimisers[cohort[0]][0, 0]), f"minimiser of the client of {who} rounds"
-    return {k: partial(Constant, value, Known.EXACT, "exact", how) for k, (value, how) in values.items()}
+        minimiser = fraction(found.minimisers[cohort[0]][0, 0])
+        makers[f"q_{k}"] = make_exact(weights[0], f"aggregation weight in {who} rounds")
+        makers[f"theta_{k}"] = make_exact(minimiser, f"minimiser of the client of {who} rounds")
+    return makers

@@ -39,21 +39,21 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.methods.parts import GradientSteps, StochasticSteps
 from boundcheck.problems.problem import QuadraticProblem, clients_of
 from boundcheck.setting.alternation import alternation_hypotheses, alternation_makers
 from boundcheck.setting.expected_weights import DataKinds, Expected, data_kinds, expected_weights
+from boundcheck.setting.local_work import draws_samples, plain_steps
+from boundcheck.setting.makers import Makers, make_exact
 from boundcheck.setting.objectives import Objectives, objectives_of
 from boundcheck.setting.update_times import participation_makers, time_hypotheses, time_makers
 
 if TYPE_CHECKING:
+    from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
 
 MAX_MINIMISERS = 2000  # different cohorts whose objective is minimised
-
-Makers = dict[str, Callable[[], Constant]]
 
 
 def async_makers(method: Method, problem: Problem) -> Makers:
@@ -64,7 +64,7 @@ def async_makers(method: Method, problem: Problem) -> Makers:
         return {}
     losses, data = losses_of(method, problem, expected), data_kinds(problem)
     return {
-        **_of_rounds(method, expected, data),
+        **_of_rounds(method, clients, expected, data),
         **time_makers(method, clients),
         **participation_makers(method, clients, expected, data),
         **alternation_makers(method, problem),
@@ -72,43 +72,35 @@ def async_makers(method: Method, problem: Problem) -> Makers:
     }
 
 
-def _exact(value: Fraction | int, how: str) -> Callable[[], Constant]:
-    return partial(Constant, Fraction(value), Known.EXACT, "exact", how)
-
-
-def _of_rounds(method: Method, expected: Expected, data: DataKinds) -> Makers:
+def _of_rounds(method: Method, clients: Clients, expected: Expected, data: DataKinds) -> Makers:
     totals = [kind.total for kind in expected.full_kinds]
     share = sum((kind.share for kind in expected.full_kinds), Fraction(0))
+    mean = sum((kind.share * kind.total for kind in expected.kinds), Fraction(0))
     found: Makers = {
-        "rho": _exact(max(Fraction(1), *totals), "largest q(n), at least 1"),
-        "q_min": _exact(min(totals), "least q(n) of a round with clients"),
-        "q_max": _exact(max(v for kind in expected.full_kinds for v in kind.q.values()), "largest q_i(n)"),
-        "q_bar": _exact(sum((k.share * k.total for k in expected.kinds), Fraction(0)), "mean of q(n) over all rounds"),
-        "rounds_share": _exact(share, "share of rounds in which someone takes part"),
+        "rho": make_exact(max(Fraction(1), *totals), "largest q(n), at least 1"),
+        "q_min": make_exact(min(totals), "least q(n) of a round with clients"),
+        "q_max": make_exact(max(v for kind in expected.full_kinds for v in kind.q.values()), "largest q_i(n)"),
+        "q_bar": make_exact(mean, "mean of q(n) over all rounds"),
+        "rounds_share": make_exact(share, "share of rounds in which someone takes part"),
     }
-    local = method.local
-    if isinstance(local, GradientSteps | StochasticSteps):
-        steps = local.E if isinstance(local, GradientSteps) else local.steps
-        found["local_steps"] = _exact(steps, "counted: local steps of a client in a round")
-    if expected.delay is not None:
-        found["tau_delay"] = _exact(expected.delay, "largest number of rounds between receipt and contribution")
-    if expected.window is not None:
-        found["window"] = _exact(expected.window, "rounds after which the expected weights have had their means")
-    if expected.period is not None:
-        found["period"] = _exact(expected.period, "rounds after which the cohorts repeat")
+    counts = {
+        "local_steps": (plain_steps(method, clients), "counted: local steps of a client in a round"),
+        "tau_delay": (expected.delay, "largest number of rounds between receipt and contribution"),
+        "window": (expected.window, "rounds after which the expected weights have had their means"),
+        "period": (expected.period, "rounds after which the cohorts repeat"),
+    }
+    found |= {name: make_exact(count, how) for name, (count, how) in counts.items() if count is not None}
     if expected.covariance is not None:
         how = expected.covariance.how
-        found["alpha"] = _exact(expected.covariance.alpha, how)
-        found["beta"] = _exact(expected.covariance.beta, f"largest E[w_i^2]/q_i - alpha q_i; {how}")
+        found["alpha"] = make_exact(expected.covariance.alpha, how)
+        found["beta"] = make_exact(expected.covariance.beta, f"largest E[w_i^2]/q_i - alpha q_i; {how}")
     if expected.certain:
-        found["alpha_det"] = _exact(1, "the weights are not random")
-        found["beta_det"] = _exact(0, "the weights are not random")
+        found["alpha_det"] = make_exact(1, "the weights are not random")
+        found["beta_det"] = make_exact(0, "the weights are not random")
     largest = max(data.chi_square(kind.q) for kind in expected.full_kinds)
-    found["chi2_max"] = _exact(largest, "largest chi-square distance of a round, over the data that take part")
-    if len(expected.full_kinds) == len(expected.kinds) and all(data.complete(k.q) for k in expected.kinds):
-        found["U_loss"] = _exact(0, "every kind of data takes part in every round")
+    found["chi2_max"] = make_exact(largest, "largest chi-square distance of a round, over the data that take part")
     if data.complete(expected.mean):
-        found["chi2"] = _exact(data.chi_square(expected.mean), "sum of (r_j - st_j)^2/st_j")
+        found["chi2"] = make_exact(data.chi_square(expected.mean), "sum of (r_j - st_j)^2/st_j")
     return found
 
 
@@ -267,7 +259,7 @@ def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
         if curved is not None:
             grows = f"client {curved} is a quadratic, whose gradient grows without bound."
             found |= {"bounded_gradients": grows, "bounded_sample_gradients": grows}
-    if isinstance(method.local, StochasticSteps):
+    if draws_samples(method, clients):
         found.setdefault("bounded_sample_gradients", "single samples may have longer gradients than the clients.")
     return {"bounded_sample_gradients": None, **found}  # a local step that uses all samples has the client's gradient
 
@@ -275,7 +267,7 @@ def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
 def _biased_steps(method: Method, problem: Problem) -> str | None:
     """Why the sampled gradient of a step has another mean than the client's own, None where it has not."""
     samples = getattr(problem, "samples", None)
-    if not isinstance(method.local, StochasticSteps) or not isinstance(problem, QuadraticProblem) or samples is None:
+    if not isinstance(problem, QuadraticProblem) or samples is None or not draws_samples(method, clients_of(problem)):
         return None
     pairs = zip(samples(), problem.forms().maps, strict=True)
     bad = next((i for i, (own, client) in enumerate(pairs) if own.mean() != client), None)

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.setting.makers import Makers, exact
 
 if TYPE_CHECKING:
     from boundcheck.certified.blocks import Partition
@@ -56,17 +56,18 @@ class AveragingMatrices:
 
     @cached_property
     def blocks(self) -> list[tuple[int, Rows, list[Rows]]]:
-        """Per block that is not empty its size, J_j, and the P_(j,k) over a period."""
+        """Per block that is not empty its size, J_j, and the different P_(j,k) over a period."""
         found: list[tuple[int, Rows, list[Rows]]] = []
-        for block in self.partition:
-            if not len(block):
-                continue
-            size = len(block)
-            whole = full_average(self.weights, size)
-            count = len(whole)
-            one = [[Fraction(int(p == q)) for q in range(count)] for p in range(count)]
-            found.append((size, whole, [whole if set(block) <= set(met) else one for met in self.pattern]))
+        for block in filter(len, self.partition):
+            whole = full_average(self.weights, len(block))
+            one = [[Fraction(int(p == q)) for q in range(len(whole))] for p in range(len(whole))]
+            averaged = {set(block) <= set(met) for met in self.pattern}
+            found.append((len(block), whole, [whole if own else one for own in averaged]))
         return found
+
+    @cached_property
+    def _products(self) -> list[tuple[int, Rows]]:
+        return [(size, product(p, q)) for size, _, every in self.blocks for p in every for q in every]
 
     def row_defect(self) -> Fraction:
         """Property 1."""
@@ -76,28 +77,23 @@ class AveragingMatrices:
         """Property 2."""
         return max(_apart(product(whole, p), whole) for _, whole, every in self.blocks for p in every)
 
-    @cached_property
-    def _products(self) -> list[tuple[int, Rows]]:
-        return [(size, product(p, q)) for size, _, every in self.blocks for p in _unlike(every) for q in _unlike(every)]
-
     def symmetry_defect(self) -> Fraction:
         """Property 3."""
         return max(_apart(both, [list(c) for c in zip(*both, strict=True)]) for _, both in self._products)
 
     def inner_defect(self) -> Fraction:
         """Property 4, every d_j x d_j block being diagonal."""
-        return max(
-            (abs(v) for size, both in self._products for p, row in enumerate(both) for q, v in enumerate(row)
-             if p % size != q % size),
-            default=Fraction(0),
-        )  # fmt: skip
+        return self._largest(lambda p, q, size: p % size != q % size)
 
     def outer_defect(self) -> Fraction:
         """Property 4, the matrix being zero outside diagonal blocks of size m x m, and these diagonal."""
-        return max(
-            (abs(v) for _, both in self._products for p, row in enumerate(both) for q, v in enumerate(row) if p != q),
-            default=Fraction(0),
-        )
+        return self._largest(lambda p, q, size: p != q)
+
+    def _largest(self, asked: Callable[[int, int, int], bool]) -> Fraction:
+        """The largest |entry| of the products in these rows and columns."""
+        rows = ((size, p, row) for size, both in self._products for p, row in enumerate(both))
+        entries = ((size, p, q, v) for size, p, row in rows for q, v in enumerate(row))
+        return max((abs(v) for size, p, q, v in entries if asked(p, q, size)), default=Fraction(0))
 
     def cross_weight(self) -> Fraction:
         """The entry of J_j between the first numbers of the last two workers, j the last block."""
@@ -109,32 +105,19 @@ def _apart(a: Rows, b: Rows) -> Fraction:
     return max(abs(x - y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True))
 
 
-def _unlike(every: Sequence[Rows]) -> list[Rows]:
-    """The matrices without repetitions."""
-    found: list[Rows] = []
-    for p in every:
-        if p not in found:
-            found.append(p)
-    return found
-
-
-def averaging_makers(
-    partition: Partition, pattern: Sequence[Sequence[int]], weights: Sequence[Fraction]
-) -> dict[str, Callable[[], Constant]]:
+def averaging_makers(partition: Partition, pattern: Sequence[Sequence[int]], weights: Sequence[Fraction]) -> Makers:
     """How each defect is computed; none for matrices with more than `MAX_SIZE` rows."""
     largest = max((len(block) for block in partition), default=0)
     if not largest or largest * len(weights) > MAX_SIZE:
         return {}
     found = AveragingMatrices(partition, pattern, weights)
-
-    def exact(compute: Callable[[], Fraction]) -> Callable[[], Constant]:
-        return lambda: Constant(compute(), Known.EXACT, "exact", "from the averaging matrices, entry by entry")
-
-    return {
-        "averaging_row_defect": exact(found.row_defect),
-        "averaging_product_defect": exact(found.product_defect),
-        "averaging_symmetry_defect": exact(found.symmetry_defect),
-        "averaging_inner_defect": exact(found.inner_defect),
-        "averaging_outer_defect": exact(found.outer_defect),
-        "averaging_cross_weight": exact(found.cross_weight),
+    computed = {
+        "row_defect": found.row_defect,
+        "product_defect": found.product_defect,
+        "symmetry_defect": found.symmetry_defect,
+        "inner_defect": found.inner_defect,
+        "outer_defect": found.outer_defect,
+        "cross_weight": found.cross_weight,
     }
+    how = "from the averaging matrices, entry by entry"
+    return {f"averaging_{name}": (lambda value=value: exact(value(), how)) for name, value in computed.items()}

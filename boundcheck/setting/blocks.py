@@ -40,21 +40,22 @@ from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName, Unsupported
-from boundcheck.methods.parts import Blocks
+from boundcheck.methods import answers
 from boundcheck.problems.problem import QuadraticProblem, clients_of
 from boundcheck.setting.averaging_matrices import averaging_makers
+from boundcheck.setting.local_work import variance_share
+from boundcheck.setting.makers import Makers, exact, make_exact
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
+    from boundcheck.methods.parts import Blocks
     from boundcheck.problems.problem import Problem
 
 
 SUFFIXES = {"B": "blocks", "S": "separable", "W": "weighted", "G": "global"}
 MAX_WORKERS = 1000
 UNKNOWN_NOISE = "the variance of a sample's gradient is not known at every point."  # says nothing of the hypothesis
-
-Maker = Callable[[], Constant]
 
 
 @dataclass(frozen=True)
@@ -88,23 +89,25 @@ class BlockView:
             return coupled(self.hessians[:1], self.partition)
         return coupled(self.hessians, self.partition)
 
-    def lipschitz(self, reading: str) -> Lipschitz | None:
-        """The L_j of one reading of Assumption 1, None where there are none to be had."""
+    def lipschitz(self, reading: str) -> Lipschitz:
+        """The L_j of one reading of Assumption 1, where the problem is smooth.
+
+        Of the separable one they are what they must be; where blocks are coupled the hypothesis fails, not these.
+        """
+        reading = "blocks" if reading == "separable" else reading
         if reading not in self._lipschitz:
             self._lipschitz[reading] = self._make(reading)
         return self._lipschitz[reading]
 
     @cached_property
-    def _lipschitz(self) -> dict[str, Lipschitz | None]:
+    def _lipschitz(self) -> dict[str, Lipschitz]:
         return {}
 
-    def _make(self, reading: str) -> Lipschitz | None:
+    def _make(self, reading: str) -> Lipschitz:
         if self.maps is not None:
-            if reading == "separable":  # what its L_j must be; where blocks are coupled the hypothesis fails, not these
-                reading = "blocks"
-            return lipschitz(reading, self.hessians, self.partition)
-        if reading == "separable" or self.unsmooth is not None:
-            return None
+            found = lipschitz(reading, self.hessians, self.partition)
+            assert found is not None, "the separable reading alone may have none"
+            return found
         known = self.problem.constants()["L"]  # a global constant serves for every block, and in norm
         exact = reading == "global" and known.side == "exact"
         return Lipschitz((known.value,) * len(self.partition), exact, known.how)
@@ -123,51 +126,57 @@ class BlockView:
     @cached_property
     def noise(self) -> tuple[Fraction, ...] | str:
         """sigma_j^2, one a block: the largest variance over clients and points; or why there is none."""
-        try:
-            own = self._client_noise
-        except BadInput as error:
-            return str(error)
-        if isinstance(own, str):
-            return own
-        return tuple(max(v[j] for v in own) for j in range(len(self.partition)))
+        own = self._client_noise
+        return own if isinstance(own, str) else tuple(map(max, zip(*own, strict=True)))
 
     @cached_property
     def _client_noise(self) -> list[tuple[Fraction, ...]] | str:
-        """Per client the variance of each block of a step's gradient."""
+        """Per client the variance of each block of a step's gradient; or why there is none."""
+        try:
+            return self._computed_noise()
+        except BadInput as error:
+            return str(error)
+
+    def _computed_noise(self) -> list[tuple[Fraction, ...]] | str:
         found: list[tuple[Fraction, ...]] = []
-        samples: Any = None
-        known: dict[tuple[int, int], tuple[Fraction, ...]] = {}  # of clients that share samples and map
         everyone = tuple(range(self.clients.count))
         for i in everyone:
             visits = self.method.local.visits(i, everyone, self.clients)
-            if len(visits) != 1 or visits[0][1].steps != 1 or visits[0][1].scale != 1 or visits[0][1].prox:
+            visit = visits[0][1]
+            if len(visits) != 1 or visit.steps != 1 or visit.scale != 1 or visit.prox:
                 return f"client {i} does not take exactly one plain step a round."
-            visit, size = visits[0][1], self.clients.sizes[i]
-            share = _share(visit.sampling, min(visit.batch, size), size)
+            share = variance_share(visit, self.clients.sizes[i])
             if share is None:
                 return f"client {i} does not step along a sampled gradient."
-            if share == 0:
-                found.append((Fraction(0),) * len(self.partition))
-                continue
-            seen = self._seen("block_variances", i)
-            if seen is not None:
-                found.append(tuple(v * share for v in seen))
-                continue
-            if self.maps is None or not hasattr(self.problem, "samples"):
-                return UNKNOWN_NOISE
-            if samples is None:
-                samples = getattr(self.problem, "samples")()  # noqa: B009  (no protocol names it)
-            key = (id(getattr(samples[i], "parts", samples[i])), id(self.maps[i]))
-            if key in known:
-                found.append(tuple(v * share for v in known[key]))
-                continue
-            own = block_variances(samples[i], self.maps[i], self.partition)
-            free = next((j for j, v in enumerate(own) if v is None), None)
-            if free is not None:
-                return f"the gradients of the samples of client {i} spread without bound in block {free}."
-            known[key] = tuple(v for v in own if v is not None)
-            found.append(tuple(v * share for v in known[key]))
+            own = self._sample_noise(i) if share else (Fraction(0),) * len(self.partition)
+            if isinstance(own, str):
+                return own
+            found.append(tuple(v * share for v in own))
         return found
+
+    def _sample_noise(self, i: int) -> Sequence[Fraction] | str:
+        """The variance of each block of a single sample's gradient at a client; or why there is none."""
+        seen = self._seen("block_variances", i)
+        if seen is not None:
+            return seen
+        if self.maps is None or not hasattr(self.problem, "samples"):
+            return UNKNOWN_NOISE
+        samples = self._samples[i]
+        key = (id(getattr(samples, "parts", samples)), id(self.maps[i]))  # clients may share samples and map
+        if key not in self._variances:
+            self._variances[key] = block_variances(samples, self.maps[i], self.partition)
+        own = self._variances[key]
+        if None in own:
+            return f"the gradients of the samples of client {i} spread without bound in block {own.index(None)}."
+        return [v for v in own if v is not None]
+
+    @cached_property
+    def _samples(self) -> Any:
+        return getattr(self.problem, "samples")()  # noqa: B009  (no protocol names it)
+
+    @cached_property
+    def _variances(self) -> dict[tuple[int, int], Sequence[Fraction | None]]:
+        return {}
 
     def _seen(self, name: str, *client: int) -> Any:
         """What a problem with measured constants tells of these blocks; None where there is nothing."""
@@ -177,7 +186,7 @@ class BlockView:
     @cached_property
     def varied(self) -> str | None:
         """Why the noise is not alike for all clients; None where it is."""
-        own = self._client_noise if not isinstance(self.noise, str) else self.noise
+        own = self._client_noise
         if isinstance(own, str):
             return own
         bad = next((i for i, v in enumerate(own) if v != own[0]), None)
@@ -209,29 +218,18 @@ class BlockView:
         return Constant(Fraction(1), Known.CERTIFIED, "upper", "1, since Assumption 4 asks for beta^2 >= 1")
 
 
-def _objection(problem: Problem, name: str) -> str | None:
+def _objection(problem: Problem, name: str, unknown: str | None = "the problem does not say.") -> str | None:
+    """Why the problem breaks a hypothesis, None where it meets it; `unknown` where it cannot tell."""
     try:
         return problem.violations(name)
     except UnknownName:
-        return "the problem does not say."
-
-
-def _share(sampling: str, batch: int, size: int) -> Fraction | None:
-    """The variance of a step's gradient over that of a single sample's; None for no sampled gradient."""
-    if sampling == "full" or size == 1:
-        return Fraction(0)
-    if sampling == "replacement":
-        return Fraction(1, batch)
-    if sampling == "reshuffled":
-        return Fraction(size - batch, batch * (size - 1))
-    return None
+        return unknown
 
 
 def block_view(method: Method, problem: Problem) -> BlockView | None:
     """The view of a method that averages blocks of models held by all clients; None for others."""
-    exchange = method.exchange
-    clients = clients_of(problem)
-    if not isinstance(exchange, Blocks) or clients.count > MAX_WORKERS or exchange.hand_over is not None:
+    exchange, clients = answers.averaging(method.exchange), clients_of(problem)
+    if exchange is None or clients.count > MAX_WORKERS or exchange.hand_over is not None:
         return None
     try:
         exchange = _told(exchange, problem)
@@ -249,77 +247,59 @@ def _told(exchange: Blocks, problem: Problem) -> Blocks:
     return replace(exchange, partition=of_network(str(exchange.partition), exchange.tau))
 
 
-def block_makers(method: Method, problem: Problem) -> dict[str, Maker]:
+def block_makers(method: Method, problem: Problem) -> Makers:
     """How each constant is computed that method and problem have together as workers that average blocks."""
     view = block_view(method, problem)
     if view is None:
         return {}
     pattern = view.exchange.pattern(problem.dim)
-    found: dict[str, Maker] = {
-        "m": lambda: _exact(Fraction(view.clients.count), "counted: workers"),
-        "sum_p2": lambda: _exact(sum((w * w for w in problem.weights), Fraction(0)), "sum of p_i^2"),
-        "averaged_per_period": lambda: _exact(Fraction(sum(map(len, pattern))), "counted: coordinates averaged"),
-        "averagings_per_period": lambda: _exact(
-            Fraction(sum(bool(c) for c in pattern)), "counted: rounds that end with an average"
-        ),
+    noise, blocks = view.noise, view.dissimilarity
+    found: Makers = {
+        "m": make_exact(view.clients.count, "counted: workers"),
+        "sum_p2": lambda: exact(sum((w * w for w in problem.weights), Fraction(0)), "sum of p_i^2"),
+        "averaged_per_period": make_exact(sum(map(len, pattern)), "counted: coordinates averaged"),
+        "averagings_per_period": make_exact(sum(map(bool, pattern)), "counted: rounds that end with an average"),
         **averaging_makers(view.partition, pattern, view.averaging),
     }
-    if not isinstance(view.noise, str):
-        found["sigma2_total"] = partial(_noise, view)
+    sums: dict[str, tuple[int, Callable[[], Sequence[Fraction]], str]] = {}
+    if not isinstance(noise, str):
+        how = "sum over the blocks of the largest variance of a step's gradient"
+        found["sigma2_total"] = lambda: from_above(sum(noise, Fraction(0)), how)
+        sums["sum_L_sigma2"] = 1, lambda: noise, "L_j sigma_j^2"
+        sums["sum_L2_sigma2"] = 2, lambda: noise, "L_j^2 sigma_j^2"
     if view.unlike is None:
         found |= {"beta2_total": view.beta2_total, "kappa2": lambda: problem.constants()["G2"]}
-    blocks = view.dissimilarity
-    bounded = blocks is not None and blocks.free_block is None
-    if blocks is not None and bounded:
-        how = "one beta^2 for all blocks: 1 for equal Hessians, else twice the least possible, at least 1"
-        found["beta2_diss"] = lambda: _exact(blocks.beta2 or Fraction(1), how)
+    if blocks is not None and blocks.free_block is None:
+        one = "one beta^2 for all blocks: 1 for equal Hessians, else twice the least possible, at least 1"
+        found["beta2_diss"] = lambda: exact(blocks.beta2 or Fraction(1), one)
         found["kappa2_diss"] = lambda: from_above(sum(_kappa2(blocks), Fraction(0)), "sum of the least kappa_j^2")
+        sums["sum_L2_kappa2"] = 2, lambda: _kappa2(blocks), "L_j^2 kappa_j^2"
     for suffix, reading in SUFFIXES.items():
         if view.unsmooth is not None or (reading == "separable" and view.maps is None):
             continue
-        own = {"Lmax": partial(_largest, view, reading)}
-        if not isinstance(view.noise, str):
-            own["sum_L_sigma2"] = partial(_noise_sum, view, reading, 1)
-            own["sum_L2_sigma2"] = partial(_noise_sum, view, reading, 2)
-        if bounded:
-            own["sum_L2_kappa2"] = partial(_dissimilarity_sum, view, reading)
+        own: Makers = {"Lmax": partial(_largest, view, reading)}
+        own |= {name: partial(_sum, view, reading, *how) for name, how in sums.items()}
         found |= {f"{name}_{suffix}": make for name, make in own.items()}
         if suffix == "W":
             found |= own
     return found
 
 
-def _exact(value: Fraction, how: str) -> Constant:
-    return Constant(value, Known.EXACT, "exact", how)
-
-
-def _with(exact: bool, value: Fraction, how: str) -> Constant:
-    """A constant that rests on L_j that are exact, or certified from above."""
-    return from_above(value, how) if exact else Constant(round_up(value), Known.CERTIFIED, "upper", how)
-
-
-def _smooth(view: BlockView, reading: str) -> Lipschitz:
-    found = view.lipschitz(reading)
-    assert found is not None
-    return found
-
-
-def _noise(view: BlockView) -> Constant:
-    assert not isinstance(view.noise, str)
-    return from_above(sum(view.noise, Fraction(0)), "sum over the blocks of the largest variance of a step's gradient")
-
-
 def _largest(view: BlockView, reading: str) -> Constant:
-    found = _smooth(view, reading)
+    found = view.lipschitz(reading)
     return _with(found.exact, found.largest, f"largest L_j ({reading}): {found.how}")
 
 
-def _noise_sum(view: BlockView, reading: str, power: int) -> Constant:
-    found, noise = _smooth(view, reading), view.noise
-    assert not isinstance(noise, str)
-    value = sum((v**power * s for v, s in zip(found.values, noise, strict=True)), Fraction(0))
-    letter = "L_j" if power == 1 else f"L_j^{power}"
-    return _with(found.exact or not any(noise), value, f"sum of {letter} sigma_j^2, L_j ({reading}): {found.how}")
+def _sum(view: BlockView, reading: str, power: int, of: Callable[[], Sequence[Fraction]], what: str) -> Constant:
+    """The sum over the blocks of L_j^power times another number."""
+    found, others = view.lipschitz(reading), of()
+    value = sum((v**power * s for v, s in zip(found.values, others, strict=True)), Fraction(0))
+    return _with(found.exact or not any(others), value, f"sum of {what}, L_j ({reading}): {found.how}")
+
+
+def _with(exactly: bool, value: Fraction, how: str) -> Constant:
+    """A constant that rests on L_j that are exact, or certified from above."""
+    return from_above(value, how) if exactly else Constant(round_up(value), Known.CERTIFIED, "upper", how)
 
 
 def _kappa2(blocks: BlockDissimilarity) -> list[Fraction]:
@@ -327,79 +307,38 @@ def _kappa2(blocks: BlockDissimilarity) -> list[Fraction]:
     return [v for v in blocks.kappa2(blocks.beta2) if v is not None]
 
 
-def _dissimilarity_sum(view: BlockView, reading: str) -> Constant:
-    found, blocks = _smooth(view, reading), view.dissimilarity
-    assert blocks is not None
-    kappa2 = _kappa2(blocks)
-    value = sum((v * v * k for v, k in zip(found.values, kappa2, strict=True)), Fraction(0))
-    return _with(found.exact or not any(kappa2), value, f"sum of L_j^2 kappa_j^2, L_j ({reading}): {found.how}")
-
-
 def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
     """Hypothesis -> why it fails, or None where it holds; one that cannot be decided is left out."""
     view = block_view(method, problem)
     if view is None:
         return {}
-    p, m = list(problem.weights), view.clients.count
+    noise, blocks = view.noise, view.dissimilarity
+    objective = list(view.averaging) == list(problem.weights)
+    uniform = all(w == Fraction(1, view.clients.count) for w in view.averaging)
     found: dict[str, str | None] = {
-        **_smoothness(view),
         "averages_as_objective": None
-        if list(view.averaging) == p
+        if objective
         else "the models are averaged with other weights than the clients have in F.",
-        "averages_uniformly": None
-        if all(w == Fraction(1, m) for w in view.averaging)
-        else "the models are not averaged with equal weights.",
+        "averages_uniformly": None if uniform else "the models are not averaged with equal weights.",
     }
-    if view.noise != UNKNOWN_NOISE:
-        found["block_variance"] = view.noise if isinstance(view.noise, str) else None
-    objection = _answer(view, "gradient_dissimilarity")
-    if objection is not None or view.unlike is None:
-        found["total_dissimilarity"] = objection
-    blocks = view.dissimilarity
+    rough = _objection(problem, "smooth_clients", None)
+    if rough is not None or view.unsmooth is None:
+        found |= dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), rough)
+    if noise != UNKNOWN_NOISE:
+        found["block_variance"] = noise if isinstance(noise, str) else None
+    unlike = _objection(problem, "gradient_dissimilarity", None)
+    if unlike is not None or view.unlike is None:
+        found["total_dissimilarity"] = unlike
     if blocks is not None:
         free = blocks.free_block
-        found["block_dissimilarity"] = (
-            None if free is None else f"in block {free} a client's gradient varies where that of F does not."
-        )
-    if blocks is not None and view.maps is not None:
-        found["pure_noise"] = _not_only_noise(view)
-        found["even_noise"] = view.noise if isinstance(view.noise, str) else _uneven(view, view.noise)
-    return found
-
-
-def _answer(view: BlockView, name: str) -> str | None:
-    """Why the problem breaks a hypothesis; None where it meets it or cannot tell."""
-    try:
-        return view.problem.violations(name)
-    except UnknownName:
-        return None
-
-
-def _smoothness(view: BlockView) -> dict[str, str | None]:
-    """The four readings of Assumption 1, with the constants that the instance has in each."""
-    objection = _answer(view, "smooth_clients")
-    known = objection is not None or view.unsmooth is None
-    found: dict[str, str | None] = (
-        dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), objection) if known else {}
-    )
+        why = f"in block {free} a client's gradient varies where that of F does not."
+        found["block_dissimilarity"] = None if free is None else why
     if view.maps is not None:
         pair = view.coupled
-        found["smooth_separable"] = (
-            None if pair is None else f"the Hessian of client {pair[0]} couples the blocks {pair[1]} and {pair[2]}."
-        )
+        why = None if pair is None else f"the Hessian of client {pair[0]} couples the blocks {pair[1]} and {pair[2]}."
+        found["smooth_separable"] = why
+        moved = next((i for i, (a, b) in enumerate(view.maps) if any((*a.entries(), *b.entries()))), None)
+        found["pure_noise"] = view.varied if moved is None else f"the gradient of client {moved} is not 0 everywhere."
+        even = isinstance(noise, str) or len(set(noise)) == 1
+        found["even_noise"] = view.varied or (None if even else "the noise has not the same variance in every block.")
     return found
-
-
-def _not_only_noise(view: BlockView) -> str | None:
-    assert view.maps is not None
-    for i, (a, b) in enumerate(view.maps):
-        if any(v != 0 for v in (*a.entries(), *b.entries())):
-            return f"the gradient of client {i} is not 0 everywhere."
-    return view.varied
-
-
-def _uneven(view: BlockView, noise: tuple[Fraction, ...]) -> str | None:
-    varied = view.varied
-    if varied is not None:
-        return varied
-    return None if len(set(noise)) == 1 else "the noise has not the same variance in every block."

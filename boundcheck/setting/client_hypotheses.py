@@ -10,15 +10,15 @@ hold different samples.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boundcheck.errors import Unsupported
-from boundcheck.methods.clients import Repeated
 from boundcheck.problems._scalar import ScalarInstance
-from boundcheck.problems.problem import QuadraticProblem
+from boundcheck.problems.problem import QuadraticProblem, clients_of
 
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
@@ -34,8 +34,7 @@ def client_hypotheses(problem: Problem) -> tuple[dict[str, str | None], frozense
 
     One that cannot be decided is left out.
     """
-    weights = problem.weights
-    alike = isinstance(weights, Repeated) or all(w == weights[0] for w in weights)
+    alike = replace(clients_of(problem), weights=problem.weights).one_weight
     found: dict[str, str | None] = {
         "plain_mean": None if alike else f"{_DIFFERENT}, so that F is not their plain mean.",
         "zero_at_start": "the start is not 0." if _starts_away(problem) else None,

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.methods.parts import Blocks, ExactSolve, Proximal
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting.asynchronous import async_makers
 from boundcheck.setting.blocks import block_makers
+from boundcheck.setting.makers import Makers, make_exact
 from boundcheck.setting.participation import MAX_CLIENTS, sampling_makers, weight_makers
 from boundcheck.setting.proximal import feddane_makers
 from boundcheck.theory.keys import CATALOGUE
@@ -21,8 +21,6 @@ from boundcheck.theory.keys import CATALOGUE
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
-
-Makers = dict[str, Callable[[], Constant]]
 
 METHOD = "method/"  # the group of the method's own parameters
 # The name under which problems and methods report a constant -> its key; parameters of methods have keys of their own.
@@ -56,10 +54,8 @@ def joint_makers(method: Method, problem: Problem) -> Makers:
     makers: Makers = {}
     if clients.count > MAX_CLIENTS:
         return sampling_makers(method, problem, clients)
-    if isinstance(method.exchange, Blocks):  # workers that average blocks of their models
-        makers |= block_makers(method, problem)
-    if isinstance(method.local, ExactSolve | Proximal):
-        makers |= feddane_makers(method, problem)
+    makers |= block_makers(method, problem)  # workers that average blocks of their models
+    makers |= feddane_makers(method, problem)  # local work on subproblems
     makers |= async_makers(method, problem)  # methods with delays, and the others of that paper
     return makers | sampling_makers(method, problem, clients)
 
@@ -78,12 +74,21 @@ def pair_makers(method: Method, problem: Problem) -> Makers:
     known = problem.constants()
     makers: Makers = {key_of_problem(name): partial(known.__getitem__, name) for name in known}
     makers |= {key_of_name(name): make for name, make in weight_makers(clients_of(problem)).items()}
+    return makers | _by_key(joint_makers(method, problem), problem) | _parameters(method)
+
+
+def sized_makers(method: Method, problem: Problem) -> Makers:
+    """Those of `pair_makers` that depend on the step sizes: the parameters, and how inexact local solves are."""
+    return _by_key(feddane_makers(method, problem), problem) | _parameters(method)
+
+
+def _by_key(makers: Makers, problem: Problem) -> Makers:
     rests = getattr(problem, "rests_on_estimates", rests_on_nothing)
-    for name, make in joint_makers(method, problem).items():
-        makers[key_of_name(name)] = partial(_estimated, make) if rests(name) else make
-    for key, value in parameters_of(method).items():
-        makers[key] = partial(Constant, value, Known.EXACT, "exact", "parameter of the method")
-    return makers
+    return {key_of_name(name): partial(_estimated, make) if rests(name) else make for name, make in makers.items()}
+
+
+def _parameters(method: Method) -> Makers:
+    return {key: make_exact(value, "parameter of the method") for key, value in parameters_of(method).items()}
 
 
 def reported_names(keys: Mapping[str, Constant], method: Method) -> dict[str, str]:

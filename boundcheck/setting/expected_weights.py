@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.parts import Stale, Timed, first_repeated
+from boundcheck.methods import answers
+from boundcheck.methods.parts import first_repeated
 from boundcheck.problems.problem import QuadraticProblem, SlopedProblem
 
 if TYPE_CHECKING:
@@ -144,23 +145,24 @@ def is_asynchronous(method: Method) -> bool:
 
 def expected_weights(method: Method, clients: Clients) -> Expected | None:
     """The rounds of one of the paper's methods; None for other methods and where they are too many to go through."""
-    if not is_asynchronous(method) or clients.count > MAX_CLIENTS:
-        return None
-    try:
-        return _rounds(method, clients)
-    except (BadInput, Unsupported):  # the run itself says what is wrong, or does not need this
-        return None
+    found = _gone_through(method, clients) if is_asynchronous(method) else ""
+    return None if isinstance(found, str) else found
 
 
 def refusal(method: Method, clients: Clients) -> str | None:
     """Why the rounds of one of the paper's methods are not gone through; None where they are."""
+    found = _gone_through(method, clients)
+    return found if isinstance(found, str) else None
+
+
+def _gone_through(method: Method, clients: Clients) -> Expected | str:
     if clients.count > MAX_CLIENTS:
         return f"the rounds of {clients.count} clients are not gone through; at most {MAX_CLIENTS} are"
     try:
         found = _rounds(method, clients)
-    except (BadInput, Unsupported) as error:
+    except (BadInput, Unsupported) as error:  # the run itself says what is wrong, or does not need this
         return str(error)
-    return "its rounds are too many to go through, or its weights are not known" if found is None else None
+    return "its rounds are too many to go through, or its weights are not known" if found is None else found
 
 
 def _rounds(method: Method, clients: Clients) -> Expected | None:
@@ -169,8 +171,8 @@ def _rounds(method: Method, clients: Clients) -> Expected | None:
 
 
 def _pattern(method: Method, clients: Clients) -> Expected | None:
-    timed = method.participation
-    plan = timed.plan(clients.count) if isinstance(timed, Timed) else None
+    participation, timing = method.participation, answers.timing(method.participation)
+    plan = None if timing is None else timing.plan(clients.count)
     setting = method.context(clients)
 
     def weighed(share: Fraction, cohort: Sequence[int]) -> RoundKind:
@@ -182,11 +184,11 @@ def _pattern(method: Method, clients: Clients) -> Expected | None:
         repeats = None if plan.first else plan.period
         one_by_one = plan.single and clients.count > 1
     else:
-        first, period = first_repeated(timed, clients), timed.period(clients)
+        first, period = first_repeated(participation, clients), participation.period(clients)
         repeats = None if first else period
         if first + period > MAX_ROUNDS:
             return None
-        cohorts = [timed.fixed(n, clients) or () for n in range(first + 2 * period)]
+        cohorts = [participation.fixed(n, clients) or () for n in range(first + 2 * period)]
         law = [(Fraction(1, period), cohort) for cohort in cohorts[first : first + period]]
         delay, one_by_one = _largest_delay(cohorts), False
         window = None if first else _window([weighed(Fraction(1), cohort).q for cohort in cohorts[:period]])
@@ -198,7 +200,7 @@ def _pattern(method: Method, clients: Clients) -> Expected | None:
         covariance = Covariance(Fraction(0), largest, "one client a round, so that w_i w_j = 0")
     else:
         covariance = Covariance(Fraction(1), Fraction(0), "the weights are not random")
-    stale = isinstance(method.exchange, Stale)
+    stale = answers.starts_stale(method.exchange)
     return Expected(kinds, True, covariance, delay if stale else 0, window, repeats)
 
 
@@ -257,7 +259,7 @@ def _random(method: Method, clients: Clients, drawing: Drawing) -> Expected | No
         covariance = Covariance(alpha, max(rest), how)
     kind = RoundKind(Fraction(1), {i: v for i, v in enumerate(q) if v > 0})
     # memoryless times, and any other random cohort, can leave a client out for as long as one likes
-    return Expected((kind,), False, covariance, None if isinstance(method.exchange, Stale) else 0, 1, 1)
+    return Expected((kind,), False, covariance, None if answers.starts_stale(method.exchange) else 0, 1, 1)
 
 
 def _alpha(drawing: Drawing, p: Sequence[Fraction]) -> tuple[Fraction | None, str]:

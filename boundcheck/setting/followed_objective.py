@@ -16,10 +16,11 @@ from flint import fmpq, fmpq_mat
 
 from boundcheck.core.linalg import column, fraction, rational, solve_any
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods import answers
 from boundcheck.methods.build import algorithms
-from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Blocks, inclusion, pattern_law
+from boundcheck.methods.parts import inclusion, pattern_law
 from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
 from boundcheck.problems.surrogate import reweighted
 
@@ -42,28 +43,22 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     optimizer = method.client_optimizer
     if optimizer is not None and (optimizer.clip is not None or optimizer.weight_decay):
         raise Unsupported(f"local steps of {method.name} have {optimizer.words()}, so that no weights are its own.")
-    if isinstance(method.exchange, Blocks):
-        return list(method.exchange.of(clients.weights))
+    averaging = answers.averaging(method.exchange)
+    if averaging is not None:
+        return list(averaging.of(clients.weights))
     n = clients.count
     own = method.aggregation.by_client(method.context(clients))
     if own is not None and not method.local.by_cohort:
         raw = [inclusion(method.participation, i, clients) * own(i) * _work(method, i, (i,), clients) for i in range(n)]
     else:
         raw = [Fraction(0)] * n
-        for share, cohort in _cohorts(method, clients):
-            if not cohort:  # an empty round moves nothing
-                continue
+        drawing = method.participation.drawing(clients)
+        law = pattern_law(method.participation, clients) if drawing is None else drawing.support(COHORTS)
+        for share, cohort in (own for own in law if own[1]):  # an empty round moves nothing
             for i, a in zip(cohort, method.aggregation.coefficients(cohort, method.context(clients)), strict=True):
                 raw[i] += share * a * _work(method, i, cohort, clients)
     total = sum(raw, Fraction(0))
     return [r / total for r in raw]
-
-
-def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int, ...]]]:
-    drawing = method.participation.drawing(clients)
-    if drawing is not None:
-        return drawing.support(COHORTS)
-    return pattern_law(method.participation, clients)
 
 
 def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) -> Fraction:
@@ -83,12 +78,9 @@ def weighted_minimiser(problem: Problem, weights: Sequence[Fraction]) -> tuple[F
 
     Raises Unsupported where the problem is not quadratic or the weighted sum has no single minimiser.
     """
-    maps = _maps(problem)
-    d = problem.dim
-    a, b = fmpq_mat(d, d), fmpq_mat(d, 1)
-    for w, (a_i, b_i) in zip(weights, maps, strict=True):
-        a, b = a + a_i * rational(w), b + b_i * rational(w)
-    if a.rank() < d:
+    pairs = list(zip(map(rational, weights), _maps(problem), strict=True))
+    a, b = (sum((w * own[k] for w, own in pairs[1:]), pairs[0][0] * pairs[0][1][k]) for k in (0, 1))
+    if a.rank() < problem.dim:
         raise Unsupported(f"the weighted objective of '{problem.name}' has no single minimiser.")
     return tuple(fraction(v) for v in a.solve(b).entries())
 
@@ -99,16 +91,9 @@ def effective_weights(problem: Problem, point: Sequence[Fraction]) -> list[Fract
     The point x (d,) then is stationary for sum of u_i f_i: what a method that ends there minimises in effect.
     """
     maps, x = _maps(problem), column(point)
-    n, d = len(maps), problem.dim
-    system = fmpq_mat(d + 1, n)
-    right = fmpq_mat(d + 1, 1)
-    right[d, 0] = fmpq(1)
-    for i, (a_i, b_i) in enumerate(maps):
-        gradient = a_i * x - b_i
-        for k in range(d):
-            system[k, i] = gradient[k, 0]
-        system[d, i] = fmpq(1)
-    if system.rank() < n:
+    gradients = [[*(a * x - b).entries(), fmpq(1)] for a, b in maps]
+    system, right = fmpq_mat(gradients).transpose(), column([Fraction(0)] * problem.dim + [Fraction(1)])
+    if system.rank() < len(maps):
         return None
     normal = system.transpose() * system
     found = solve_any(normal, system.transpose() * right)
@@ -163,8 +148,8 @@ def _unlike_data(problem: Problem, clients: Clients) -> str | None:
     own, sizes = clients.weights, clients.sizes
     if problem.weights is not own and list(problem.weights) != list(own):
         return "its clients report other weights than they have in the objective."
-    if isinstance(own, Repeated) and isinstance(sizes, Repeated):
-        return None if own.value == Fraction(1, clients.count) else "its weights do not sum to 1."
+    if clients.one_weight and clients.one_size:
+        return None if own[0] == Fraction(1, clients.count) else "its weights do not sum to 1."
     total = sum(sizes)
     bad = next((i for i, (w, size) in enumerate(zip(own, sizes, strict=True)) if w * total != size), None)
     return None if bad is None else f"client {bad} has the weight {own[bad]}, but {sizes[bad]} of {total} samples."

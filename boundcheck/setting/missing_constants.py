@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boundcheck.methods.parts import Blocks, Timed
-from boundcheck.methods.schedules import Exponential
+from boundcheck.methods import answers
 from boundcheck.problems.problem import MixableProblem, QuadraticProblem, SlopedProblem, clients_of
 from boundcheck.setting.asynchronous import losses_of
 from boundcheck.setting.expected_weights import expected_weights, is_asynchronous, refusal
@@ -21,15 +20,15 @@ def reason_missing(method: Method, problem: Problem) -> str | None:
 
     Raises BadInput where the method does not fit the problem's clients.
     """
-    clients = clients_of(problem)
-    if isinstance(method.exchange, Blocks) and method.exchange.hand_over is not None:
+    clients, averaging = clients_of(problem), answers.averaging(method.exchange)
+    if averaging is not None and averaging.hand_over is not None:
         return "the constants of averaged blocks are for workers that all keep models, and here models are handed over"
     if is_asynchronous(method):
         told = refusal(method, clients)
         if told is not None:
             return told.rstrip(".")
-        timed = method.participation
-        if isinstance(timed, Timed) and isinstance(timed.of(clients.count), Exponential):
+        timed = answers.timing(method.participation)
+        if timed is not None and timed.of(clients.count).values is None:
             return "exponential update times have no largest delay"
         expected = expected_weights(method, clients)
         if expected is not None and not expected.full_kinds:
@@ -41,7 +40,6 @@ def reason_missing(method: Method, problem: Problem) -> str | None:
                 "some constants of this theory need a minimum of every round's objective, which these data have not, "
                 f"or at most {MAX_NUMBERS} samples times coordinates"
             )
-    of_a_theory = is_asynchronous(method) or isinstance(method.exchange, Blocks)
-    if of_a_theory and not isinstance(problem, QuadraticProblem | SlopedProblem):
+    if (is_asynchronous(method) or averaging is not None) and not isinstance(problem, QuadraticProblem | SlopedProblem):
         return "some constants of this theory are computed for quadratic and piecewise quadratic problems only"
     return None

@@ -12,26 +12,30 @@ M2 = (sum of K_i) max of wtilde_i/(W q_i c_i).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from boundcheck.certified import sampling
+from boundcheck.certified.blocks import root_from_above
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import matrix
 from boundcheck.core.numbers import format_short, round_up
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.parts import Epochs, SumOne, Unbiased
-from boundcheck.methods.parts.aggregation import client_weights
-from boundcheck.methods.parts.participation import probability_matrix
+from boundcheck.methods import answers
+from boundcheck.methods.parts import probability_matrix
+from boundcheck.setting.cohorts import cohort_law, cohort_sizes, everyone, known_rounds
+from boundcheck.setting.local_work import certain_visits
+from boundcheck.setting.makers import Makers, exact, make_exact
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
+    from boundcheck.methods.parts import Visit
     from boundcheck.problems.problem import Problem
 
 
@@ -59,12 +63,10 @@ class LocallyVaried(Protocol):
 class General:
     """A method on given clients as FedShuffleGen. All vectors have one entry a client.
 
-    wtilde, c, q, what, h, s: see the module. steps: K_i. W, M1, M2: numbers; rule: which s is taken.
+    q, what, h, s: see the module. visits: with their K_i and 1/c_i. W, M1, M2: numbers; rule: which s is taken.
     """
 
-    wtilde: Vector
-    steps: tuple[int, ...]
-    c: Vector
+    visits: tuple[Visit, ...]
     q: Vector
     W: Fraction
     what: Vector
@@ -84,8 +86,7 @@ def participation_constants(method: Method, clients: Clients) -> sampling.Sampli
     drawing = participation.drawing(clients)
     n = clients.count
     if drawing is None:
-        whole = participation.period(clients) == 1 and len(participation.fixed(0, clients) or ()) == n
-        return sampling.full(weights) if whole else None
+        return sampling.full(weights) if everyone(participation, clients) else None
     if drawing.kind == "uniform":
         return sampling.uniform(n, drawing.size, weights)
     if drawing.kind == "replacement":  # coefficients of a client drawn several times add up, which M knows nothing of
@@ -94,138 +95,120 @@ def participation_constants(method: Method, clients: Clients) -> sampling.Sampli
         return None
     if drawing.kind == "independent":
         return sampling.independent(drawing.probabilities, weights)
-    if drawing.largest == 1 and all(len(s) == 1 for s in drawing.subsets):
+    if cohort_sizes(participation, clients) == {1}:
         return sampling.one_client([drawing.inclusion(i) for i in range(n)], weights)
     if n > MAX_MATRIX:
         raise BadInput(f"{n} clients are too many for a sampling given by its cohorts; at most {MAX_MATRIX} are taken.")
     return sampling.sampling_constants(matrix(probability_matrix(participation, clients)), weights)
 
 
-def general(method: Method, clients: Clients) -> General | None:
+def general(method: Method, clients: Clients, sampled: sampling.SamplingConstants | None = None) -> General | None:
     """The method as FedShuffleGen; None where it is none.
 
-    It is one with `Epochs` of a fixed number and no common number of steps, and the aggregations `Unbiased` and
-    `SumOne`. For `Unbiased` s is that of `participation_constants`, otherwise the one with the least M1, for which all
-    cohorts are gone through (at most `MAX_COHORTS`). Raises Unsupported or BadInput where that is too much.
+    It is one with local steps along samples whose number is certain, and coefficients wtilde_i/q_i^S. Where these do
+    not depend on the cohort, q_i^S = p_i, and s is that of `participation_constants`; otherwise wtilde = w, and s is
+    the one with the least M1, for which all cohorts are gone through (at most `MAX_COHORTS`). sampled: those constants,
+    where they are known. Raises Unsupported or BadInput where that is too much.
     """
-    local, aggregation = method.local, method.aggregation
-    n = clients.count
-    if not method.is_plain or not isinstance(local, Epochs) or not isinstance(aggregation, Unbiased | SumOne):
+    aggregation, n = method.aggregation, clients.count
+    if not method.is_plain or not answers.has_weights(aggregation) or n > MAX_CLIENTS:
         return None
-    if local.by_cohort or n > MAX_CLIENTS or any(len(local.epochs(i)) > 1 for i in range(n)):
+    visits = certain_visits(method, clients)
+    if visits is None or not all(map(_goes_through, visits, clients.sizes)):
         return None
-    drawing = method.participation.drawing(clients)
-    if drawing is not None and drawing.kind == "replacement":
+    sampled = sampled or participation_constants(method, clients)
+    if sampled is None:
         return None
     setting = method.context(clients)
-    of = client_weights(aggregation.weights, setting)
-    wtilde = tuple(of(i) for i in range(n))
+    own, found = aggregation.by_client(setting), None
+    wtilde = clients.weights if own is None else [own(i) * p for i, p in enumerate(sampled.p)]
     if min(wtilde) <= 0:
         return None
-    visits = [local.visits(i, (i,), clients)[0][1] for i in range(n)]
-    steps, c = tuple(v.steps for v in visits), tuple(1 / v.scale for v in visits)
-    sampled = participation_constants(method, clients) if isinstance(aggregation, Unbiased) else None
-    if isinstance(aggregation, Unbiased):
-        if sampled is None:
-            return None
-        q, h = (Fraction(1),) * n, tuple(1 / p for p in sampled.p)
-        found = None
-    else:
-        cohorts = _cohorts(method, clients)
-        if cohorts is None:
-            return None
-        if len(cohorts) > 1 and n > MAX_MATRIX:
+    q, h, rule = (Fraction(1),) * n, tuple(1 / p for p in sampled.p), sampled.rule
+    if own is None:
+        cohorts = cohort_law(method.participation, clients, MAX_COHORTS) or ()
+        if n > MAX_MATRIX:
             raise BadInput(f"{n} clients are too many for their cohorts; at most {MAX_MATRIX} are taken.")
-        # a_i^S = wtilde_i/q_i^S, and SumOne takes the same q^S for all clients of a cohort
-        norms = [
-            [wtilde[i] / a for i, a in zip(cohort, aggregation.coefficients(cohort, setting), strict=True)]
-            for _, cohort in cohorts
-        ]
-        found = None if len(cohorts) == 1 else sampling.general_sampling(cohorts, norms)
-        q, h = (tuple(norms[0]), (Fraction(1),) * n) if found is None else (found.q, found.h)
-    shares = [w * k / (q_i * c_i) for w, k, q_i, c_i in zip(wtilde, steps, q, c, strict=True)]
+        given = [(cohort, aggregation.coefficients(cohort, setting)) for _, cohort in cohorts]
+        if any(a <= 0 for _, values in given for a in values):
+            return None
+        norms = [[wtilde[i] / a for i, a in zip(cohort, values, strict=True)] for cohort, values in given]
+        found = sampling.general_sampling(cohorts, norms)
+        q, h, rule = found.q, found.h, "the least M1, verified exactly"
+    each = [w / q_i * v.scale for w, q_i, v in zip(wtilde, q, visits, strict=True)]  # wtilde_i/(q_i c_i)
+    shares = [w * v.steps for w, v in zip(each, visits, strict=True)]
     W = sum(shares, Fraction(0))
     if W <= 0:
         return None
     what = tuple(v / W for v in shares)
-    if sampled is not None:
-        s, rule = sampled.s, sampled.rule
-    elif found is None:
-        s, rule = (Fraction(0),) * n, "full participation (0)"
-    else:
-        _, s = found.least(what)
-        rule = "the least M1, verified exactly"
+    s = sampled.s if found is None else found.least(what)[1]
     M1 = max(h_i * s_i * v for h_i, s_i, v in zip(h, s, what, strict=True))
-    M2 = sum(steps) * max(w / (W * q_i * c_i) for w, q_i, c_i in zip(wtilde, q, c, strict=True))
-    return General(wtilde, steps, c, q, W, what, h, s, M1, M2, rule)
+    M2 = sum(v.steps for v in visits) * max(each) / W
+    return General(tuple(visits), q, W, what, h, s, M1, M2, rule)
 
 
-def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int, ...]]] | None:
-    """Every nonempty cohort with its probability; None where rounds are not alike."""
-    drawing = method.participation.drawing(clients)
-    if drawing is not None:
-        return [(p, cohort) for p, cohort in drawing.support(MAX_COHORTS)]
-    if method.participation.period(clients) > 1:
-        return None
-    cohort = method.participation.fixed(0, clients) or ()
-    return [(Fraction(1), cohort)] if len(cohort) == clients.count else None
+def _goes_through(visit: Visit, size: int) -> bool:
+    """Whether a visit goes through the client's samples: in epochs, or with as many draws as whole epochs have."""
+    if visit.prox:
+        return False
+    epochs = Fraction(visit.steps, -(-size // visit.batch))
+    return visit.sampling == "reshuffled" or (visit.sampling == "replacement" and epochs.denominator == 1)
 
 
-def _exact(value: Fraction, how: str) -> Constant:
-    return Constant(value, Known.EXACT, "exact", how)
+def _epochs(gen: General, clients: Clients) -> list[int] | None:
+    """E_i, the whole epochs of single samples that each client does; None where there are no such."""
+    pairs = list(zip(gen.visits, clients.sizes, strict=True))
+    whole = all(v.batch == 1 and v.steps and v.steps % size == 0 for v, size in pairs)
+    return [v.steps // size for v, size in pairs] if whole else None
 
 
-def sampling_makers(method: Method, problem: Problem, clients: Clients) -> dict[str, Callable[[], Constant]]:
+def sampling_makers(method: Method, problem: Problem, clients: Clients) -> Makers:
     """Formulas for M and b and, where the method is a FedShuffleGen (`general`), W, M1, M2, P2_gen and noise2_gen.
 
     For at most `MAX_LISTED` clients also what_1, what_2, ..., the weights with which the method follows the clients.
     Constants that would need too many cohorts, or rounds that are all alike, are left out.
     """
-    makers: dict[str, Callable[[], Constant]] = {}
+    makers: Makers = {}
     try:
         if clients.count > MAX_CLIENTS:
             return _of_many(method, clients)
         sampled = participation_constants(method, clients)
         if sampled is not None:
-            makers |= {name: partial(_same, c) for name, c in sampled.constants().items()}
-        gen = general(method, clients)
+            makers |= {name: (lambda c=c: c) for name, c in sampled.constants().items()}
+        gen = None if sampled is None else general(method, clients, sampled)
     except (BadInput, Unsupported):  # too many clients or cohorts: the run does not need these constants
         return makers
     if gen is None:
         return makers
-    makers["W"] = lambda: _exact(gen.W, "sum of wtilde_i K_i/(q_i c_i)")
-    makers["M1"] = lambda: _exact(gen.M1, f"largest h_i s_i what_i, s by {gen.rule}")
-    makers["M2"] = lambda: _exact(gen.M2, "(sum of K_i) times the largest wtilde_i/(W q_i c_i)")
-    local = method.local
-    plain = isinstance(local, Epochs) and local.batch == 1 and local.missed is None
-    if plain and _varies(problem):
-        makers["P2_gen"] = lambda: _variances(method, problem, clients, gen)[0]
-        makers["noise2_gen"] = lambda: _variances(method, problem, clients, gen)[1]
+    makers["W"] = lambda: exact(gen.W, "sum of wtilde_i K_i/(q_i c_i)")
+    makers["M1"] = lambda: exact(gen.M1, f"largest h_i s_i what_i, s by {gen.rule}")
+    makers["M2"] = lambda: exact(gen.M2, "(sum of K_i) times the largest wtilde_i/(W q_i c_i)")
+    epochs = _epochs(gen, clients)
+    if epochs is not None and _varies(problem):
+        scales = [3 * size * E**2 for size, E in zip(clients.sizes, epochs, strict=True)]
+        makers["P2_gen"] = lambda: _variances(problem, gen, scales)[0]
+        makers["noise2_gen"] = lambda: _variances(problem, gen, scales)[1]
     for i, weight in enumerate(gen.what if clients.count <= MAX_LISTED else (), 1):
-        makers[f"what_{i}"] = partial(_exact, weight, f"weight of client {i} in the objective that the method follows")
+        makers[f"what_{i}"] = make_exact(weight, f"weight of client {i} in the objective that the method follows")
     return makers
 
 
-def weight_makers(clients: Clients) -> dict[str, Callable[[], Constant]]:
+def weight_makers(clients: Clients) -> Makers:
     """Formulas for w_min and w_max, the extreme weights, and for at most `MAX_LISTED` clients w_1, w_2, ..."""
-    makers: dict[str, Callable[[], Constant]] = {
-        "w_min": lambda: _exact(min(clients.weights), "smallest weight of a client"),
-        "w_max": lambda: _exact(max(clients.weights), "largest weight of a client"),
+    makers: Makers = {
+        "w_min": lambda: exact(min(clients.weights), "smallest weight of a client"),
+        "w_max": lambda: exact(max(clients.weights), "largest weight of a client"),
     }
     for i, weight in enumerate(clients.weights if clients.count <= MAX_LISTED else (), 1):
-        makers[f"w_{i}"] = partial(_exact, weight, f"weight of client {i}")
+        makers[f"w_{i}"] = make_exact(weight, f"weight of client {i}")
     return makers
 
 
-def _same(constant: Constant) -> Constant:
-    return constant
-
-
-def _of_many(method: Method, clients: Clients) -> dict[str, Callable[[], Constant]]:
+def _of_many(method: Method, clients: Clients) -> Makers:
     """M and b of very many clients, where their formula takes no look at each: computed only when asked for."""
     drawing = method.participation.drawing(clients)
     if drawing is None:
-        simple = method.participation.period(clients) == 1
+        simple = known_rounds(method.participation, clients) == 1
     else:
         simple = drawing.kind == "uniform" or (drawing.kind == "independent" and min(drawing.probabilities) > 0)
     if not simple:
@@ -250,22 +233,19 @@ def client_variances(problem: Problem) -> tuple[tuple[Constant, Constant], ...] 
         return None
     known: Known = getattr(problem, "variances_known", Known.EXACT)
     side = "exact" if known is Known.EXACT else "upper"
-    return tuple((_exact(P, "P_i^2 as in P2"), Constant(v, known, side, "sigma_i^2 as in noise2")) for P, v in pairs)
+    return tuple((exact(P, "P_i^2 as in P2"), Constant(v, known, side, "sigma_i^2 as in noise2")) for P, v in pairs)
 
 
-def _variances(method: Method, problem: Problem, clients: Clients, gen: General) -> tuple[Constant, Constant]:
+def _variances(problem: Problem, gen: General, scales: Sequence[int]) -> tuple[Constant, Constant]:
     """max of P_i^2/(3 |D_i| E_i^2) and sum of what_i sigma_i^2/(3 |D_i| E_i^2)."""
-    local = method.local
-    assert isinstance(local, Epochs)
     pairs = client_variances(problem)
     assert pairs is not None
-    scales = [3 * size * local.epochs(i)[0] ** 2 for i, size in enumerate(clients.sizes)]
     P2 = max(P.value / scale for (P, _), scale in zip(pairs, scales, strict=True))
     terms = (what * v.value / scale for what, (_, v), scale in zip(gen.what, pairs, scales, strict=True))
     noise2 = from_above(sum(terms, Fraction(0)), "sum of what_i sigma_i^2/(3 |D_i| E_i^2), sigma_i^2 as in noise2")
     if any(v.known is not Known.EXACT for _, v in pairs):
         noise2 = Constant(round_up(noise2.value), Known.CERTIFIED, "upper", noise2.how)
-    return _exact(P2, "largest P_i^2/(3 |D_i| E_i^2), P_i^2 as in P2"), noise2
+    return exact(P2, "largest P_i^2/(3 |D_i| E_i^2), P_i^2 as in P2"), noise2
 
 
 # What the step conditions divide by: the constants for P^2, what P^2 is divided by, the constant for M, and in words.
@@ -288,25 +268,15 @@ def step_factors(constants: Mapping[str, Constant]) -> dict[str, Constant]:
         if any(k not in constants for k in (of, "B2", joint)) or (divisor > 1 and constants[of].value == 0):
             continue
         used = [constants[k] for k in (of, "B2", joint)]
-        P, B = _root_up(used[0].value / divisor), _root_up(used[1].value)
+        P, B = root_from_above(used[0].value / divisor), root_from_above(used[1].value)
         value = 1 + (1 + P) * B + used[2].value * used[1].value
-        exact = used[0].value / divisor == P * P and used[1].value == B * B
-        if exact and all(c.known is Known.EXACT for c in used):
-            found[name] = _exact(value, how)
+        rational = used[0].value / divisor == P * P and used[1].value == B * B
+        if rational and all(c.known is Known.EXACT for c in used):
+            found[name] = exact(value, how)
         else:
             weakest = Known.ESTIMATED if any(c.known is Known.ESTIMATED for c in used) else Known.CERTIFIED
             found[name] = Constant(round_up(value), weakest, "upper", how)
     return found
-
-
-def _root_up(value: Fraction) -> Fraction:
-    """The square root: itself where it is rational, otherwise from above to a relative 2^-60 or better."""
-    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    if top * top == value.numerator and bottom * bottom == value.denominator:
-        return Fraction(top, bottom)
-    bits = 2 * max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)
-    scaled = value * 2**bits  # at least about 2^128 for small values
-    return Fraction(math.isqrt(math.ceil(scaled)) + 1, 2 ** (bits // 2))
 
 
 # --- hypotheses about who takes part ---------------------------------------------------------------------------------
@@ -315,18 +285,21 @@ def _root_up(value: Fraction) -> Fraction:
 def _uniform(method: Method, clients: Clients) -> str | None:
     drawing = method.participation.drawing(clients)
     if drawing is None:
-        fixed = method.participation.fixed(0, clients) or ()
-        whole = method.participation.period(clients) == 1 and len(fixed) == clients.count
-        return None if whole else "the cohorts of a round are not drawn."
+        return None if everyone(method.participation, clients) else "the cohorts of a round are not drawn."
     return None if drawing.kind == "uniform" else "clients are not drawn uniformly."
 
 
-def _importance(method: Method, clients: Clients) -> str | None:
+def _independent(method: Method, clients: Clients) -> Sequence[Fraction]:
+    """The probabilities of the clients; none where these are not drawn independently."""
     drawing = method.participation.drawing(clients)
-    if drawing is None or drawing.kind != "independent":
+    return () if drawing is None or drawing.kind != "independent" else drawing.probabilities
+
+
+def _importance(method: Method, clients: Clients) -> str | None:
+    p, w = _independent(method, clients), clients.weights
+    if not p:
         return "clients are not drawn independently of each other."
-    pairs = list(zip(drawing.probabilities, clients.weights, strict=True))
-    if min(w for _, w in pairs) <= 0 or len({p / w for p, w in pairs}) > 1:
+    if min(w) <= 0 or len({a / b for a, b in zip(p, w, strict=True)}) > 1:
         return "the probabilities of the clients are not proportional to their weights."
     return None
 
@@ -334,16 +307,14 @@ def _importance(method: Method, clients: Clients) -> str | None:
 def _smallest_of_two(method: Method, clients: Clients) -> str | None:
     if clients.count != 2 or sum(clients.weights) != 1:
         return "the clients are not two of total weight 1."
-    drawing = method.participation.drawing(clients)
-    if drawing is None or drawing.kind != "independent":
+    p = _independent(method, clients)
+    if not p:
         return "clients are not drawn independently of each other."
-    p, q = drawing.probabilities
-    if p + q != 1:
+    if sum(p) != 1:
         return "the clients drawn in a round are not one in the mean."
     # max(q w_1/p, p w_2/q) is smallest where both are equal
-    if q**2 * clients.weights[0] != p**2 * clients.weights[1]:
-        return "M is smaller at other probabilities."
-    return None
+    smallest = p[1] ** 2 * clients.weights[0] == p[0] ** 2 * clients.weights[1]
+    return None if smallest else "M is smaller at other probabilities."
 
 
 def _equal_work(method: Method, clients: Clients) -> str | None:
@@ -351,7 +322,7 @@ def _equal_work(method: Method, clients: Clients) -> str | None:
     gen = general(method, clients)
     if gen is None:
         return "the method is none of the FedShuffleGen family."
-    work = [steps / c for steps, c in zip(gen.steps, gen.c, strict=True)]
+    work = [v.steps * v.scale for v in gen.visits]
     bad = next((i for i, v in enumerate(work) if v != work[0]), None)
     if bad is None:
         return None
@@ -371,7 +342,14 @@ def _pairs(method: Method, clients: Clients) -> str | None:
     drawing = method.participation.drawing(clients)
     if drawing is None or drawing.kind != "uniform" or drawing.size != 2:
         return "the cohorts are not two clients drawn uniformly."
-    return _equal_work(method, clients) if method.aggregation == SumOne() else "the aggregation is not Sum-One."
+    w = clients.weights
+    if min(w) <= 0:
+        return "a client has the weight 0."
+    for i, j in itertools.combinations(range(3), 2):
+        shares = [w[i] / (w[i] + w[j]), w[j] / (w[i] + w[j])]
+        if list(method.aggregation.coefficients((i, j), method.context(clients))) != shares:
+            return "the aggregation is not Sum-One."
+    return _equal_work(method, clients)
 
 
 HYPOTHESES: Mapping[str, Callable[[Method, Clients], str | None]] = {

@@ -32,6 +32,7 @@ covariance of the a_k is positive semidefinite.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -43,16 +44,16 @@ from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import identity, matrix, rational
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts import Correction, ExactSolve, GradientSteps, Participation, Proximal, first_repeated
 from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.setting.cohorts import cohort_law, cohort_sizes, only_cohort
+from boundcheck.setting.local_work import certain_visits, possible_visits
+from boundcheck.setting.makers import Makers
 
 if TYPE_CHECKING:
+    from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
+    from boundcheck.methods.parts import Correction, Participation, Visit
     from boundcheck.problems.problem import Problem
-
-
-Maker = Callable[[], Constant]
 
 
 @runtime_checkable
@@ -72,76 +73,62 @@ class _Number:
     exact: bool
 
 
-def feddane_makers(method: Method, problem: Problem) -> dict[str, Maker]:
+def feddane_makers(method: Method, problem: Problem) -> Makers:
     """How each constant is computed that can be had; none for a method without proximal subproblems."""
-    local = method.local
-    if not isinstance(local, ExactSolve | Proximal):
-        return {}
     clients = clients_of(problem)
-    found: dict[str, Maker] = {}
+    view = _View(method, problem)
+    if not view.solves:
+        return {}
+    found: Makers = {}
     asked = None if method.correction is None else method.correction.participation or method.participation
     for name, participation in (("cohort_size", method.participation), ("gradient_cohort_size", asked)):
-        size = None if participation is None else _size(participation, clients)
-        if size is not None:
-            found[name] = partial(certify.count, size, "clients of a cohort")
-    view = _View(method, problem)
-    if certifies_solves(method, problem):
+        sizes = set[int]() if participation is None else cohort_sizes(participation, clients)
+        if len(sizes) == 1:
+            found[name] = partial(certify.count, sizes.pop(), "clients of a cohort")
+    if view.certified:
         found["gamma"] = view.gamma
     if not view.chosen or min(view.mu[k] for k in view.chosen) <= 0:
         return found
+    terms: dict[str, tuple[str, int, bool]] = {"inv_mu2": ("1/mu_k^2", 0, False)}
     found["inv_mu"] = partial(view.mean, "1/mu_k", lambda k: _Number(1 / view.mu[k], True), least=True)
-    found["inv_mu2"] = partial(view.mean, "1/mu_k^2", lambda k: _Number(1 / view.mu[k] ** 2, True))
     if view.is_curved:
-        found["L_inv_mu2"] = partial(view.mean, "L_k/mu_k^2", lambda k: view.term(k, power=0, curved=True))
-    if "gamma" in found:
+        terms["L_inv_mu2"] = ("L_k/mu_k^2", 0, True)
+    if view.certified:
         found["gamma_inv_mu"] = partial(view.mean, "gamma_k/mu_k", view.inexact_step)
-        found["gamma2_inv_mu2"] = partial(view.mean, "(1 + gamma_k)^2/mu_k^2", partial(view.term, power=2))
+        terms["gamma2_inv_mu2"] = ("(1 + gamma_k)^2/mu_k^2", 2, False)
         if view.is_curved:
-            found["L_gamma2_inv_mu2"] = partial(
-                view.mean, "L_k (1 + gamma_k)^2/mu_k^2", partial(view.term, power=2, curved=True)
-            )
+            terms["L_gamma2_inv_mu2"] = ("L_k (1 + gamma_k)^2/mu_k^2", 2, True)
+    for name, (what, power, curved) in terms.items():
+        found[name] = partial(view.mean, what, partial(view.term, power=power, curved=curved))
     return found
-
-
-def certifies_solves(method: Method, problem: Problem) -> bool:
-    """Whether every local solution has a certified inexactness gamma."""
-    local = method.local
-    if isinstance(local, ExactSolve):
-        return True
-    stepped = isinstance(local, Proximal) and isinstance(local.work, GradientSteps) and method.schedule.is_constant()
-    return stepped and _View(method, problem).has_minimisers
-
-
-def _size(participation: Participation, clients: Clients) -> int | None:
-    """How many clients every cohort has (with multiplicity), or None where that differs."""
-    drawing = participation.drawing(clients)
-    if drawing is None:
-        rounds = first_repeated(participation, clients) + participation.period(clients)
-        sizes = {len(participation.fixed(t, clients) or ()) for t in range(rounds)}
-    elif drawing.kind == "subsets":
-        sizes = {len(s) for s, p in zip(drawing.subsets, drawing.probabilities, strict=True) if p > 0}
-    else:
-        sizes = {drawing.size} if drawing.kind in ("uniform", "replacement") else set[int]()
-    return sizes.pop() if len(sizes) == 1 else None
 
 
 class _View:
     """The proximal weights, curvatures and inexactness of the clients."""
 
     def __init__(self, method: Method, problem: Problem) -> None:
-        self._method, self._problem = method, problem
-        self._clients = clients_of(problem)
+        self._method, self._problem, self._clients = method, problem, clients_of(problem)
+
+    @cached_property
+    def _visits(self) -> list[list[Visit]]:
         every = range(self._clients.count)
-        visits = [method.local.visits(k, (k,), self._clients)[0][1] for k in every]
-        self.mu = [v.prox for v in visits]
-        constant = method.schedule.is_constant()  # without one step size there is no certified gamma
-        self._steps = [(v.steps, v.scale * method.schedule.step(1)) for v in visits] if constant else []
-        drawing = method.participation.drawing(self._clients)
-        fixed = method.participation.fixed(0, self._clients) if drawing is None else None
-        rounds = first_repeated(method.participation, self._clients) + method.participation.period(self._clients)
-        self.is_fixed = bool(fixed) and rounds == 1
-        # the clients over which a mean is taken, or among which the least favourable is looked for
-        self.chosen: Sequence[int] = every if fixed is None or not self.is_fixed else fixed
+        return [possible_visits(self._method, k, self._clients) for k in every]
+
+    @property
+    def solves(self) -> bool:
+        """Whether clients work on subproblems: proximal, solved exactly or corrected by other gradients."""
+        proximal = any(v.prox > 0 or v.sampling == "exact" for own in self._visits for v in own)
+        return all(self._visits) and (proximal or self._method.correction is not None)
+
+    @cached_property
+    def mu(self) -> list[Fraction]:
+        """The proximal weight of each client."""
+        return [own[0].prox for own in self._visits]
+
+    @cached_property
+    def chosen(self) -> Sequence[int]:
+        """The clients over which a mean is taken, or among which the least favourable is looked for."""
+        return only_cohort(self._method.participation, self._clients) or range(self._clients.count)
 
     @property
     def is_curved(self) -> bool:
@@ -149,13 +136,24 @@ class _View:
         return isinstance(self._problem, QuadraticProblem | ClientwiseSmooth)
 
     @property
-    def has_minimisers(self) -> bool:
+    def certified(self) -> bool:
+        """Whether every local solution has a certified inexactness gamma.
+
+        It is exact, or that of steps of one size along whole gradients on a subproblem that is strongly convex.
+        """
+        visits = certain_visits(self._method, self._clients) or []
+        samplings = {v.sampling for v in visits}
+        if not samplings or not samplings <= {"exact", "full"}:
+            return False
+        plain = self._method.schedule.is_constant() and self._method.client_optimizer is None
+        return samplings == {"exact"} or (plain and self._has_minimisers)
+
+    @property
+    def _has_minimisers(self) -> bool:
         """Whether every subproblem is known to be strongly convex."""
         if isinstance(self._problem, QuadraticProblem):
-            shifted = [
-                a + identity(a.nrows()) * rational(mu)
-                for (a, _), mu in zip(self._problem.forms().maps, self.mu, strict=True)
-            ]
+            pairs = zip(self._problem.forms().maps, self.mu, strict=True)
+            shifted = [a + identity(a.nrows()) * rational(mu) for (a, _), mu in pairs]
             return all(a.rank() == a.nrows() and is_positive_semidefinite(a) for a in shifted)
         return self.is_curved and all(low + mu > 0 for (low, _), mu in zip(self._ends, self.mu, strict=True))
 
@@ -172,18 +170,20 @@ class _View:
 
     @cached_property
     def _gamma(self) -> list[_Number]:
-        if isinstance(self._method.local, ExactSolve):
-            return [_Number(Fraction(0), True)] * self._clients.count
-        norms: list[_Number] = []
-        for k, (mu, (_, eta)) in enumerate(zip(self.mu, self._steps, strict=True)):
-            if isinstance(self._problem, QuadraticProblem):
-                a, _ = self._problem.forms().maps[k]
-                one = identity(a.nrows())
-                norms.append(_number(certify.smoothness([one - (a + one * rational(mu)) * rational(eta)])))
-            else:
-                low, high = self._ends[k]
-                norms.append(_Number(max(abs(1 - eta * (low + mu)), abs(1 - eta * (high + mu))), False))
-        return [_power(norm, steps) for norm, (steps, _) in zip(norms, self._steps, strict=True)]
+        return [self._inexactness(k, own[0]) for k, own in enumerate(self._visits)]
+
+    def _inexactness(self, k: int, visit: Visit) -> _Number:
+        """gamma_k of a visit with certified solves."""
+        if visit.sampling == "exact":
+            return _Number(Fraction(0), True)
+        eta, mu = visit.scale * self._method.schedule.step(1), visit.prox
+        if isinstance(self._problem, QuadraticProblem):
+            a, _ = self._problem.forms().maps[k]
+            one = identity(a.nrows())
+            norm = _number(certify.smoothness([one - (a + one * rational(mu)) * rational(eta)]))
+        else:
+            norm = _Number(max(abs(1 - eta * (end + mu)) for end in self._ends[k]), False)
+        return _power(norm, visit.steps)
 
     def term(self, k: int, *, power: int, curved: bool = False) -> _Number:
         """(1 + gamma_k)^power/mu_k^2, curved: times L_k."""
@@ -200,15 +200,14 @@ class _View:
 
     def gamma(self) -> Constant:
         """The largest gamma_k."""
-        how = (
-            "exact solves" if isinstance(self._method.local, ExactSolve) else "largest contraction of a client's steps"
-        )
+        steps = any(v.sampling != "exact" for own in self._visits for v in own)
+        how = "largest contraction of a client's steps" if steps else "exact solves"
         return _extreme([self._gamma[k] for k in self.chosen], how, least=False)
 
     def mean(self, what: str, of: Callable[[int], _Number], *, least: bool = False) -> Constant:
         """The mean of a number of the clients over S'_t, or the least favourable one where S'_t is drawn."""
         numbers = [of(k) for k in self.chosen]
-        if not self.is_fixed:
+        if not only_cohort(self._method.participation, self._clients):
             return _extreme(numbers, f"{what}, the {'least' if least else 'largest'} of a client", least=least)
         total = sum((n.value for n in numbers), Fraction(0)) / len(numbers)
         how = f"mean over S'_t of {what}"
@@ -243,9 +242,10 @@ def _extreme(numbers: Sequence[_Number], how: str, *, least: bool) -> Constant:
 
 MAX_CLIENTS = 100  # whose covariance is decided
 MAX_COHORTS = 20_000  # that are gone through one by one
-_ALIKE = "the cohorts of different rounds are not drawn alike."
+_SOLVERS = "S'_t may be empty, and then has no mean.", "mean over S'_t"
+_GRADIENTS = "a cohort S_t may be empty, and then has no mean gradient.", "mean gradient"
 
-Law = Sequence[tuple[Fraction, Sequence[int]]]
+Shares = tuple[Fraction, dict[int, Fraction]]  # of the clients in the mean over a cohort, which has this probability
 
 
 def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
@@ -256,75 +256,52 @@ def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]
     correction = method.correction
     if correction is None:
         return {}
-    clients = clients_of(problem)
-    found: dict[str, str | None] = {
-        "independent_cohorts": _independent(method, correction, clients),
-        **_solver_cohort(method.participation, clients, problem.weights),
-    }
-    if _may_be_empty(method.participation, clients):
+    clients, weights = clients_of(problem), problem.weights
+    found: dict[str, str | None] = {"independent_cohorts": _independent(method, correction, clients)}
+    with suppress(BadInput, Unsupported):  # too many cohorts
+        _, found["unbiased_solver_cohort"] = _mean_of(method.participation, clients, weights, "uniform", _SOLVERS)
+    if 0 in cohort_sizes(method.participation, clients):
         found["inexact_solves"] = "S'_t may be empty, so that no device solves its subproblem."
-    elif certifies_solves(method, problem):
+    elif _View(method, problem).certified:
         found["inexact_solves"] = None
     stale = _not_of_this_round(correction)
     if stale is not None:
         return {**found, "unbiased_gradient_cohort": stale, "gradient_cohort_variance": stale}
     cohort = method.participation if correction.participation is None else correction.participation
-    if correction.weights == "uniform" and _by_formula(cohort, clients, problem.weights):
-        return {**found, "unbiased_gradient_cohort": None, "gradient_cohort_variance": None}
     try:
-        law = _law(cohort, clients)
-    except (BadInput, Unsupported):  # too many cohorts
+        shares, biased = _mean_of(cohort, clients, weights, correction.weights, _GRADIENTS)
+    except (BadInput, Unsupported):
         return found
-    if law is None:
-        return {**found, "unbiased_gradient_cohort": _ALIKE, "gradient_cohort_variance": _ALIKE}
-    shares = [(p, _shares(s, clients, correction.weights)) for p, s in law]
-    empty = any(not s for _, s in law)
-    if empty:
-        why = "a cohort S_t may be empty, and then has no mean gradient."
-        return {**found, "unbiased_gradient_cohort": why, "gradient_cohort_variance": why}
-    biased = _biased(shares, problem.weights)
     found["unbiased_gradient_cohort"] = biased
-    if biased is not None:
+    if biased is not None or not shares:
         found["gradient_cohort_variance"] = biased
     elif clients.count <= MAX_CLIENTS:
-        found["gradient_cohort_variance"] = _spread(shares, problem.weights, max(len(s) for _, s in law))
+        found["gradient_cohort_variance"] = _spread(shares, weights, max(cohort_sizes(cohort, clients)))
     return found
 
 
 def _independent(method: Method, correction: Correction, clients: Clients) -> str | None:
-    if method.participation.drawing(clients) is None:
-        return None  # S'_t is known in advance
-    if correction.pipelined:
-        return None  # S_t is the cohort of the round before
-    return "S_t is S'_t, the devices that do the local work." if correction.participation is None else None
+    """S'_t may be known in advance, and S_t may be the cohort of the round before."""
+    if method.participation.drawing(clients) is None or correction.pipelined or correction.participation is not None:
+        return None
+    return "S_t is S'_t, the devices that do the local work."
 
 
-def _solver_cohort(cohort: Participation, clients: Clients, weights: Sequence[Fraction]) -> dict[str, str | None]:
-    """The hypothesis about the law of S'_t; empty where the cohorts are too many to go through."""
-    name = "unbiased_solver_cohort"
-    if _by_formula(cohort, clients, weights):
-        return {name: None}
-    try:
-        law = _law(cohort, clients)
-    except (BadInput, Unsupported):
-        return {}
+def _mean_of(
+    cohort: Participation, clients: Clients, weights: Sequence[Fraction], rule: str, words: tuple[str, str]
+) -> tuple[Sequence[Shares], str | None]:
+    """The shares of clients in the mean over each cohort, and why that weighs them otherwise than F; else None.
+
+    No shares where a formula knows that it does not, or cohorts have no law. Raises Unsupported for too many cohorts.
+    """
+    if rule == "uniform" and _by_formula(cohort, clients, weights):
+        return (), None
+    law = cohort_law(cohort, clients, MAX_COHORTS)
     if law is None:
-        return {name: _ALIKE}
-    if any(not s for _, s in law):
-        return {name: "S'_t may be empty, and then has no mean."}
-    return {name: _biased([(p, _shares(s, clients, "uniform")) for p, s in law], weights, "mean over S'_t")}
-
-
-def _may_be_empty(cohort: Participation, clients: Clients) -> bool:
-    """Whether no client takes part in some round, surely or with a positive probability."""
-    drawing = cohort.drawing(clients)
-    if drawing is None:
-        rounds = first_repeated(cohort, clients) + cohort.period(clients)
-        return any(not cohort.fixed(t, clients) for t in range(rounds))
-    if drawing.kind == "independent":
-        return all(p < 1 for p in drawing.probabilities)
-    chances = zip(drawing.subsets, drawing.probabilities, strict=True) if drawing.kind == "subsets" else ()
-    return any(not s and p > 0 for s, p in chances)
+        return (), "the cohorts of different rounds are not drawn alike."
+    empty, of = words
+    shares = [(p, _shares(s, clients, rule)) for p, s in law]
+    return shares, _biased(shares, weights, of) if all(s for _, s in law) else empty
 
 
 def _not_of_this_round(correction: Correction) -> str | None:
@@ -345,16 +322,6 @@ def _by_formula(cohort: Participation, clients: Clients, weights: Sequence[Fract
     return drawing.kind == "uniform" and len(set(weights)) == 1
 
 
-def _law(cohort: Participation, clients: Clients) -> Law | None:
-    """Every cohort with its probability; None where rounds are not alike."""
-    drawing = cohort.drawing(clients)
-    if drawing is not None:
-        return drawing.support(MAX_COHORTS)
-    if cohort.period(clients) > 1:
-        return None
-    return [(Fraction(1), cohort.fixed(0, clients) or ())]
-
-
 def _shares(cohort: Sequence[int], clients: Clients, weights: str) -> dict[int, Fraction]:
     """a_k of the clients of a cohort; one that is drawn several times counts as often."""
     each = [Fraction(1) if weights == "uniform" else clients.weights[k] for k in cohort]
@@ -364,9 +331,7 @@ def _shares(cohort: Sequence[int], clients: Clients, weights: str) -> dict[int, 
     return found
 
 
-def _biased(
-    shares: Sequence[tuple[Fraction, dict[int, Fraction]]], weights: Sequence[Fraction], of: str = "mean gradient"
-) -> str | None:
+def _biased(shares: Sequence[Shares], weights: Sequence[Fraction], of: str) -> str | None:
     mean = [Fraction(0)] * len(weights)
     for p, own in shares:
         for k, share in own.items():
@@ -377,9 +342,7 @@ def _biased(
     return f"client {bad} has the weight {weights[bad]}, but the expected share {mean[bad]} in the {of}."
 
 
-def _spread(
-    shares: Sequence[tuple[Fraction, dict[int, Fraction]]], weights: Sequence[Fraction], size: int
-) -> str | None:
+def _spread(shares: Sequence[Shares], weights: Sequence[Fraction], size: int) -> str | None:
     """Whether D/K - cov(a) is positive semidefinite; E a = w is known."""
     n = len(weights)
     left = [[-w * v * Fraction(1, size) for v in weights] for w in weights]

@@ -16,8 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boundcheck.errors import Unsupported
-from boundcheck.methods.parts import Timed
-from boundcheck.methods.schedules import FirstToArrive, Fixed, Plan, Policy, WaitForAll, Window
+from boundcheck.methods import answers
 from boundcheck.methods.schedules.merge import common_unit
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting.asynchronous import losses_of
@@ -25,6 +24,7 @@ from boundcheck.setting.expected_weights import expected_weights
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
+    from boundcheck.methods.schedules import Plan
     from boundcheck.problems.problem import Problem
 
 
@@ -51,13 +51,15 @@ class Entry:
         return above and (self.high is None or self.exact <= self.high)
 
 
-def require_column(method: Method, clients: int) -> None:
-    """Raises Unsupported for methods of which Table 2 says nothing: without fixed update times, or FedBuff."""
-    timed = method.participation
-    if not isinstance(timed, Timed) or not isinstance(timed.of(clients), Fixed):
+def require_column(method: Method, clients: int) -> Plan:
+    """The schedule, of which Table 2 has a column. Raises Unsupported without fixed update times, and for FedBuff."""
+    timing = answers.timing(method.participation)
+    plan = None if timing is None else timing.plan(clients)
+    if plan is None:
         raise Unsupported(f"Table 2 is about fixed update times and their schedules; {method.name} has none to go by.")
-    if not isinstance(timed.policy, WaitForAll | FirstToArrive | Window):
-        raise Unsupported(_no_column(timed.policy))
+    if plan.policy.arrivals not in (None, 1):
+        raise Unsupported(f"Table 2 has no column for a server that {plan.policy.words}.")
+    return plan
 
 
 def scheme_table(method: Method, problem: Problem) -> tuple[Entry, ...]:
@@ -67,11 +69,11 @@ def scheme_table(method: Method, problem: Problem) -> tuple[Entry, ...]:
     FedBuff among them, of which Table 2 has no column, and for schedules too long to go through.
     """
     clients = clients_of(problem)
-    timed = method.participation
-    plan = timed.plan(clients.count) if isinstance(timed, Timed) else None
-    expected = expected_weights(method, clients)
-    if plan is None or expected is None or expected.covariance is None:
-        raise Unsupported(f"Table 2 is about fixed update times and their schedules; {method.name} has none to go by.")
+    plan, expected = require_column(method, clients.count), expected_weights(method, clients)
+    if expected is None or expected.covariance is None:
+        raise Unsupported(
+            f"Table 2 is about the asynchronous paper's methods; {method.name} is none of them, or too long to go by."
+        )
     losses = losses_of(method, problem, expected)
     largest = max(v for kind in expected.kinds for v in kind.q.values())
     residual = losses.residual if losses is not None and losses.objectives.exact else None
@@ -101,17 +103,17 @@ def _printed(plan: Plan, p: Sequence[Fraction], spread: Fraction | None) -> Prin
     slowest, fastest, count = max(times), min(times), plan.clients
     ratio = slowest / fastest
     _, whole = common_unit(times)
-    if plan.always_full and not isinstance(policy, FirstToArrive):
+    if plan.always_full and policy.arrivals != 1:
         return {
             "d": _same("p_i", max(p)),
-            "N": _same("T/tau_M", 1 / (policy.dt if isinstance(policy, Window) else slowest)),
+            "N": _same("T/tau_M", 1 / (policy.dt or slowest)),
             "alpha": _same("1", 1),
             "beta": _same("0", 0),
             "tau": _same("0", 0),
             "W": _same("1", 1),
             "R": _same("0", 0),
         }
-    if isinstance(policy, FirstToArrive):
+    if policy.arrivals == 1:
         speed = sum((1 / t for t in times), Fraction(0))
         return {
             "d": _same("(sum of 1/tau_j) tau_i p_i", max(speed * t * v for t, v in zip(times, p, strict=True))),
@@ -122,19 +124,14 @@ def _printed(plan: Plan, p: Sequence[Fraction], spread: Fraction | None) -> Prin
             "W": ("Omega(M), O(M tau_M^M)", Fraction(count), Fraction(count) * max(whole) ** count),
             "R": ("mean of L_i(theta*) - L_i(theta_i*)", spread, spread),
         }
-    if isinstance(policy, Window):
-        rounds = [-(-t // policy.dt) for t in times]
-        return {
-            "d": _same("ceil(tau_i/dt) p_i", max(Fraction(e) * v for e, v in zip(rounds, p, strict=True))),
-            "N": _same("T/dt", 1 / policy.dt),
-            "alpha": _same("1", 1),
-            "beta": _same("0", 0),
-            "tau": ("0, floor(tau_M/tau_0)", Fraction(0), Fraction(slowest // fastest)),
-            "W": ("1, M ceil(tau_M/tau_0)^M", Fraction(1), Fraction(count) * (-(-slowest // fastest)) ** count),
-            "R": ("<= mean of L_i(theta*) - L_i(theta_i*)", Fraction(0), spread),
-        }
-    raise Unsupported(_no_column(policy))
-
-
-def _no_column(policy: Policy) -> str:
-    return f"Table 2 has no column for a server that {policy.words}."
+    assert policy.dt is not None, "a server that waits for all is always full"
+    rounds = [-(-t // policy.dt) for t in times]
+    return {
+        "d": _same("ceil(tau_i/dt) p_i", max(Fraction(e) * v for e, v in zip(rounds, p, strict=True))),
+        "N": _same("T/dt", 1 / policy.dt),
+        "alpha": _same("1", 1),
+        "beta": _same("0", 0),
+        "tau": ("0, floor(tau_M/tau_0)", Fraction(0), Fraction(slowest // fastest)),
+        "W": ("1, M ceil(tau_M/tau_0)^M", Fraction(1), Fraction(count) * (-(-slowest // fastest)) ** count),
+        "R": ("<= mean of L_i(theta*) - L_i(theta_i*)", Fraction(0), spread),
+    }

@@ -18,7 +18,13 @@ from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.setting.asynchronous import async_hypotheses
 from boundcheck.setting.blocks import block_hypotheses
 from boundcheck.setting.client_hypotheses import client_hypotheses
-from boundcheck.setting.constants import pair_makers, parameters_of, reported_names, rests_on_nothing
+from boundcheck.setting.constants import (
+    pair_makers,
+    parameters_of,
+    reported_names,
+    rests_on_nothing,
+    sized_makers,
+)
 from boundcheck.setting.followed_objective import surrogate, weight_hypotheses
 from boundcheck.setting.metrics import is_round_metric
 from boundcheck.setting.participation import HYPOTHESES
@@ -194,6 +200,16 @@ class Setting:
     def step_sizes(self) -> StepSizes | None:
         """The step sizes of the method, None for a method without any."""
         return step_sizes(self.method, self.clients)
+
+    def with_sizes(self, method: Method) -> Setting:
+        """The setting of a method that differs from this one in step sizes.
+
+        The constants that do not depend on these are taken over; where other parts differ too, none is.
+        """
+        found, own = Setting(method, self.problem), self.method.parts
+        if {role for role, part in method.parts.items() if part != own[role]} <= {"schedule", "server"}:
+            found._constants = self._constants.and_also(sized_makers(method, self.problem))
+        return found
 
     def following(self) -> Setting:
         """The setting of the problem whose objective the method follows to first order in its step size.

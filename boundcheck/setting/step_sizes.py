@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.parts import Decaying, Formula, InverseCycle, NoStep
+from boundcheck.methods import answers
+from boundcheck.setting.local_work import takes_steps
 
 if TYPE_CHECKING:
     from boundcheck.core.expressions import Expression
@@ -34,9 +36,10 @@ class StepSizes:
 
     def of_round(self, finished: int) -> StepSize:
         """The step size of the round that follows after `finished` rounds, or of each local step if they differ."""
-        if isinstance(self.schedule, Formula) and self.schedule.by_iteration:
+        if self.by_iteration:
             assert self.local_steps is not None, "made by run_steps"
-            return self.schedule.steps(finished, self.local_steps)
+            own: Any = self.schedule
+            return own.steps(finished, self.local_steps)
         return self.schedule.step(finished // self.rounds_per_cycle + 1)
 
     def at(self, finished: int, local: int = 0) -> Fraction:
@@ -47,12 +50,12 @@ class StepSizes:
     @property
     def formula(self) -> Expression | None:
         """The expression that users wrote, in r and t."""
-        return self.schedule.expression if isinstance(self.schedule, Formula) else None
+        return answers.expression(self.schedule)
 
     @property
     def by_iteration(self) -> bool:
         """Whether the step size changes from local step to local step."""
-        return isinstance(self.schedule, Formula) and self.schedule.by_iteration
+        return answers.by_iteration(self.schedule)
 
     @property
     def degrees(self) -> int | None:
@@ -60,10 +63,11 @@ class StepSizes:
 
         As a rational function after `regular_from` finished rounds.
         """
-        if not isinstance(self.schedule, Formula):
-            return 2
-        found = None if self.by_iteration else self.schedule.expression.degrees("r")
-        return None if found is None else sum(found)
+        if self.formula is not None:
+            found = None if self.by_iteration else self.formula.degrees("r")
+            return None if found is None else sum(found)
+        known = self.is_constant or answers.breaks(self.schedule) or answers.rule(self.schedule)
+        return 2 if known else None
 
     @property
     def is_constant(self) -> bool:
@@ -78,33 +82,29 @@ class StepSizes:
     @property
     def regular_from(self) -> int:
         """Finished rounds after which one rational function of the cycle gives all step sizes."""
-        own = self.schedule
-        return max(own.warm_up, *own.at, 0) if isinstance(own, Decaying) else 0
+        return max(answers.breaks(self.schedule), default=0)
 
     def changes_within(self, rounds: int) -> bool:
         """Whether two of the first `rounds` rounds have different step sizes."""
-        own = self.schedule
-        if isinstance(own, Decaying):
-            tried = [*range(min(own.warm_up, rounds - 1) + 1), *(t for t in own.at if t < rounds)]
-            return any(self.at(t) != self.at(0) for t in tried)
-        if isinstance(own, Formula):
-            each = self.local_steps or 1
-            steps = (self.at(t, k) for t in range(rounds) for k in range(each if own.by_iteration else 1))
-            return any(v != self.at(0) for v in steps)
-        return not self.is_constant and rounds > self.rounds_per_cycle
+        breaks = answers.breaks(self.schedule)
+        if self.formula is None and not breaks:
+            return not self.is_constant and rounds > self.rounds_per_cycle
+        last = min(rounds, breaks[0] + 1) if breaks else rounds
+        tried = itertools.chain(range(last), (t for t in breaks if t < rounds))
+        each = range((self.local_steps or 1) if self.by_iteration else 1)
+        return any(self.at(t, k) != self.at(0) for t in tried for k in each)
 
     def words(self) -> str:
         """The sequence, as the rest of a sentence about the run."""
-        own = self.schedule
-        first = format_short(self.at(0))
+        first, rule = format_short(self.at(0)), answers.rule(self.schedule)
         if self.is_constant:
             return f"the step size {first} in every round"
-        if isinstance(own, InverseCycle):
+        if self.formula is not None:
+            what = "the local step t of the run" if self.by_iteration else "its round r"
+            return f"the step size {rule or self.formula.text} in {what}, counted from 0"
+        if rule is not None:
             each = "round" if self.rounds_per_cycle == 1 else f"cycle of {self.rounds_per_cycle} rounds"
-            return f"the step size ({format_short(own.eta0)})/K in its K-th {each}"
-        if isinstance(own, Formula):
-            what = "the local step t of the run" if own.by_iteration else "its round r"
-            return f"the step size {own.text} in {what}, counted from 0"
+            return f"the step size {rule} in its K-th {each}"
         last = format_short(self.at(self.regular_from))
         return f"a step size that changes from {first} in the first round to {last} after {self.regular_from} rounds"
 
@@ -120,7 +120,7 @@ def run_steps(method: Method, clients: Clients) -> StepSizes:
 
 def step_sizes(method: Method, clients: Clients) -> StepSizes | None:
     """The step sizes of a method; None for a method without any, whose local work solves its subproblems exactly."""
-    if isinstance(method.schedule, NoStep):
+    if not takes_steps(method, clients):
         return None
     found = run_steps(method, clients)
     if found.local_steps is not None or clients.count > MOST_CLIENTS:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
+from claim_mutations import Claims
 
 import boundcheck as bc
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.errors import UnknownName
-from boundcheck.evidence import claim as claim_module
-from boundcheck.evidence import open_step_sizes as steps
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import Setting
-from boundcheck.setting import setting as setting_module
+from boundcheck.setting.constants import pair_makers
 from boundcheck.theory.keys import CATALOGUE
+from boundcheck.verdict import Outcome
 
 SPREAD = {"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1}
 SCGD = {"kind": "scgd", "E": 1, "eta": "1/1000"}
@@ -55,14 +58,10 @@ class Counts:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.built: Counter[str] = Counter()
         self.constants: Counter[tuple[int, str]] = Counter()
-        self._count(monkeypatch, claim_module, "build_problem")
-        for module in (claim_module, steps):
-            self._count(monkeypatch, module, "build_method")
-        makers, begin = setting_module.pair_makers, Setting.__init__
-
-        def counted(method: Any, problem: Any) -> Any:
-            self.built["constants"] += 1
-            return makers(method, problem)
+        self._count(monkeypatch, "build_problem", build_problem)
+        self._count(monkeypatch, "build_method", build_method)
+        self._count(monkeypatch, "constants", pair_makers)
+        begin = Setting.__init__
 
         def began(setting: Setting, method: Any, problem: Any) -> None:
             self.built["setting"] += 1
@@ -76,30 +75,64 @@ class Counts:
             original(own, {name: (lambda name=name, make=make: noted(name, make)) for name, make in given.items()})
 
         original = LazyConstants.__init__
-        monkeypatch.setattr(setting_module, "pair_makers", counted)
         monkeypatch.setattr(Setting, "__init__", began)
         monkeypatch.setattr(LazyConstants, "__init__", lazy)
 
-    def _count(self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
-        original = getattr(module, name)
+    def _count(self, monkeypatch: pytest.MonkeyPatch, name: str, original: Any) -> None:
+        """Count the calls of a function, under whichever name a module of the package has it."""
 
-        def counted(spec: Any) -> Any:
+        def counted(*given: Any) -> Any:
             self.built[name] += 1
-            return original(spec)
+            return original(*given)
 
-        monkeypatch.setattr(module, name, counted)
+        for module in [m for key, m in sys.modules.items() if key.startswith("boundcheck.")]:
+            for own in [own for own, value in vars(module).items() if value is original]:
+                monkeypatch.setattr(module, own, counted)
 
 
 @pytest.mark.parametrize(("eta", "sizes"), [("1/1000", 0), ("largest", 1)])
 def test_a_claim_builds_each_part_once(monkeypatch: pytest.MonkeyPatch, eta: str, sizes: int) -> None:
-    """A size that the statement gives needs the constants first, so that the method and its setting are built again."""
+    """A size that the statement gives needs the constants first: the method is built again, its constants are not."""
     counts = Counts(monkeypatch)
     result = run_claim(Claim("scgd/theorem_3_3/corrected", SPREAD, {**SCGD, "eta": eta}, at={"K": [0, 1, 5]}))
     assert result.index
     once = 1 + sizes
-    assert counts.built == {"build_problem": 1, "build_method": once, "setting": once, "constants": once}
+    assert counts.built == {"build_problem": 1, "build_method": once, "setting": once, "constants": 1}
     assert counts.constants
     assert max(counts.constants.values()) == 1
+
+
+SHIPPED = {
+    "exact": ("scgd", "Lemma 3.1 on two devices, sharp"),
+    "limit": ("fedshuffle", "Section 4.1, the exact gap of FedAvg"),
+    "sampled": ("feddane", "Theorem 3, sharp, logistic regression, two devices of three"),
+}
+
+
+@pytest.mark.parametrize("kind", SHIPPED)
+def test_a_shipped_claim_builds_each_part_once(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    file, name = SHIPPED[kind]
+    claim = Claims(Path(__file__).parents[2] / "examples" / f"{file}.toml")[name]
+    counts = Counts(monkeypatch)
+    result = run_claim(replace(claim, seeds=2) if kind == "sampled" else claim)
+    assert result.verdict.outcome in (Outcome.HOLDS, Outcome.UNDECIDED)
+    assert (result.info["engine"] == "sampled") == (kind == "sampled")
+    assert counts.built == dict.fromkeys(("build_problem", "build_method", "setting", "constants"), 1)
+    assert max(counts.constants.values()) == 1
+
+
+def test_constants_that_depend_on_the_step_size_are_computed_for_each() -> None:
+    problem = build_problem(SPREAD)
+    by_steps = {"kind": "dane", "mu": 2, "steps": 1}
+    first = Setting(build_method({**by_steps, "eta": 1}), problem)
+    keys = ("subproblem/gamma", "method/eta", "clients/L")
+    before = [first.constant(key) for key in keys]
+    second = first.with_sizes(build_method({**by_steps, "eta": "1/9"}))
+    alone = Setting(second.method, problem)
+    assert dict(second.constants()) == dict(alone.constants())
+    assert [second.constant(key) == c for key, c in zip(keys, before, strict=True)] == [False, False, True]
+    more = first.with_sizes(build_method({**by_steps, "steps": 2, "eta": "1/9"}))  # not only the step size is another
+    assert dict(more.constants()) == dict(Setting(more.method, problem).constants()) != dict(alone.constants())
 
 
 def test_the_catalogue_is_a_function_after_every_import() -> None:

@@ -102,8 +102,8 @@ KINDS = {
         also make them sparse).
         """,
         (
-            "A. Mitra, R. Jaafar, G. J. Pappas, H. Hassani, \"Linear Convergence in Federated Learning: Tackling Client "
-            "Heterogeneity and Sparse Gradients\", 2021",
+            'A. Mitra, R. Jaafar, G. J. Pappas, H. Hassani, "Linear Convergence in Federated Learning: Tackling Client '
+            'Heterogeneity and Sparse Gradients", 2021',
             "Algorithm 1, without sparsification",
         ),
         Form(Full, AnyOf(GradientSteps, OwnSteps), functions=FedLin()),
@@ -117,7 +117,7 @@ KINDS = {
         K local steps take whole gradients or `batch` samples drawn anew.
         """,
         (
-            "S. P. Karimireddy et al., \"Mime: Mimicking Centralized Stochastic Algorithms in Federated Learning\", 2020",
+            'S. P. Karimireddy et al., "Mime: Mimicking Centralized Stochastic Algorithms in Federated Learning", 2020',
             "Algorithm 1",
         ),
         Form(

@@ -255,7 +255,8 @@ class SumOne:
 
 def _of_fixed_cohort(rule: Aggregation, setting: AggregationContext) -> Callable[[int], Fraction] | None:
     """i -> a_i where every round has the same cohort, else None."""
-    if setting.participation.drawing(setting.clients) is not None or setting.participation.period(setting.clients) != 1:
+    part, clients = setting.participation, setting.clients
+    if part.drawing(clients) is not None or first_repeated(part, clients) + part.period(clients) != 1:
         return None
     cohort = setting.participation.fixed(0, setting.clients) or ()
     return dict(zip(cohort, rule.coefficients(cohort, setting), strict=True)).__getitem__

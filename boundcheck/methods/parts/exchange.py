@@ -36,6 +36,7 @@ class Stale(Rule):
     y_i); every client of S then receives the new x as its y_i.
     """
 
+    starts_stale: ClassVar[bool] = True
     kept_by_clients: ClassVar[Mapping[str, bool]] = {"y": True}
     receives: ClassVar[bool] = True
     of_all: ClassVar[bool] = False  # whether the models of all are averaged
@@ -138,6 +139,11 @@ class Blocks(Rule):
             return (*[()] * (self.tau - 1), tuple(range(dim)))
         blocks = self.blocks(dim)
         return blocks if self.order is None else tuple(blocks[k] for k in self.order)
+
+    @property
+    def averaging(self) -> Blocks:
+        """See `methods.answers`."""
+        return self
 
     def models(self, clients: Clients) -> int:
         """How many models there are. Raises BadInput where more clients are active than there are."""

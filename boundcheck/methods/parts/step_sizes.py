@@ -80,6 +80,11 @@ class InverseCycle:
     def __post_init__(self) -> None:
         _positive(self.eta0, "eta0")
 
+    @property
+    def rule(self) -> str:
+        """See `methods.answers`."""
+        return f"({format_short(self.eta0)})/K"
+
     def step(self, cycle: int) -> Fraction:
         return self.eta0 / cycle
 
@@ -139,6 +144,11 @@ class Decaying:
             raise BadInput(f"warm_up = {self.warm_up} is not allowed; it is a number of rounds.")
 
     @property
+    def breaks(self) -> tuple[int, ...]:
+        """See `methods.answers`."""
+        return self.warm_up, *self.at
+
+    @property
     def rounds_per_cycle(self) -> int:
         """Every round may have a step size of its own."""
         return 1
@@ -188,6 +198,11 @@ class Formula:
                 f"{self.symbol} = '{self.text}' is {format_short(value)} in {where}; a step size must be above 0."
             )
         return value
+
+    @property
+    def rule(self) -> str:
+        """See `methods.answers`."""
+        return self.text
 
     @property
     def by_iteration(self) -> bool:

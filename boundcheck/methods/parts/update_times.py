@@ -45,6 +45,11 @@ class Timed:
         slowest = self.times.slowest
         return slowest is not None and isinstance(self.policy, schedules.Window) and self.policy.dt >= slowest
 
+    @property
+    def timing(self) -> Timed:
+        """See `methods.answers`."""
+        return self
+
     def of(self, count: int) -> schedules.Fixed | schedules.Exponential:
         """The times of so many clients. Raises BadInput where they are given for another number."""
         return self.times.of(count)

@@ -1,14 +1,16 @@
 """When the server aggregates, and whose work it then has.
 
 Y. Fraboni et al., Algorithm 1 and Section 4: a round lasts Delta t^n, and the clients that finish within it are its
-cohort; they receive the new model at the round's end and start again, while the others keep working.
+cohort; they receive the new model at the round's end and start again, while the others keep working. Every
+policy says how long its rounds are (dt) and after how many arrivals the server aggregates (arrivals); None where its
+rule is another.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, UnknownName
@@ -28,6 +30,9 @@ def _check_ties(ties: str) -> None:
 class WaitForAll:
     """Synchronous: a round lasts until the slowest client has finished."""
 
+    dt: ClassVar[None] = None
+    arrivals: ClassVar[None] = None
+
     @property
     def words(self) -> str:
         """What the server does, as in "the server ..."."""
@@ -39,6 +44,8 @@ class FirstToArrive:
     """Asynchronous: the server aggregates whenever a client finishes."""
 
     ties: Ties = "one_by_one"
+    dt: ClassVar[None] = None
+    arrivals: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         _check_ties(self.ties)
@@ -54,6 +61,7 @@ class Window:
     """FedFix: a round lasts dt, whoever has finished; a round in which nobody does is empty."""
 
     dt: Fraction
+    arrivals: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         if self.dt <= 0:
@@ -75,6 +83,12 @@ class Buffer:
 
     m: int
     ties: Ties = "one_by_one"
+    dt: ClassVar[None] = None
+
+    @property
+    def arrivals(self) -> int:
+        """How many."""
+        return self.m
 
     def __post_init__(self) -> None:
         if self.m < 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput
@@ -100,6 +100,7 @@ class Exponential:
     """Each piece of work of client i takes an independent exponential time of mean 1/rates[i]: memoryless."""
 
     rates: tuple[Fraction, ...]
+    values: ClassVar[None] = None  # no time is known beforehand
 
     def __post_init__(self) -> None:
         if not self.rates:
