@@ -28,6 +28,8 @@ METHODS: list[dict[str, Any]] = [
     {"kind": "gradient_descent", "eta": "1/10"},
     {"kind": "fedavg", "E": 2, "eta0": "1/10", "size": 2},
     {"kind": "fedavg_reshuffled", "E": 2, "eta": "1/10"},
+    {"kind": "fedrr", "eta": "1/10"},
+    {"kind": "local_rr", "eta": "1/10"},
     {"kind": "fedavg_rr", "eta_l": "1/10", "batch": 2, "participation": {"kind": "with_replacement", "size": 2}},
     {"kind": "fedavg_rr", "eta_l": "1/10", "participation": {"kind": "pattern", "cohorts": [[0, 1], [2]]}},
     {"kind": "fedavg_rr", "eta_l": "1/10", "momentum": {"a": "1/2", "form": "practical"}, "participation": U2},
@@ -124,7 +126,7 @@ def test_methods_as_the_engine_runs_them_pass(spec: dict[str, Any]) -> None:
     assert found.count(Status.PASSED) >= 12
 
 
-@pytest.mark.slow  # 48 methods, several minutes
+@pytest.mark.slow  # 52 methods, several minutes
 @pytest.mark.parametrize("spec", METHODS, ids=label)
 def test_every_method_as_the_engine_runs_it_passes(spec: dict[str, Any]) -> None:
     found = bc.check_implementation(spec, engine, seeds=150)
