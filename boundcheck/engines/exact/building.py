@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from boundcheck.engines.exact.cohorts import Law, Member, Visits, weights_of
+from boundcheck.engines.exact.ground import Ground
 from boundcheck.engines.exact.layout import Key
 from boundcheck.engines.exact.lowering import Source
 from boundcheck.engines.exact.plans import Noise, Pair, Plan
@@ -16,9 +17,6 @@ from boundcheck.engines.exact.work import Work, linear, scaled
 from boundcheck.methods.formal import Vector
 from boundcheck.methods.parts import StepSize, Visit
 from boundcheck.methods.round import PLAIN
-
-if TYPE_CHECKING:
-    from boundcheck.engines.exact.rounds import Rounds
 
 Weights = Mapping[Any, Fraction]  # by rule: None for the method's own, PLAIN, or an aggregation
 _ONE_STEP = Visit("full", 1)
@@ -42,7 +40,7 @@ class _Doing:
 class Build:
     """One round with its numbers and step size, in one copy of the state."""
 
-    def __init__(self, rounds: Rounds, source: Source, number: Mapping[str, Any], eta: StepSize, copy: int = 0) -> None:
+    def __init__(self, rounds: Ground, source: Source, number: Mapping[str, Any], eta: StepSize, copy: int = 0) -> None:
         self.rounds, self.source, self.number, self.eta, self.copy = rounds, source, number, eta, copy
         self.ring, self.rule, self.reading = rounds.ring, rounds.rule, rounds.reading
         self.layout, self.clients = rounds.exact.layout, rounds.exact.clients

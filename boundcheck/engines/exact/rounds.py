@@ -12,29 +12,24 @@ the moments of the a_v suffice; else the round goes through the cohorts. No meth
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.engines.exact.budget import check_state
 from boundcheck.engines.exact.building import Build
-from boundcheck.engines.exact.cohorts import Law, law_of
-from boundcheck.engines.exact.layout import Key
+from boundcheck.engines.exact.cohorts import law_of
+from boundcheck.engines.exact.ground import Ground
 from boundcheck.engines.exact.lowering import Source
 from boundcheck.engines.exact.plans import Begun, Noise, Plan
-from boundcheck.engines.exact.reduction import last_reads
 from boundcheck.engines.exact.rings import Matrix, Ring
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.state import Exact
-from boundcheck.engines.exact.visits import Data
-from boundcheck.engines.exact.work import Work, Works, inputs_of, linear, scaled
+from boundcheck.engines.exact.work import Work, inputs_of, linear, scaled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.formal import Vector
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import GradientSteps, NoStep, Same, StepSize, Visit, first_repeated
-from boundcheck.methods.reading import Reading
+from boundcheck.methods.parts import GradientSteps, NoStep, Same, StepSize, Visit
 from boundcheck.methods.round import PLAIN, At
 
 
@@ -42,126 +37,13 @@ def _frozen(number: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(number.items()))
 
 
-class Rounds:
-    """The rounds of a method on a problem, in one arithmetic.
-
-    Rounds repeat every `period` rounds from round `first` on, where the rule is steady.
-    """
+class Rounds(Ground):
+    """The rounds of a method on a problem, in one arithmetic."""
 
     def __init__(self, ring: Ring, method: Method, exact: Exact) -> None:
-        self.ring, self.method, self.exact, self.rule = ring, method, exact, exact.rule
-        rule, clients, layout = exact.rule, exact.clients, exact.layout
-        if rule.much:
-            check_state(ring, exact, f"{rule.much} of {method.name}")
-        self.reading = Reading(rule, clients, method.server.factor, method.name)
-        self.data = Data(ring, exact)
-        own = rule.collecting
-        self._collecting = method.participation if own is None or own == "same" else own
-        self._parts = (method.participation, self._collecting)
-        self.period = math.lcm(*(p.period(clients) for p in self._parts), rule.repeats_after(layout.d))
-        self.first = max(*(first_repeated(p, clients) for p in self._parts), rule.settled)
-        self._lasts = last_reads(method, clients, self._slots, self.first, self.period) if self._slots else {}
-        self._blocks: list[dict[Key, Matrix]] = []
-        self._sources = [self._source(copy) for copy in range(layout.copies)]
-        self.works = Works(self.data, self.reading)
-        self._laws: dict[Any, Law] = {}
+        super().__init__(ring, method, exact)
         self._plans: dict[Any, Plan] = {}
         self._step: StepSize | None = None
-
-    @property
-    def _slots(self) -> Sequence[int | None]:
-        """Which block each client shares with others."""
-        reduced = self.exact.reduced
-        return next(iter(reduced.slots.values()), ()) if reduced.over else ()
-
-    @property
-    def cycle(self) -> range:
-        """The rounds of the first period, counted from round 0 where a fixed pattern has no lead, that is repeated."""
-        lead = max(first_repeated(p, self.exact.clients) for p in self._parts)
-        begun = lead + -(-(self.first - lead) // self.period) * self.period
-        return range(begun, begun + self.period)
-
-    def position(self, round_index: int) -> int:
-        """The first round that is like this one."""
-        late = round_index - self.first
-        return round_index if late < 0 else self.first + late % self.period
-
-    @property
-    def separate(self) -> list[list[int]]:
-        """Coordinates by groups between which every mean map, constant covariance and second moment is 0."""
-        layout = self.exact.layout
-        if not self.exact.reduced.alike:
-            return [list(range(layout.size))]
-        apart = [
-            k
-            for key in layout.keys
-            if key[0] == "client"
-            for k in range(layout.place(key), layout.place(key) + layout.d)
-        ]
-        return [[k for k in range(layout.size) if k not in set(apart)], apart]
-
-    # --- what the state holds -------------------------------------------------------------------------------------
-
-    def _source(self, copy: int) -> Source:
-        """The atoms of a copy of the state."""
-        ring, exact, layout = self.ring, self.exact, self.exact.layout
-
-        def block(key: Key) -> Matrix:
-            m, first = ring.zeros(layout.d, layout.size), layout.place(key, copy)
-            one = ring.scalar(Fraction(1))
-            for k in range(layout.d):
-                m[k, first + k] = one
-            return m
-
-        one = ring.zeros(1, layout.size)
-        one[0, copy * layout.each + layout.each - 1] = ring.scalar(Fraction(1))
-        blocks = {key: block(key) for key in layout.keys}
-        self._blocks.append(blocks)
-        atoms = {(key[0], key[1]): m for key, m in blocks.items() if key[0] == "server"}
-        reduced, n = exact.reduced, exact.clients.count
-        objective = (exact.hessian, -exact.residual)
-        found = Source(ring, layout.d, layout.size, one, ring.lift(exact.centre), exact.whole, objective, atoms)
-        for name in self.rule.kept_by_clients:
-            slots = reduced.slots.get(name)
-            if slots is None:
-                assert reduced.holders is not None
-                held = {i: k for k, i in enumerate(reduced.holders[copy])}
-                slots = [held.get(i) for i in range(n)]
-            over = (
-                found.lower(reduced.over[name], None, point=self.rule.kept_by_clients[name]) if reduced.over else None
-            )
-            found.clients = {
-                **found.clients, name: [over if k is None else blocks["client", name, k] for k in slots],
-            }  # fmt: skip
-        for name, mean in reduced.means.items():
-            own = found.summed(Vector.of(mean), None)
-            found.atoms = {**found.atoms, ("server", name): ring.zeros(layout.d, layout.size) if own is None else own}
-        return found
-
-    def blocks(self, copy: int, width: int) -> dict[Key, Matrix]:
-        """The maps that pick the blocks of a copy of the state, or of one with further coordinates."""
-        own, size = self._blocks[copy], self.exact.layout.size
-        return own if width == size else {key: self._wider(m, width) for key, m in own.items()}
-
-    def dead(self, t: int) -> list[int]:
-        """The blocks of clients that no round after t reads."""
-        return [k for k, last in self._lasts.items() if t >= last]
-
-    def placed(self, rows: Mapping[Key, Matrix], width: int, copy: int = 0) -> Matrix:
-        layout = self.exact.layout
-        return self.ring.placed(((layout.place(key, copy), m) for key, m in rows.items()), layout.size, width)
-
-    # --- laws -----------------------------------------------------------------------------------------------------
-
-    def law(self, round_index: int, *, one_by_one: bool = False, rules: tuple[Any, ...] = ()) -> Law:
-        """The law of the cohort of a round."""
-        own = self.method.participation
-        first, period = first_repeated(own, self.exact.clients), own.period(self.exact.clients)
-        late = round_index - first
-        key = (round_index if late < 0 else first + late % period, one_by_one, rules)
-        if key not in self._laws:
-            self._laws[key] = law_of(self.method, key[0], self.exact.clients, one_by_one=one_by_one, rules=rules)
-        return self._laws[key]
 
     def _collected(self, t: int, number: Mapping[str, Any], source: Source) -> tuple[Source, Plan | None]:
         """The source with what is collected by a cohort of its own, and the map that comes first where it is drawn."""
@@ -197,19 +79,13 @@ class Rounds:
             blocks["collected", name] = m
         return wide.with_atoms(blocks), first
 
-    def _wider(self, m: Matrix, width: int) -> Matrix:
-        """A map of the state as one of the state with further coordinates in front of the constant."""
-        ring, size = self.ring, self.exact.layout.size
-        rows = ring.rows(ring.one(width))
-        return ring.mul(m, ring.from_rows([*rows[: size - 1], rows[-1]]))
-
     def _widened(self, source: Source, width: int) -> Source:
         def wide(m: Matrix | None) -> Matrix | None:
-            return None if m is None else self._wider(m, width)
+            return None if m is None else self.wider(m, width)
 
         return Source(
             self.ring, source.d, width, wide(source.one), source.centre, source.gradients, source.objective,
-            {key: self._wider(m, width) for key, m in source.atoms.items()},
+            {key: self.wider(m, width) for key, m in source.atoms.items()},
             {name: [wide(m) for m in own] for name, own in source.clients.items()},
         )  # fmt: skip
 
@@ -249,33 +125,12 @@ class Rounds:
             return self._alike(number, eta)
         if reduced.holders is not None:
             return self._in_copies(number, eta)
-        source, before = self._collected(t, number, self._sources[0])
+        source, before = self._collected(t, number, self.sources[0])
         build = Build(self, source, number, eta)
         plan = build.plan(t)
         if before is not None:
             plan.before, plan.mean = before, self.ring.mul(plan.mean, before.mean)
         return plan
-
-    def spread(self, plan: Plan, law: Law, base: Matrix, means: list[Matrix]) -> None:
-        """Add the terms of T M T', T = base + sum over S of a_v Q_v, with E[Q_v] = means[v]."""
-        ring = self.ring
-        if not means:
-            plan.mean = base
-            plan.pairs.append((base, base))
-            return
-        drift = ring.sum([q * ring.scalar(m) for q, m in zip(means, law.mean, strict=True)])
-        plan.mean = base + drift
-        plan.pairs.append((plan.mean, plan.mean))
-        if law.joint is None:
-            if law.common != 1:
-                plan.pairs.append((drift * ring.scalar(law.common - 1), drift))
-            own = [(q, w) for q, w in zip(means, law.own, strict=False) if w]
-            plan.pairs += [(q * ring.scalar(w), q) for q, w in own]
-        elif len(law.cohorts) != 1:
-            plan.pairs.append((drift * ring.scalar(Fraction(-1)), drift))
-            for q, row in zip(means, law.joint, strict=True):
-                others = [other * ring.scalar(w) for other, w in zip(means, row, strict=True) if w]
-                plan.pairs += [(q, ring.sum(others))] if others else []
 
     # --- clients that are alike, and models that are handed over ----------------------------------------------------
 
@@ -284,7 +139,7 @@ class Rounds:
 
         With noise of covariance Gamma in a visit the mean has Gamma/m, and e has (1 - 1/m) Gamma.
         """
-        ring, source, layout, m = self.ring, self._sources[0], self.exact.layout, self.exact.reduced.alike
+        ring, source, layout, m = self.ring, self.sources[0], self.exact.layout, self.exact.reduced.alike
         visits = self.method.local.visits(0, range(self.exact.clients.count), self.exact.clients)
         combined, received = self.reading.combine(number), self.reading.receive(0, number)
         server = {name: flag for name, flag in self.rule.kept_by_server.items() if name not in self.exact.reduced.means}
@@ -327,7 +182,7 @@ class Rounds:
         assert holders is not None
         plan, noise = Plan(ring.zeros(layout.size, layout.size)), Noise(ring)
         for copy, clients in enumerate(holders):
-            build = Build(self, self._sources[copy], number, eta, copy)
+            build = Build(self, self.sources[copy], number, eta, copy)
             build.noise, build.likely = noise, Fraction(1, layout.copies)
             t, apart = build.held(clients)
             plan.mean = plan.mean + t
@@ -393,17 +248,17 @@ class Rounds:
         compiled, local = self.works.compiled(client, visit)
         if not compiled.mentions("collected"):
             share = Fraction(1) if cohorts is None else sum((w for _, w in cohorts), Fraction(0))
-            inputs = inputs_of(compiled.inputs, self._sources[0], client)
+            inputs = inputs_of(compiled.inputs, self.sources[0], client)
             return Begun(local, ((share, inputs),), self.ring)
         t = self.position(round_index)
         apart = f"{self.method.name} corrects gradients by those of a cohort that is drawn: it has no such metric."
         if self.rule.collecting != "same":
-            source, before = self._collected(t, number, self._sources[0])
+            source, before = self._collected(t, number, self.sources[0])
             if before is not None:
                 raise Unsupported(apart)
             share = Fraction(1) if cohorts is None else sum((w for _, w in cohorts), Fraction(0))
             return Begun(local, ((share, inputs_of(compiled.inputs, source, client)),), self.ring)
-        sources = [source for _, source in Build(self, self._sources[0], number, eta).sources(t)]
+        sources = [source for _, source in Build(self, self.sources[0], number, eta).sources(t)]
         if cohorts is None and len(sources) > 1:
             raise Unsupported(apart)
         weights = [(0, Fraction(1))] if cohorts is None else cohorts
@@ -415,7 +270,7 @@ class Rounds:
         number, t = self.rule.numbers(round_index, self.exact.layout.d), self.position(round_index)
         vector = function(self.reading.at(None, number))
         if not vector.mentions("collected"):
-            return [(Fraction(1), self._sources[0].lower(vector, None))]
+            return [(Fraction(1), self.sources[0].lower(vector, None))]
         self._renewed(eta)
-        build = Build(self, self._sources[0], number, eta)
+        build = Build(self, self.sources[0], number, eta)
         return [(p, source.lower(vector, None)) for p, source in build.sources(t)]
