@@ -52,7 +52,7 @@ def joint_makers(method: Method, problem: Problem) -> Makers:
     """
     clients = clients_of(problem)
     makers: Makers = {}
-    if clients.count > MAX_CLIENTS:
+    if clients.count > MAX_CLIENTS or method.functions is not None:  # what these weigh is not read off the parts
         return sampling_makers(method, problem, clients)
     makers |= block_makers(method, problem)  # workers that average blocks of their models
     makers |= feddane_makers(method, problem)  # local work on subproblems

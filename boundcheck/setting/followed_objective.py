@@ -38,6 +38,8 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     """
     if method.correction is not None:
         raise Unsupported(f"the local objectives of {method.name} are corrected, so that no weights are its own.")
+    if method.functions is not None:
+        raise Unsupported(f"a round of {method.name} is said by functions of its own, so that no weights are known.")
     if method.control is not None:  # the steps of every client follow the mean of the control variates
         return list(method.control.shares(clients))
     optimizer = method.client_optimizer

@@ -109,7 +109,10 @@ def needed_for(name: str, method: Method) -> str | None:
     met = {
         "momentum": method.momentum is not None,
         "models of its own at every client": blocks,
-        "a server": not blocks and method.momentum is None and method.control is None,
+        "a server": not blocks and method.momentum is None and method.control is None and method.functions is None,
         _SAMPLED: False,
-    }.get(needs, method.exchange is None and method.correction is None and method.control is None)
+    }.get(
+        needs,
+        method.exchange is None and method.correction is None and method.control is None and method.functions is None,
+    )
     return None if met else needs
