@@ -5,9 +5,9 @@ Run: python figures/fedshuffle_table_1.py [-o DIR]
 The paper's Table 1 sets check marks; this one computes them on equation (36). HD: clients with unlike data that take as
 many steps as each other have their data weights to first order in the step. NL: they have them where they take 1, 2 and
 3 steps. CS: their weights stay as they are where 2 of 3 clients take part at random. RR: each epoch visits every sample
-once, in random order. VR, GM: the method as it stands has the variance reduction and the global momentum of (13) and
-(14), or takes them. SS: it takes a server step size. FedLin, Mime, FedRR and LocalRR, rows of the paper's table, are
-not implemented here.
+once, in random order. VR, GM: the method as it stands has variance reduction and a global momentum (of FedShuffle's
+methods those of (13) and (14)), or takes them. SS: it takes a server step size. Of FedLin and Mime, whose local steps
+are shifted by gradients of all, the exact limit of the mean says whether it is the minimiser.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ import _tables as tables
 from boundcheck.engines.exact import stationary
 from boundcheck.errors import BadInput
 from boundcheck.methods.build import build as build_method
+from boundcheck.methods.build import kind_of
+from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
@@ -49,7 +51,12 @@ METHODS: Mapping[str, dict[str, Any]] = {
     "FedShuffle, Sum-One": {"kind": "fedshuffle_sum_one"},
     "FedShuffle": {"kind": "fedshuffle"},
     "FedShuffleMVR": {"kind": "fedshuffle_mvr", "a": "1/10", "participation": "full"},
+    "FedLin": {"kind": "fedlin", "steps": 2},
+    "Mime": {"kind": "mime", "K": 2, "batch": 1},
+    "FedRR": {"kind": "fedrr"},
+    "LocalRR": {"kind": "local_rr"},
 }
+OTHERS = ("fedlin", "mime", "fedrr", "local_rr")
 UNDIVIDED = ("fedavg_sgd", "fedavg_rr", "fedavg_min", "fedavg_mean")  # their eta_l is the step of one sample
 LARGEST = 3  # samples of the largest client
 # Table 4 of the paper: local work, and whether gradients are drawn with replacement
@@ -63,26 +70,57 @@ PRINTED: Mapping[str, tuple[str, str]] = {
 }
 
 
+def _built(spec: Mapping[str, Any], step: Fraction = STEP, **more: Any) -> Method:
+    size = "eta_l" if "eta_l" in kind_of(spec["kind"]).parameters() else "eta"
+    return build_method({**spec, size: step, **more})
+
+
 def _takes(spec: Mapping[str, Any], more: Mapping[str, Any]) -> bool:
     try:
-        build_method({**spec, "eta_l": STEP, **more})
+        _built(spec, **more)
     except BadInput:  # a parameter that the composition has not
         return False
     return True
 
 
 def _weights(spec: Mapping[str, Any], problem: Problem, **more: Any) -> list[Fraction]:
-    return small_step_weights(build_method({**spec, "eta_l": STEP, **more}), clients_of(problem))
+    return small_step_weights(_built(spec, **more), clients_of(problem))
+
+
+def _mean_gap(method: Method, problem: Problem) -> Fraction:
+    """The gap of the limit of E x: (36) is |x|^2/2 - mean of x + const, its minimiser has all coordinates 1/d."""
+    mean = stationary(method, problem, ("gap",)).mean
+    return sum(((Fraction(x) - Fraction(1, problem.dim)) ** 2 for x in mean), Fraction(0)) / 2
+
+
+def other_row(spec: Mapping[str, Any], problem: Problem, equal: Problem) -> dict[str, Any]:
+    """As `row`, for the methods of others, which have their limits on clients that hold equally many samples."""
+    method, shifted = _built(spec), spec["kind"] in ("fedlin", "mime")
+    apart = _built(spec, steps=[1, 2, 3]) if spec["kind"] == "fedlin" else None
+    unlike = apart is not None and _mean_gap(apart, equal) == 0
+    if spec["kind"] == "fedrr":
+        unlike = _weights(spec, problem) == list(problem.weights)
+    some = _takes(spec, {"participation": SOME})
+    cells = {
+        "HD": _mean_gap(method, equal) == 0 if shifted else _weights(spec, equal) == list(equal.weights),
+        "CS": some and _mean_gap(_built(spec, participation=SOME), equal) == 0,
+        "RR": method.local.visits(0, (0,), clients_of(equal))[0][1].sampling == "reshuffled",
+        "NL": unlike,
+        "VR": shifted,
+        "GM": "can" if _takes(spec, {"momentum_g": "9/10"}) else "no",
+        "SS": _takes(spec, {"eta_g": 2}),
+    }
+    found = stationary(method, equal, ("gap",)).values["gap"]
+    told = {name: v if isinstance(v, str) else "yes" if v else "no" for name, v in cells.items()}
+    return {**told, "expected gap, limit": str(found), "gap of the mean": str(_mean_gap(method, equal))}
 
 
 def row(spec: Mapping[str, Any], problem: Problem, equal: Problem) -> dict[str, Any]:
     """What one method has, by column ("can": it takes it), and its exact limits as fractions."""
     step = STEP / LARGEST if spec["kind"] in UNDIVIDED else STEP
-    method = build_method({**spec, "eta_l": step})
+    method = _built(spec, step)
     assert isinstance(method.local, Epochs)
     found = stationary(method, problem, ("gap",))
-    # equation (36) is |x|^2/2 - mean of x + const, its minimiser has all coordinates 1/d
-    mean_gap = sum(((x - Fraction(1, problem.dim)) ** 2 for x in found.mean), Fraction(0)) / 2
     moved = "yes" if spec["kind"] == "fedshuffle_mvr" else "can" if _takes(spec, {"momentum": MOMENTUM}) else "no"
     plain = {
         "HD": _weights(spec, equal) == list(equal.weights),
@@ -92,7 +130,7 @@ def row(spec: Mapping[str, Any], problem: Problem, equal: Problem) -> dict[str, 
         "SS": _takes(spec, {"eta_g": 2}),
     }
     cells = {name: "yes" if holds else "no" for name, holds in plain.items()} | {"VR": moved, "GM": moved}
-    limits = {"expected gap, limit": str(found.values["gap"]), "gap of the mean": str(mean_gap)}
+    limits = {"expected gap, limit": str(found.values["gap"]), "gap of the mean": str(_mean_gap(method, problem))}
     return {**{name: cells[name] for name in COLUMNS}, **limits}
 
 
@@ -100,7 +138,7 @@ def baselines() -> dict[str, dict[str, str]]:
     """Table 4 from the compositions: row -> what its clients do, as printed and here."""
     found: dict[str, dict[str, str]] = {}
     for name, (work, drawn) in PRINTED.items():
-        local = build_method({**METHODS[name], "eta_l": STEP}).local
+        local = _built(METHODS[name]).local
         assert isinstance(local, Epochs)
         found[name] = {
             "local work, printed": work,
@@ -118,7 +156,8 @@ def baselines() -> dict[str, dict[str, str]]:
 def compute() -> dict[str, dict[str, Any]]:
     """All rows of Table 1."""
     problem, equal = build_problem(PROBLEM), build_problem(EQUAL)
-    return {name: row(spec, problem, equal) for name, spec in METHODS.items()}
+    made = {name: other_row if spec["kind"] in OTHERS else row for name, spec in METHODS.items()}
+    return {name: made[name](spec, problem, equal) for name, spec in METHODS.items()}
 
 
 def findings(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, fd.Decision]:
@@ -144,8 +183,10 @@ CAPTION = (
     "RR: random reshuffling. VR, GM: variance reduction and global momentum of (13) and (14), which are one part here "
     "('can': the method takes it). SS: server step size. Limits: exact, at the step size 1/8 for a pass of the largest "
     "client, all clients taking part, momentum for FedShuffleMVR alone (a = 1/10). The check marks of the paper are "
-    "lost in "
-    "its text, so that only what its text says is compared. FedLin, Mime, FedRR and LocalRR are not implemented."
+    "lost in its text, so that only what its text says is compared. FedLin, Mime, FedRR and LocalRR: their limits are "
+    "on clients with 2 samples each, where FedLin's clients take 2 steps each or, for NL, 1, 2 and 3; for the first two "
+    "HD, CS and "
+    "NL say that the mean tends to the minimiser."
 )
 BASELINES_CAPTION = (
     "Table 4 of the paper beside what the implemented compositions do, read off their parts. The paper's own "

@@ -68,6 +68,14 @@ def test_tables(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     assert has["FedShuffle"] == ["HD", "CS", "RR", "NL", "SS"]
     assert has["FedShuffle, Sum-One"] == ["HD", "RR", "NL", "SS"]
     assert has["FedShuffleMVR"] == ["HD", "CS", "RR", "NL", "VR", "GM", "SS"]
+    assert has["FedLin"] == ["HD", "NL", "VR"]
+    assert has["Mime"] == ["HD", "CS", "VR", "SS"]
+    assert (has["FedRR"], has["LocalRR"]) == (["HD", "RR", "NL"], ["HD", "RR"])
+    assert (
+        Fraction(found["exact"]["FedLin"]["gap of the mean"])
+        == 0
+        == Fraction(found["exact"]["Mime"]["gap of the mean"])
+    )
     assert Fraction(found["exact"]["FedShuffle"]["gap of the mean"]) == Fraction(2521, 134589612)
     assert Fraction(found["exact"]["FedAvgMin"]["gap of the mean"]) == 0
     four = json.loads((tmp_path / "fedshuffle_table_4.json").read_text())
