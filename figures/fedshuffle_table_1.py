@@ -184,9 +184,8 @@ CAPTION = (
     "('can': the method takes it). SS: server step size. Limits: exact, at the step size 1/8 for a pass of the largest "
     "client, all clients taking part, momentum for FedShuffleMVR alone (a = 1/10). The check marks of the paper are "
     "lost in its text, so that only what its text says is compared. FedLin, Mime, FedRR and LocalRR: their limits are "
-    "on clients with 2 samples each, where FedLin's clients take 2 steps each or, for NL, 1, 2 and 3; for the first two "
-    "HD, CS and "
-    "NL say that the mean tends to the minimiser."
+    "on clients with 2 samples each, where FedLin's clients take 2 steps each or, for NL, 1, 2 and 3; for the first "
+    "two HD, CS and NL say that the mean tends to the minimiser."
 )
 BASELINES_CAPTION = (
     "Table 4 of the paper beside what the implemented compositions do, read off their parts. The paper's own "

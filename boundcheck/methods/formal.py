@@ -132,8 +132,8 @@ class Vector:
 
     def _refuse(self, what: str) -> NoReturn:
         raise NotAffine(
-            f"a function of the round takes {what}; only sums of vectors and multiples by exact numbers are affine, "
-            "which the exact engine needs: use engine = 'sampled'."
+            f"a function of the round takes {what}; the exact engine reads sums of vectors, their multiples by exact "
+            "numbers, and gradients."
         )
 
     def __abs__(self) -> NoReturn:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.formal import ZERO, Atom, ClientMean, Gradient, Minimiser, Vector, part
 from boundcheck.methods.parts.local import Visit
@@ -58,6 +58,16 @@ class Reading:
             **given,
         )
 
+    def _call(self, function: Callable[..., Any], *given: Any) -> Any:
+        """What a function of the rule returns. Raises BadInput, with its words, where it fails."""
+        try:
+            return function(*given)
+        except BoundcheckError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            what = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            raise BadInput(f"{self.name}: the function {function.__name__} of its round fails: {what}.") from error
+
     def _checked(self, found: Mapping[str, Any], allowed: Mapping[str, Any], what: str) -> dict[str, Vector]:
         for key, value in found.items():
             if key not in allowed or not isinstance(value, Vector):
@@ -69,19 +79,19 @@ class Reading:
 
     def initial(self) -> dict[str, Vector]:
         """What the server keeps at first; a client's whole gradient is that of F there."""
-        return self._checked(self.rule.initial(self.at()), self.server, "initial")
+        return self._checked(self._call(self.rule.initial, self.at()), self.server, "initial")
 
     def initial_client(self, index: int) -> dict[str, Vector]:
         """What a client keeps at first."""
-        return self._checked(self.rule.initial_client(self.at(index)), self.client, "initial_client")
+        return self._checked(self._call(self.rule.initial_client, self.at(index)), self.client, "initial_client")
 
     def collect(self, index: int, number: Mapping[str, Any]) -> dict[str, Sent]:
         """What a client sends before the local work."""
-        return {name: _sent(v) for name, v in self.rule.collect(self.at(index, number)).items()}
+        return {name: _sent(v) for name, v in self._call(self.rule.collect, self.at(index, number)).items()}
 
     def begin(self, index: int, number: Mapping[str, Any]) -> tuple[Vector, ...]:
         """Where the local vectors begin; those that `begin` does not name are 0."""
-        found = self.rule.begin(self.at(index, number))
+        found = self._call(self.rule.begin, self.at(index, number))
         if isinstance(found, Vector):
             return (found, *([ZERO] * (len(self.local) - 1)))
         own = self._checked(found, dict.fromkeys(self.rule.local), "begin")
@@ -91,7 +101,7 @@ class Reading:
         """The local vectors after a step of this size."""
         at = self.at(index, number, start=start, eta=eta, steps=visit.steps, prox=visit.prox)
         own = self.local[0] if len(self.local) == 1 else dict(zip(self.rule.local, self.local, strict=True))
-        found = self.rule.step(own, lambda v: Vector.of(Gradient(v)), at)
+        found = self._call(self.rule.step, own, lambda v: Vector.of(Gradient(v)), at)
         if isinstance(found, Vector):
             return (found,)
         checked = self._checked(found, dict.fromkeys(self.rule.local), "step")
@@ -99,7 +109,9 @@ class Reading:
 
     def solve(self, index: int, number: Mapping[str, Any], visit: Visit, start: Vector) -> Minimiser:
         """The subproblem of a visit that solves it exactly."""
-        (term, c), *more = self.rule.solve(self.at(index, number, start=start, prox=visit.prox)).terms.items()
+        (term, c), *more = self._call(
+            self.rule.solve, self.at(index, number, start=start, prox=visit.prox)
+        ).terms.items()
         if more or c != 1 or not isinstance(term, Minimiser):
             raise BadInput(f"{self.name}: solve gives no minimiser of a subproblem.")
         return term
@@ -110,21 +122,21 @@ class Reading:
         """What a client uploads and what it keeps, after local steps whose sizes sum to length."""
         at = self.at(index, number, start=start, steps=visit.steps, length=length, prox=visit.prox)
         own: Any = self.out[0] if len(self.out) == 1 else dict(zip(self.rule.local, self.out, strict=True))
-        sent = {name: _sent(v) for name, v in self.rule.upload(own, at).items()}
-        return sent, self._checked(self.rule.keep(own, at), self.client, "keep")
+        sent = {name: _sent(v) for name, v in self._call(self.rule.upload, own, at).items()}
+        return sent, self._checked(self._call(self.rule.keep, own, at), self.client, "keep")
 
     def combine(self, number: Mapping[str, Any]) -> dict[str, Vector]:
         """What the server keeps after the round; what is not named stays."""
         at = self.at(None, number)
-        return {**self.server, **self._checked(self.rule.combine(at.total, at), self.server, "combine")}
+        return {**self.server, **self._checked(self._call(self.rule.combine, at.total, at), self.server, "combine")}
 
     def receive(self, index: int, number: Mapping[str, Any]) -> dict[str, Vector]:
         """What a client of the cohort keeps after the server's step, the atoms of the server being the new ones."""
-        return self._checked(self.rule.receive(self.at(index, number)), self.client, "receive")
+        return self._checked(self._call(self.rule.receive, self.at(index, number)), self.client, "receive")
 
     def measured(self, number: Mapping[str, Any]) -> Vector:
         """The point of which metrics speak."""
-        return self.rule.measured(self.at(None, number))
+        return self._call(self.rule.measured, self.at(None, number))
 
 
 def _sent(value: Any) -> Sent:

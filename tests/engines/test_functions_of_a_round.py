@@ -162,11 +162,21 @@ class Misspelt(Rule):
         return {"x": at.server["x"] + total["x"], "momentum": total["x"]}
 
 
+@dataclass(frozen=True)
+class Forgetful(Rule):
+    """Asks the server for what it does not keep."""
+
+    def begin(self, at: At) -> Any:
+        return at.server["momentum"]
+
+
 def test_what_is_not_affine_and_what_is_not_kept_is_said() -> None:
     with pytest.raises(Unsupported, match="comparison of vectors"):
         curve(Clipped(), GradientSteps(1), 1)
     with pytest.raises(BadInput, match="combine gives 'momentum', which is none of x"):
         curve(Misspelt(), GradientSteps(1), 1)
+    with pytest.raises(BadInput, match="the function begin of its round fails: there is no 'momentum'"):
+        curve(Forgetful(), GradientSteps(1), 1)
     with pytest.raises(BadInput, match="momentum_g = 3/2"):
         Mime(F(3, 2))
 
