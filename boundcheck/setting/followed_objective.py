@@ -51,7 +51,8 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     n = clients.count
     own = method.aggregation.by_client(method.context(clients))
     if own is not None and not method.local.by_cohort:
-        raw = [inclusion(method.participation, i, clients) * own(i) * _work(method, i, (i,), clients) for i in range(n)]
+        shares = [inclusion(method.participation, i, clients) for i in range(n)]
+        raw = [p * own(i) * _work(method, i, (i,), clients) if p else p for i, p in enumerate(shares)]
     else:
         raw = [Fraction(0)] * n
         drawing = method.participation.drawing(clients)

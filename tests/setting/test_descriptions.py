@@ -254,3 +254,9 @@ def test_rounds_before_a_pattern_repeats_are_rounds_too() -> None:
     # after a round of client 0 alone, w_1 : w_2 = 1 : 2 in all rounds, with 1 and 2 steps
     late = Method("m", Pattern(((0, 1),), lead=((0,),)), Epochs(), STEP, SumOne())
     assert small_step_weights(late, CLIENTS) == [F(1, 5), F(4, 5), 0]
+
+
+def test_a_client_that_never_takes_part_has_no_weight() -> None:
+    """Of three clients the first alone takes part: the method follows its objective, and nothing is divided by 0."""
+    method = Method("m", Pattern(((0,),)), Epochs(1, divide="size"), Constant(Fraction(1, 8)), Unbiased())
+    assert small_step_weights(method, Clients.alike(3)) == [1, 0, 0]

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from flint import fmpq, fmpq_mat
 
@@ -62,7 +63,7 @@ def reduce_state(
     """The blocks of the state of a method. Raises Unsupported and BadInput as the rule's `check` does."""
     rule.check(method.name, method.participation, clients)
     reading = Reading(rule, clients, method.server.factor, method.name)
-    means = _means(reading)
+    means = _means(reading, dim)
     server: list[Key] = [("server", name, 0) for name in rule.kept_by_server if name not in means]
     names, everyone = list(rule.kept_by_clients), tuple(range(clients.count))
     models = rule.models(clients)
@@ -81,14 +82,24 @@ def reduce_state(
     return Reduced(layout(blocks), dict.fromkeys(names, own), means, over)
 
 
+def _numbers(reading: Reading, dim: int) -> list[Mapping[str, Any]]:
+    """The different numbers of the rounds of a rule, those of the first round alone where they do not repeat."""
+    rule = reading.rule
+    rounds = range(rule.settled + rule.repeats_after(dim) if rule.steady else 2)
+    return list({tuple(own.items()): own for t in rounds for own in (rule.numbers(t, dim),)}.values())
+
+
 def _taken_over(reading: Reading, dim: int) -> dict[str, Vector]:
     """What clients of a cohort take over from the server, where that is all that they keep, and so at the start."""
-    rule = reading.rule
-    if not rule.receives or reading.after(0, rule.numbers(0, dim), _VISIT, ZERO, Fraction(1))[1]:
+    rule, found = reading.rule, list[dict[str, Vector]]()
+    if not rule.receives:
         return {}
-    found = [reading.receive(i, rule.numbers(0, dim)) for i in range(min(reading.clients.count, 2))]
-    places = {t.place for v in found[0].values() for t in v.terms if isinstance(t, Atom)}
-    if found[0] != found[-1] or set(found[0]) != set(rule.kept_by_clients) or places != {"server"}:
+    for number in _numbers(reading, dim):
+        if reading.after(0, number, _VISIT, ZERO, _LENGTH)[1]:
+            return {}
+        found += [reading.receive(i, number) for i in range(min(reading.clients.count, 2))]
+    places = {t.place if isinstance(t, Atom) else "" for v in found[0].values() for t in v.terms}
+    if any(own != found[0] for own in found) or set(found[0]) != set(rule.kept_by_clients) or places != {"server"}:
         return {}
     initial = {Atom("server", n, p): reading.initial()[n] for n, p in rule.kept_by_server.items()}
     same = {name: v.replaced(initial) for name, v in found[0].items()} == reading.initial_client(0)
@@ -131,28 +142,29 @@ def last_reads(
     return {k: t for k, t in found.items() if t < first}
 
 
-_VISIT = Visit("full", 1)
+_VISIT, _LENGTH = Visit("full", 3), Fraction(7, 5)  # of a visit like any other, the sum of its step sizes too
 
 
-def _means(reading: Reading) -> dict[str, ClientMean]:
+def _means(reading: Reading, dim: int) -> dict[str, ClientMean]:
     """The vectors of the server that are the mean of what all clients keep, at first and after every round."""
     found: dict[str, ClientMean] = {}
     for name, vector in reading.initial().items():
         term = next(iter(vector.terms), None)
-        if isinstance(term, ClientMean) and vector == Vector.of(term) and stays_mean(reading, name, term, _VISIT):
+        if not isinstance(term, ClientMean) or vector != Vector.of(term):
+            continue
+        if all(_stays_mean(reading, name, term, number) for number in _numbers(reading, dim)):
             found[name] = term
     return found
 
 
-def stays_mean(reading: Reading, name: str, mean: ClientMean, visit: Visit) -> bool:
-    """Whether the server adds to the mean what the clients of a cohort add to theirs, for a visit such as this."""
-    rule, number = reading.rule, reading.rule.numbers(0, 1)
+def _stays_mean(reading: Reading, name: str, mean: ClientMean, number: Mapping[str, Any]) -> bool:
+    """Whether the server adds to the mean what the clients of a cohort add to theirs."""
     gained = reading.combine(number)[name] - reading.server[name]
     (total, factor), *more = gained.terms.items() or [(None, Fraction(0))]
-    if more or not isinstance(total, Atom) or total.place != "total" or rule.receives:
+    if more or not isinstance(total, Atom) or total.place != "total" or reading.rule.receives:
         return False
     for i in range(reading.clients.count):
-        sent, kept = reading.after(i, number, visit, reading.begin(i, number)[0], Fraction(visit.steps))
+        sent, kept = reading.after(i, number, _VISIT, reading.begin(i, number)[0], _LENGTH)
         own = sent.get(total.name)
         added = kept.get(mean.name, reading.client[mean.name]) - reading.client[mean.name]
         if own is None or own.rule != PLAIN or own.vector * factor != added * mean.shares[i]:
@@ -170,8 +182,8 @@ def _alike(
 ) -> bool:
     """Whether all clients hold the same data, do the same work and weigh the same, and keep what is 0 in the mean."""
     everyone = range(clients.count)
-    number = reading.rule.numbers(0, dim)
-    sent = [reading.after(i, number, _VISIT, reading.begin(i, number)[0], Fraction(1)) for i in everyone[:2]]
+    number, *more = _numbers(reading, dim)
+    sent = [reading.after(i, number, _VISIT, reading.begin(i, number)[0], _LENGTH) for i in everyone[:2]]
     entries = sent[0][0]
     context = method.context(clients)
     for s in entries.values():
@@ -192,7 +204,8 @@ def _alike(
     moved = {
         Atom("server", n, p): reading.combine(number)[n].replaced(mean) for n, p in reading.rule.kept_by_server.items()
     }
-    return not any(v.replaced({**mean, **kept, **moved}).terms for v in reading.receive(0, number).values())
+    at = {**mean, **kept, **moved}
+    return not any(v.replaced(at).terms for own in (number, *more) for v in reading.receive(0, own).values())
 
 
 # --- the start ------------------------------------------------------------------------------------------------------

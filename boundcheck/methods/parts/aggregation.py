@@ -195,7 +195,14 @@ class Unbiased:
 
     def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         of = client_weights(self.weights, setting)
-        return lambda i: of(i) / setting.inclusion(i)
+
+        def weight(i: int) -> Fraction:
+            p = setting.inclusion(i)
+            if not p:
+                raise BadInput(f"client {i} never takes part, so that no weight w_i/p_i makes up for it.")
+            return of(i) / p
+
+        return weight
 
 
 @dataclass(frozen=True)
