@@ -17,10 +17,10 @@ from boundcheck.engines.exact import run_exact, stationary
 from boundcheck.engines.exact.congruent import cheaper
 from boundcheck.engines.exact.cycle import limit_cycle
 from boundcheck.engines.exact.dynamics import Dynamics
-from boundcheck.engines.exact.layout import Layout
-from boundcheck.engines.exact.reduction import Reduced
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing
 from boundcheck.engines.exact.spectral import contraction
+from boundcheck.engines.exact.layout import Layout
+from boundcheck.engines.exact.reduction import Reduced
 from boundcheck.engines.exact.state import lower
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build as build_method

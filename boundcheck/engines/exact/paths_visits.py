@@ -9,338 +9,334 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
+import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
+from boundcheck.certified.slopes import number
+from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.visits import batch_sizes
 from boundcheck.errors import Unsupported
 from boundcheck.methods.formal import Atom, ClientMean, Gradient, Minimiser, NotAffine, Part, Term, Vector
+from boundcheck.methods.method import Method
 from boundcheck.methods.parts import StepSize, Visit
 from boundcheck.methods.reading import Reading, lengths
 from boundcheck.methods.round import Sent
+from boundcheck.problems.problem import Problem, SteppedProblem, clients_of
+
+# Gradients of samples in one run; the gradient of a client counts as those of its samples.
+MAX_GRADIENTS: Mapping[Arithmetic, int] = {
+    Arithmetic.FLOAT64: 5_000_000,
+    Arithmetic.BALL: 2_000_000,
+    Arithmetic.RATIONAL: 500_000,
+}
+MAX_HISTORIES = 20_000  # kept at once
+KEPT = 10_000  # vectors that are kept with their numbers
+KINDS = {Arithmetic.RATIONAL: Fraction(0), Arithmetic.BALL: arb(0), Arithmetic.FLOAT64: 0.0}
 
 Point = NDArray[Any]
 Drawn = Mapping[int, int] | None  # how often each sample is in a batch, None: the client's whole gradient
-Terms = tuple[tuple[Any, int], ...]  # numbers (None for 1) of local vectors or nodes, by their positions
-Atoms = Mapping[tuple[str, str], Point | None]
-_MOVED = "moved"
-_LATER = ("out", "total", "collected", _MOVED)  # places whose atoms are not known when a round begins
+Atoms = dict[tuple[str, str], Point | None]  # (place, name) -> what is known besides the state, None for 0
+Draw = tuple[Drawn, dict[Term, Point]]  # the samples of a local step, and the gradients that it took
+Moved = tuple[Point | None, ...]  # how far each local vector is from where it began
+_LATER = ("out", "total", "collected", "moved")  # places of atoms that are not known when a round begins
 
 
-class Data(Protocol):
-    """A problem in one arithmetic: points, gradients and metrics of its kind of numbers."""
+class Data:
+    """A problem in one arithmetic. stepped: whether by the gradients of its samples, or by those of its clients."""
 
-    def number(self, value: Fraction) -> Any: ...
+    def __init__(self, problem: Problem, arithmetic: Arithmetic, method: Method, *, stepped: bool) -> None:
+        self.problem, self.arithmetic, self.method, self.stepped = problem, arithmetic, method, stepped
+        self._own: Any = problem
+        self.sizes, self._gradients = clients_of(problem).sizes, 0
+        self._terms: dict[Vector, list[tuple[Any, Term, bool]]] = {}
+        self.start = self.array([self.number(v) for v in problem.start])
 
-    def gradient(self, client: int, drawn: Drawn, x: Point) -> Point: ...
+    def number(self, value: Fraction) -> Any:
+        """A fraction in this arithmetic."""
+        return number(value, KINDS[self.arithmetic])
+
+    def array(self, values: Sequence[Any]) -> Point:
+        """A point of such numbers."""
+        if self.arithmetic is Arithmetic.FLOAT64:
+            return np.array(values, dtype=np.float64)
+        found = np.empty(len(values), dtype=object)
+        found[:] = values
+        return found
+
+    def zero(self) -> Point:
+        """The point 0."""
+        return self.array([KINDS[self.arithmetic]] * len(self.start))
+
+    def terms(self, vector: Vector) -> list[tuple[Any, Term, bool]]:
+        """(number or None for 1, term, whether it keeps its value for a whole round)."""
+        if vector not in self._terms:
+            if len(self._terms) >= KEPT:
+                self._terms.clear()
+            self._terms[vector] = [
+                (
+                    None if c == 1 else self.number(c),
+                    t,
+                    not (_draws(t) or any(Vector.of(t).mentions(p) for p in _LATER)),
+                )
+                for t, c in vector.terms.items()
+            ]
+        return self._terms[vector]
+
+    def gradient(self, client: int, drawn: Drawn, x: Point) -> Point:
+        """The gradient of a client, or the mean of its drawn samples."""
+        if not self.stepped:
+            return self._own.gradient(client, x)
+        self._gradients += self.sizes[client] if drawn is None else len(drawn)
+        if self._gradients > MAX_GRADIENTS[self.arithmetic]:
+            raise self.too_many(f"more than {MAX_GRADIENTS[self.arithmetic]} gradients of samples")
+        if drawn is None:
+            return self.array(self._own.gradient_of(client, None, x.tolist()))
+        batch = sum(drawn.values())
+        parts = [self.array(self._own.gradient_of(client, j, x.tolist())) for j in drawn]
+        return _total(g * self.number(Fraction(times, batch)) for g, times in zip(parts, drawn.values(), strict=True))
 
     def objective(self, x: Point) -> Point:
         """The gradient of F."""
-        ...
+        weights = enumerate(self.problem.weights)
+        return _total(self.gradient(i, None, x) * self.number(w) for i, w in weights)
 
-    def metric(self, name: str, x: Point) -> Any: ...
+    def metric(self, name: str, x: Point) -> Any:
+        """A metric at a point."""
+        value = self._own.metric_of(name, x.tolist()) if self.stepped else self._own.metric(name, x)
+        return Fraction(value) if self.arithmetic is Arithmetic.RATIONAL else value
+
+    def too_many(self, what: str) -> Unsupported:
+        """Why no more histories are followed."""
+        return Unsupported(
+            f"'{self.problem.name}' is not quadratic, so the exact engine follows every history of random choices of "
+            f"{self.method.name}, and these rounds have {what}, the most that it carries out in arithmetic "
+            f"'{self.arithmetic.value}'; use fewer rounds or engine = 'sampled'."
+        )
 
 
-class Numbers:
-    """Formal vectors with the numbers of one arithmetic in place of fractions, None for 1."""
+def is_stepped(problem: Problem, arithmetic: Arithmetic) -> bool:
+    """Whether a problem has gradients of its samples in an arithmetic."""
+    return isinstance(problem, SteppedProblem) and arithmetic in problem.arithmetics
 
-    def __init__(self, data: Data) -> None:
-        self.data = data
-        self._known: dict[Vector, tuple[tuple[Any, Term, bool], ...]] = {}
 
-    def of(self, c: Fraction) -> Any:
-        """The number, None for 1."""
-        return None if c == 1 else self.data.number(c)
-
-    def terms(self, vector: Vector) -> tuple[tuple[Any, Term, bool], ...]:
-        """(number, term, whether it keeps its value for a whole round)."""
-        if vector not in self._known:
-            if len(self._known) > 10_000:
-                self._known.clear()
-            self._known[vector] = tuple(
-                (self.of(c), t, not any(Vector.of(t).mentions(p) for p in _LATER)) for t, c in vector.terms.items()
-            )
-        return self._known[vector]
+def _total(points: Any) -> Point:
+    first, *others = points
+    return sum(others, first)
 
 
 class Values:
-    """What atoms are in one history: what the server keeps, and what clients keep, each in its slot."""
+    """What vectors are in one history: of the state, by what the server and the clients keep, and of what follows."""
 
-    def __init__(
-        self, numbers: Numbers, start: Point, server: Mapping[str, Point], clients: Mapping[tuple[str, int], Point]
-    ) -> None:
-        self.numbers, self.start, self.server, self.clients = numbers, start, server, clients
+    def __init__(self, data: Data, server: Mapping[str, Point], clients: Mapping[tuple[str, int], Point]) -> None:
+        self.data, self.server, self.clients = data, server, clients
         self._known: dict[tuple[Term, int | None], Point | None] = {}
 
-    def of(self, vector: Vector, client: int | None, atoms: Atoms | None = None) -> Point | None:
-        """The value, None for 0; atoms: what is known besides, or instead. client: whose vector it is."""
+    def of(self, vector: Vector, client: int | None, atoms: Atoms, draw: Draw | None = None) -> Point | None:
+        """The value, None for 0. client: whose vector it is; draw: of a local step, for its gradients."""
         found: Point | None = None
-        for c, term, lasts in self.numbers.terms(vector):
-            own = self._term(term, client, atoms, lasts)
+        for c, term, lasts in self.data.terms(vector):
+            own = self._atom(term, client, atoms) if isinstance(term, Atom) else None
+            if not isinstance(term, Atom):
+                key = (term, client)
+                if lasts and key in self._known:
+                    own = self._known[key]
+                else:
+                    own = self._node(term, client, atoms, draw)
+                    if lasts:
+                        self._known[key] = own
             if own is not None:
                 own = own if c is None else own * c
                 found = own if found is None else found + own
         return found
 
-    def at(self, vector: Vector, client: int | None, atoms: Atoms | None = None) -> Point:
+    def at(self, vector: Vector, client: int | None, atoms: Atoms, draw: Draw | None = None) -> Point:
         """The value, an array also for 0."""
-        found = self.of(vector, client, atoms)
-        return self.start * self.numbers.data.number(Fraction(0)) if found is None else found
+        found = self.of(vector, client, atoms, draw)
+        return self.data.zero() if found is None else found
 
-    def part(self, point: Point, coordinates: Sequence[int]) -> Point:
-        """Some coordinates of a point, the others 0."""
-        found = self.at(Vector(), None)
-        found[list(coordinates)] = point[list(coordinates)]
-        return found
+    def _atom(self, term: Atom, client: int | None, atoms: Atoms) -> Point | None:
+        if term.place == "server":
+            return self.server[term.name]
+        if term.place == "client":
+            assert client is not None, "what a client keeps, asked for without a client"
+            return self.clients[term.name, client]
+        if term.place == "start":
+            return self.data.start
+        return atoms.get((term.place, term.name))  # what nobody sends is 0
 
-    def _term(self, term: Term, client: int | None, atoms: Atoms | None, lasts: bool) -> Point | None:
-        if isinstance(term, Atom):
-            if atoms is not None and (term.place, term.name) in atoms:
-                return atoms[term.place, term.name]
-            if term.place == "server":
-                return self.server[term.name]
-            if term.place == "client":
-                assert client is not None, "what a client keeps, asked for without a client"
-                return self.clients[term.name, client]
-            if term.place == "start":
-                return self.start
-            assert term.place == "total", f"{term} is not given"  # nobody sends anything
-            return None
-        if lasts and (term, client) in self._known:
-            return self._known[term, client]
-        found = self._node(term, client, atoms)
-        if lasts:
-            self._known[term, client] = found
-        return found
-
-    def _node(self, term: Term, client: int | None, atoms: Atoms | None) -> Point | None:
-        data = self.numbers.data
+    def _node(self, term: Term, client: int | None, atoms: Atoms, draw: Draw | None) -> Point | None:
         if isinstance(term, ClientMean):
-            shares = enumerate(term.shares)
-            own = [
-                self.clients[term.name, i] * data.number(s) for i, s in shares if s and (term.name, i) in self.clients
-            ]
-            return sum(own[1:], own[0]) if own else None
+            own = [self.clients[term.name, i] * self.data.number(s) for i, s in enumerate(term.shares) if s]
+            return _total(own) if own else None
         if isinstance(term, Part):
-            return self.part(self.at(term.of, client, atoms), term.coordinates)
+            found, chosen = self.data.zero(), list(term.coordinates)
+            found[chosen] = self.at(term.of, client, atoms, draw)[chosen]
+            return found
         if isinstance(term, Gradient) and term.whole:
-            point = self.at(term.at, client, atoms)
-            return data.objective(point) if client is None else data.gradient(client, None, point)
+            point = self.at(term.at, client, atoms, draw)
+            return self.data.objective(point) if client is None else self.data.gradient(client, None, point)
+        if isinstance(term, Gradient) and draw is not None and client is not None:
+            drawn, taken = draw
+            if term not in taken:
+                taken[term] = self.data.gradient(client, drawn, self.at(term.at, client, atoms, draw))
+            return taken[term]
         what = "a gradient of drawn samples" if isinstance(term, Gradient) else "the minimiser of a subproblem"
         raise NotAffine(f"a function of the round takes {what} outside local steps, which the exact engine has not.")
 
 
-# --- a visit as formal vectors --------------------------------------------------------------------------------------
+# --- visits ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Sum:
-    """What is known at the beginning of a visit, multiples of how far local vectors moved, multiples of nodes."""
-
-    known: Vector
-    moved: Terms
-    nodes: Terms
-
-    def value(self, known: Point | None, moved: Sequence[Point | None], nodes: Sequence[Point | None]) -> Point | None:
-        """Its value, None for 0, from those of its parts."""
-        for terms, values in ((self.moved, moved), (self.nodes, nodes)):
-            for c, k in terms:
-                own = values[k]
-                if own is not None:
-                    own = own if c is None else own * c
-                    known = own if known is None else known + own
-        return known
-
-
-@dataclass(frozen=True)
-class Node:
-    """A gradient (whole, or of the step's samples) or coordinates of a vector that a step forms on its way."""
-
-    at: Sum
-    drawn: bool
-    coordinates: tuple[int, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Step:
-    """A local step: its nodes in the order in which they need one another, and how far local vectors are then."""
-
-    nodes: tuple[Node, ...]
-    after: tuple[Sum, ...]
+def _draws(term: Term) -> bool:
+    """Whether a term rests on the samples of a local step."""
+    if isinstance(term, Gradient):
+        return not term.whole or any(_draws(t) for t in term.at.terms)
+    return isinstance(term, Part) and any(_draws(t) for t in term.of.terms)
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A visit as formal vectors. steps: one where all are alike. sent, kept: in how far local vectors moved."""
+    """A visit as formal vectors, in how far local vectors moved. steps: where these are then, one where all are alike.
+
+    collects: whether it rests on what was collected.
+    """
 
     begin: tuple[Vector, ...]
-    steps: tuple[Step, ...]
+    steps: Sequence[tuple[Vector, ...]]
     solve: Minimiser | None
     sent: Mapping[str, Sent]
     kept: Mapping[str, Vector]
-    collects: bool  # whether it rests on what was collected
+    collects: bool
 
 
-class _Reader:
-    """One local step as sums over nodes."""
+@dataclass(frozen=True)
+class _Read:
+    """A visit for all step sizes. line: constant and slope of the local vectors in the step size, None if not affine.
 
-    def __init__(self, begin: Sequence[Vector], names: Sequence[str], numbers: Numbers) -> None:
-        self.begin, self.names, self.numbers = begin, names, numbers
-        self.nodes: list[Node] = []
-        self._known: dict[Term, int] = {}
+    after: what is sent and kept, None where it rests on the step size.
+    """
 
-    def sum(self, vector: Vector, less: Vector | None = None) -> Sum:
-        known = Vector() if less is None else -less
-        moved: dict[int, Fraction] = {}
-        nodes: dict[int, Fraction] = {}
-        for term, c in vector.terms.items():
-            if isinstance(term, Atom) and term.place == "local":
-                k = self.names.index(term.name)
-                known, moved[k] = known + self.begin[k] * c, c
-            elif _draws(term) or Vector.of(term).mentions("local"):
-                nodes[self._node(term)] = c
-            else:
-                known = known + Vector({term: c})
-        own = self.numbers.of
-        return Sum(known, tuple((own(c), k) for k, c in moved.items()), tuple((own(c), k) for k, c in nodes.items()))
-
-    def _node(self, term: Term) -> int:
-        if term not in self._known:
-            if isinstance(term, Gradient):
-                node = Node(self.sum(term.at), not term.whole)
-            elif isinstance(term, Part):
-                node = Node(self.sum(term.of), False, term.coordinates)
-            else:
-                raise Unsupported("a local step takes the minimiser of a subproblem, which the exact engine has not.")
-            self.nodes.append(node)
-            self._known[term] = len(self.nodes) - 1
-        return self._known[term]
+    begin: tuple[Vector, ...]
+    line: tuple[tuple[Vector, ...], tuple[Vector, ...]] | None
+    solve: Minimiser | None
+    after: tuple[Mapping[str, Sent], Mapping[str, Vector]] | None
+    collects: bool
 
 
-def _draws(term: Term) -> bool:
-    if isinstance(term, Gradient):
-        return not term.whole or any(_draws(t) for t in term.at.terms)
-    return isinstance(term, Minimiser) or (isinstance(term, Part) and any(_draws(t) for t in term.of.terms))
+class Reader:
+    """Reads visits; what rests on the step size only as a factor is read once for all of them."""
 
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._known: dict[Any, _Read] = {}
 
-def compile_visit(
-    reading: Reading, numbers: Numbers, client: int, visit: Visit, number: Mapping[str, Any], eta: StepSize
-) -> Compiled:
-    """A client's visit with the numbers of a round."""
-    rule = reading.rule
-    begin = reading.begin(client, number)
-    sizes, length = lengths(visit, eta)
-    solve, steps = None, dict[Any, Step]()
-    if visit.steps and visit.sampling == "exact":
-        solve = reading.solve(client, number, visit, begin[0])
-    elif visit.steps:
-        for size in dict.fromkeys(sizes):
-            reader = _Reader(begin, rule.local, numbers)
-            after = reading.step(client, number, visit, begin[0], size)
-            found = tuple(reader.sum(v, less) for v, less in zip(after, begin, strict=True))
-            steps[size] = Step(tuple(reader.nodes), found)
-    sent, kept = reading.after(client, number, visit, begin[0], length)
-    out = {
-        Atom("out", name, k == 0): own + Vector.of(Atom(_MOVED, name))
-        for k, (name, own) in enumerate(zip(rule.local, begin, strict=True))
-    }
-    uploads = {name: Sent(s.vector.replaced(out), s.rule) for name, s in sent.items()}
-    keeps = {name: v.replaced(out) for name, v in kept.items()}
-    parts = [n.at.known for s in steps.values() for n in s.nodes] + [
-        own.known for s in steps.values() for own in s.after
-    ]
-    parts += [*begin, *(s.vector for s in uploads.values()), *keeps.values()]
-    parts += [] if solve is None else [solve.centre, solve.shift]
-    collects = any(v.mentions("collected") for v in parts)
-    return Compiled(begin, tuple(steps[v] for v in sizes) if steps else (), solve, uploads, keeps, collects)
+    def compiled(self, client: int, visit: Visit, number: Mapping[str, Any], eta: StepSize) -> Compiled:
+        """A client's visit with the numbers of a round."""
+        key = (visit, tuple(number.items()))
+        own = self._known.get((None, *key)) or self._known.get((client, *key))
+        if own is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            self._reading.asked = False
+            own = self._read(client, visit, number)
+            self._known[client if self._reading.asked else None, *key] = own
+        sizes, length = lengths(visit, eta)
+        sent, kept = own.after or self._after(client, visit, number, own.begin, length)
+        if not visit.steps or own.solve is not None:
+            steps = []
+        elif own.line is None:
+            steps = [self._step(client, visit, number, own.begin, size) for size in sizes]
+        else:
+            steps = [tuple(a + b * size for a, b in zip(*own.line, strict=True)) for size in sizes]
+        return Compiled(own.begin, steps, own.solve, sent, kept, own.collects)
 
+    def _read(self, client: int, visit: Visit, number: Mapping[str, Any]) -> _Read:
+        begin = self._reading.begin(client, number)
+        first, other = (self._after(client, visit, number, begin, Fraction(k)) for k in (1, 2))
+        parts = [*begin, *(s.vector for s in first[0].values()), *first[1].values()]
+        line, solve = None, None
+        if visit.steps and visit.sampling == "exact":
+            solve = self._reading.solve(client, number, visit, begin[0])
+            parts += [solve.centre, solve.shift]
+        elif visit.steps:
+            none, one, two = (self._step(client, visit, number, begin, Fraction(k)) for k in range(3))
+            slope, again = (tuple(b - a for a, b in zip(*pair, strict=True)) for pair in ((none, one), (one, two)))
+            line = (none, slope) if slope == again else None
+            parts += [*one, *two]
+        collects = any(v.mentions("collected") for v in parts)
+        return _Read(begin, line, solve, first if first == other else None, collects)
 
-# --- a visit along paths --------------------------------------------------------------------------------------------
+    def _moved(self, place: str, begin: Sequence[Vector]) -> dict[Term, Vector]:
+        """The local vectors, by how far they are from where they began."""
+        names = enumerate(zip(self._reading.rule.local, begin, strict=True))
+        return {Atom(place, name, k == 0): own + Vector.of(Atom("moved", name)) for k, (name, own) in names}
 
-Moved = tuple[Point | None, ...]  # how far each local vector is from where it began, None for 0
+    def _step(
+        self, client: int, visit: Visit, number: Mapping[str, Any], begin: Sequence[Vector], size: Fraction
+    ) -> tuple[Vector, ...]:
+        after, moved = self._reading.step(client, number, visit, begin[0], size), self._moved("local", begin)
+        return tuple(v.replaced(moved) - own for v, own in zip(after, begin, strict=True))
+
+    def _after(
+        self, client: int, visit: Visit, number: Mapping[str, Any], begin: Sequence[Vector], length: Fraction
+    ) -> tuple[Mapping[str, Sent], Mapping[str, Vector]]:
+        sent, kept = self._reading.after(client, number, visit, begin[0], length)
+        moved = self._moved("out", begin)
+        uploads = {name: Sent(s.vector.replaced(moved), s.rule) for name, s in sent.items()}
+        return uploads, {name: v.replaced(moved) for name, v in kept.items()}
 
 
 @dataclass(frozen=True)
 class Ended:
-    """One outcome of a visit: its probability, what is sent and kept, the model's way where that is wanted."""
+    """One outcome of a visit: its probability, what is sent and kept, and how far the model was before each step."""
 
     p: Fraction
+    visit: Visit
+    compiled: Compiled
     sent: Mapping[str, Point | None]
     kept: Mapping[str, Point]
-    way: tuple[Point | None, ...]
+    way: Sequence[Point | None] = ()
 
 
-class Visits:
-    """Carries visits out. checked: what is done with every new point, less where its visit began."""
+def walked(
+    values: Values, client: int, visit: Visit, compiled: Compiled, atoms: Atoms, checked: Any, *, way: bool
+) -> list[tuple[Fraction, Moved, Any]]:
+    """Every outcome of the steps of a visit: probability, how far local vectors are in the end, pairs of earlier ones.
 
-    def __init__(
-        self, names: Sequence[str], sizes: Sequence[int], checked: Callable[[Point | None, Point], Point]
-    ) -> None:
-        self._names, self._sizes, self._checked = names, sizes, checked
-
-    def ended(
-        self, values: Values, client: int, visit: Visit, compiled: Compiled, collected: Atoms, most: int, *, way: bool
-    ) -> list[Ended] | None:
-        """Every outcome of the steps of a visit; None where these are more than `most`."""
-        states: list[tuple[Fraction, Moved, Any, tuple[int, ...]]]
-        every = tuple(range(self._sizes[client]))
-        states = [(Fraction(1), (None,) * len(self._names), None, every)]
-        begin = values.of(compiled.begin[0], client, collected)
-        batches = [0] * visit.steps
-        if visit.sampling not in ("full", "exact"):
-            batches = batch_sizes(len(every), visit.batch, visit.steps)
-        known: dict[int, tuple[list[Point | None], list[Point | None]]] = {}
-        steps = compiled.steps if len(compiled.steps) != 1 else itertools.repeat(compiled.steps[0])
-        for step, batch in zip(steps, batches, strict=False):
-            if id(step) not in known:
-                known[id(step)] = (
-                    [values.of(n.at.known, client, collected) for n in step.nodes],
-                    [values.of(s.known, client, collected) for s in step.after],
-                )
-            found: list[tuple[Fraction, Moved, Any, tuple[int, ...]]] = []
-            for p, moved, before, left in states:
-                trail = (before, moved[0]) if way else None
-                for q, drawn, rest in draws(visit.sampling, every, left, batch):
-                    after = self._step(values, client, step, known[id(step)], moved, drawn, begin)
-                    found.append((p if q == 1 else p * q, after, trail, rest))
-            if len(found) > most:
-                return None
-            states = found
-        return [self.after(values, client, compiled, collected, p, moved, way=t) for p, moved, t, _ in states]
-
-    def _step(
-        self, values: Values, client: int, step: Step, known: tuple[list[Point | None], list[Point | None]],
-        moved: Moved, drawn: Drawn, begin: Point | None,
-    ) -> Moved:  # fmt: skip
-        nodes: list[Point | None] = []
-        data = values.numbers.data
-        for node, own in zip(step.nodes, known[0], strict=True):
-            point = node.at.value(own, moved, nodes)
-            point = values.at(Vector(), None) if point is None else point
-            if node.coordinates is None:
-                nodes.append(data.gradient(client, drawn if node.drawn else None, point))
-            else:
-                nodes.append(values.part(point, node.coordinates))
-        after = [s.value(own, moved, nodes) for s, own in zip(step.after, known[1], strict=True)]
-        if after[0] is not None:
-            after[0] = self._checked(begin, after[0])
-        return tuple(after)
-
-    def after(
-        self, values: Values, client: int, compiled: Compiled, collected: Atoms, p: Fraction, moved: Moved, *, way: Any
-    ) -> Ended:
-        """What follows from how far the local vectors moved."""
-        atoms = {**collected, **{(_MOVED, name): v for name, v in zip(self._names, moved, strict=True)}}
-        sent = {name: values.of(s.vector, client, atoms) for name, s in compiled.sent.items()}
-        kept = {name: values.at(v, client, atoms) for name, v in compiled.kept.items()}
-        return Ended(p, sent, kept, tuple(_unrolled(way)))
+    atoms: what was collected. checked: what is done with how far the model is from where it began, after each step.
+    """
+    data = values.data
+    names, every = data.method.rule.local, tuple(range(data.sizes[client]))
+    states: list[tuple[Fraction, Moved, Any, tuple[int, ...]]] = [(_ONE, (None,) * len(names), None, every)]
+    batches = [0] * visit.steps
+    if visit.sampling not in ("full", "exact"):
+        batches = batch_sizes(len(every), visit.batch, visit.steps)
+    own = [("moved", name) for name in names]
+    for k, batch in enumerate(batches):
+        step = compiled.steps[k if len(compiled.steps) > 1 else 0]
+        found: list[tuple[Fraction, Moved, Any, tuple[int, ...]]] = []
+        for p, moved, before, left in states:
+            known = {**atoms, **dict(zip(own, moved, strict=True))}
+            for q, drawn, rest in _batches(visit.sampling, every, left, batch):
+                draw: Draw = (drawn, {})
+                after = [values.of(v, client, known, draw) for v in step]
+                if after[0] is not None:
+                    after[0] = checked(after[0])
+                found.append((p if q == 1 else p * q, tuple(after), (before, moved[0]) if way else None, rest))
+        if len(found) > MAX_HISTORIES:
+            raise data.too_many(f"more than {MAX_HISTORIES} draws of samples in one visit")
+        states = found
+    return [(p, moved, before) for p, moved, before, _ in states]
 
 
-def _unrolled(pairs: Any) -> list[Point | None]:
+def unrolled(pairs: Any) -> list[Point | None]:
+    """The earlier points of `walked`, first ones first."""
     found: list[Point | None] = []
     while pairs is not None:
         pairs, point = pairs
@@ -348,7 +344,7 @@ def _unrolled(pairs: Any) -> list[Point | None]:
     return found[::-1]
 
 
-def draws(
+def _batches(
     sampling: str, every: tuple[int, ...], left: tuple[int, ...], batch: int
 ) -> list[tuple[Fraction, Drawn, tuple[int, ...]]]:
     """The batches of a step: probability, how often each sample is in it, what is left of the epoch."""

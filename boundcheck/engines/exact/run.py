@@ -10,7 +10,8 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact import congruent
 from boundcheck.engines.exact.budget import check_visits, composing_is_cheaper
 from boundcheck.engines.exact.dynamics import Dynamics
-from boundcheck.engines.exact.paths import VIRTUAL, run_paths
+from boundcheck.engines.exact.paths import run_paths
+from boundcheck.engines.exact.paths_rounds import VIRTUAL
 from boundcheck.engines.exact.results import curve_of
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
 from boundcheck.engines.exact.state import Exact, lower, repeats
@@ -52,7 +53,7 @@ def run_exact(
     Quadratic problems: a method without randomness gives the run itself, any other the expectations of the metrics over
     cohorts, samples and epochs (second moments). A constant step size takes any number of rounds at once; other
     schedules, and states too large to compose maps, go round by round up to `MAX_VISITS` client visits. A
-    problem that is not quadratic is carried out history by history from its gradients (`paths`).
+    problem that is not quadratic is carried out outcome by outcome from its gradients (`paths`).
 
     grid: increasing rounds, 0 is the start. metrics: default all of the problem; on quadratic problems also those of
     `setting.metrics.ROUND_METRICS` (what they mean: `readers`), on a `SteppedProblem` those at the virtual models.
