@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from boundcheck.engines.exact import paths_rounds
+from boundcheck.engines.exact import paths_histories
 from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build as method
@@ -198,7 +198,7 @@ def test_histories_with_the_same_points_become_one() -> None:
 
 
 def test_a_run_of_too_many_histories_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paths_rounds, "MAX_HISTORIES", 100)
+    monkeypatch.setattr(paths_histories, "MAX_HISTORIES", 100)
     spec = method({"kind": "uniform_sampling", "m": 2, "K": 2, "eta_l": "1/3"})
     with pytest.raises(Unsupported, match="more than 100 different histories"):
         run(spec, problem(PROBLEM), rounds=50, arithmetic="rational")

@@ -17,10 +17,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.cohorts import Law, Member, law_of, weights_of
+from boundcheck.engines.exact.paths_histories import Histories, History
 from boundcheck.engines.exact.paths_visits import (
     MAX_GRADIENTS,
     MAX_HISTORIES,
@@ -32,6 +32,7 @@ from boundcheck.engines.exact.paths_visits import (
     Reader,
     Values,
     is_stepped,
+    total,
     unrolled,
     walked,
 )  # fmt: skip
@@ -62,16 +63,6 @@ Snap = Callable[[Fraction], Fraction]
 Weights = Mapping[Any, Fraction]  # of what a client sends, by the rule by which it is summed
 Seen = Mapping[str, list[tuple[Fraction, Any]]]  # values of metrics with their probabilities
 _ONE_STEP = Visit("full", 1)
-
-
-@dataclass(frozen=True)
-class History:
-    """holder: the number of the way in which clients hold the models, where these are handed over."""
-
-    p: Fraction
-    server: Mapping[str, Point]
-    clients: Mapping[tuple[str, int], Point]
-    holder: int = 0
 
 
 @dataclass(frozen=True)
@@ -186,7 +177,7 @@ class Walk:
             for own in itertools.combinations_with_replacement(range(n), count):
                 ways = math.factorial(count) // math.prod(math.factorial(own.count(i)) for i in set(own))
                 p = math.prod((self._clients.weights[i] for i in own), start=Fraction(ways))
-                means.append((p, sum((each[i] for i in own[1:]), each[own[0]])))
+                means.append((p, total(each[i] for i in own)))
             found = [(p * q, {**kept, name: mean}) for p, kept in found for q, mean in means if q]
         ways = len(self._holders or (0,))
         return [History(p / ways, server, clients, k) for p, server in found for k in range(ways)]
@@ -251,9 +242,9 @@ class Walk:
     def _round(self, histories: Sequence[History], done: int, seen: Seen) -> list[History]:
         """The histories after round `done`; seen: to which the metrics of its virtual models are added."""
         eta, numbers, self._done = self._sizes.of_round(done), self._rule.numbers(done, self._problem.dim), done
-        after = _Histories(self._data)
+        after = Histories(self._data)
         for q, more in self._rule.drawn(done):
-            number = {**numbers, **more}
+            number = {**numbers, **more} if more else numbers
             for history in histories:
                 plan, works = self._planned(done, number, eta, history.holder)
                 own = history if q == 1 else replace(history, p=history.p * q)
@@ -333,7 +324,9 @@ class Walk:
             for name, own in end.sent.items():
                 rule = end.compiled.sent[name].rule
                 share = cohort.weights[rule][k]
-                self._add(atoms, ("total", name), own, share * end.visit.weight if rule is None else share)
+                if rule is None and end.visit.weight != 1:
+                    share = share * end.visit.weight
+                self._add(atoms, ("total", name), own, share)
             clients.update({(name, client): own for name, own in end.kept.items()})
         server = {name: values.at(v, None, atoms) for name, v in plan.combined.items()}
         if self._snap is not None:
@@ -454,46 +447,3 @@ def _linear_scores(problem: Problem) -> Arrays | None:
     arrays = getattr(problem, "arrays", None)
     found = None if arrays is None else arrays()
     return found if isinstance(found, Arrays) and found.kind in LINEAR else None
-
-
-class _Histories:
-    """Histories, those with the same vectors as one."""
-
-    def __init__(self, data: Data) -> None:
-        self._data, self._ball = data, data.arithmetic is Arithmetic.BALL
-        self._first: History | None = None  # until there is another
-        self._known: dict[Any, History] = {}
-
-    def found(self) -> list[History]:
-        """All of them."""
-        return list(self._known.values()) if self._first is None else [self._first]
-
-    def add(self, *new: History) -> None:
-        """Add a history."""
-        if not self._known and self._first is None:
-            (self._first,) = new
-            return
-        if self._first is not None:
-            new, self._first = (self._first, *new), None
-        for own in new:
-            points = (*own.server.values(), *own.clients.values())
-            key = (own.holder, *(tuple(map(_cell, x)) if self._ball else tuple(x.tolist()) for x in points))
-            old = self._known.get(key)
-            if old is None and len(self._known) >= MAX_HISTORIES:
-                raise self._data.too_many(f"more than {MAX_HISTORIES} different histories")
-            self._known[key] = own if old is None else self._merged(old, own)
-
-    def _merged(self, old: History, new: History) -> History:
-        server, clients = new.server, new.clients
-        if self._ball:
-            server = {k: self._union(v, old.server[k]) for k, v in server.items()}
-            clients = {k: self._union(v, old.clients[k]) for k, v in clients.items()}
-        return History(old.p + new.p, server, clients, new.holder)
-
-    def _union(self, a: Point, b: Point) -> Point:
-        return self._data.array([p.union(q) for p, q in zip(a, b, strict=True)])
-
-
-def _cell(value: arb) -> Any:
-    """Which of the cells of half the working precision the middle of a ball lies in."""
-    return (value.mid() * arb(2) ** (ctx.prec // 2)).floor().mid().unique_fmpz()

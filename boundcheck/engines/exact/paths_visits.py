@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -75,10 +77,11 @@ class Data:
 
     def terms(self, vector: Vector) -> list[tuple[Any, Term, bool]]:
         """(number or None for 1, term, whether it keeps its value for a whole round)."""
-        if vector not in self._terms:
+        found = self._terms.get(vector)
+        if found is None:
             if len(self._terms) >= KEPT:
                 self._terms.clear()
-            self._terms[vector] = [
+            found = self._terms[vector] = [
                 (
                     None if c == 1 else self.number(c),
                     t,
@@ -86,7 +89,7 @@ class Data:
                 )
                 for t, c in vector.terms.items()
             ]
-        return self._terms[vector]
+        return found
 
     def gradient(self, client: int, drawn: Drawn, x: Point) -> Point:
         """The gradient of a client, or the mean of its drawn samples."""
@@ -99,12 +102,12 @@ class Data:
             return self.array(self._own.gradient_of(client, None, x.tolist()))
         batch = sum(drawn.values())
         parts = [self.array(self._own.gradient_of(client, j, x.tolist())) for j in drawn]
-        return _total(g * self.number(Fraction(times, batch)) for g, times in zip(parts, drawn.values(), strict=True))
+        return total(g * self.number(Fraction(times, batch)) for g, times in zip(parts, drawn.values(), strict=True))
 
     def objective(self, x: Point) -> Point:
         """The gradient of F."""
         weights = enumerate(self.problem.weights)
-        return _total(self.gradient(i, None, x) * self.number(w) for i, w in weights)
+        return total(self.gradient(i, None, x) * self.number(w) for i, w in weights)
 
     def metric(self, name: str, x: Point) -> Any:
         """A metric at a point."""
@@ -125,9 +128,9 @@ def is_stepped(problem: Problem, arithmetic: Arithmetic) -> bool:
     return isinstance(problem, SteppedProblem) and arithmetic in problem.arithmetics
 
 
-def _total(points: Any) -> Point:
-    first, *others = points
-    return sum(others, first)
+def total(points: Iterable[Point]) -> Point:
+    """The sum of points, at least one."""
+    return reduce(operator.add, points)
 
 
 class Values:
@@ -141,15 +144,14 @@ class Values:
         """The value, None for 0. client: whose vector it is; draw: of a local step, for its gradients."""
         found: Point | None = None
         for c, term, lasts in self.data.terms(vector):
-            own = self._atom(term, client, atoms) if isinstance(term, Atom) else None
-            if not isinstance(term, Atom):
-                key = (term, client)
-                if lasts and key in self._known:
-                    own = self._known[key]
-                else:
-                    own = self._node(term, client, atoms, draw)
-                    if lasts:
-                        self._known[key] = own
+            if isinstance(term, Atom):
+                own = self._atom(term, client, atoms)
+            elif not lasts:
+                own = self._node(term, client, atoms, draw)
+            else:
+                if (term, client) not in self._known:
+                    self._known[term, client] = self._node(term, client, atoms, draw)
+                own = self._known[term, client]
             if own is not None:
                 own = own if c is None else own * c
                 found = own if found is None else found + own
@@ -163,6 +165,8 @@ class Values:
     def _atom(self, term: Atom, client: int | None, atoms: Atoms) -> Point | None:
         if term.place == "server":
             return self.server[term.name]
+        if term.place == "moved":
+            return atoms["moved", term.name]
         if term.place == "client":
             assert client is not None, "what a client keeps, asked for without a client"
             return self.clients[term.name, client]
@@ -173,7 +177,7 @@ class Values:
     def _node(self, term: Term, client: int | None, atoms: Atoms, draw: Draw | None) -> Point | None:
         if isinstance(term, ClientMean):
             own = [self.clients[term.name, i] * self.data.number(s) for i, s in enumerate(term.shares) if s]
-            return _total(own) if own else None
+            return total(own) if own else None
         if isinstance(term, Part):
             found, chosen = self.data.zero(), list(term.coordinates)
             found[chosen] = self.at(term.of, client, atoms, draw)[chosen]
@@ -322,13 +326,15 @@ def walked(
         step = compiled.steps[k if len(compiled.steps) > 1 else 0]
         found: list[tuple[Fraction, Moved, Any, tuple[int, ...]]] = []
         for p, moved, before, left in states:
-            known = {**atoms, **dict(zip(own, moved, strict=True))}
+            known = dict(atoms) if atoms else {}
+            for key, value in zip(own, moved, strict=True):
+                known[key] = value
             for q, drawn, rest in _batches(visit.sampling, every, left, batch):
                 draw: Draw = (drawn, {})
                 after = [values.of(v, client, known, draw) for v in step]
                 if after[0] is not None:
                     after[0] = checked(after[0])
-                found.append((p if q == 1 else p * q, tuple(after), (before, moved[0]) if way else None, rest))
+                found.append((p if q is _ONE else p * q, tuple(after), (before, moved[0]) if way else None, rest))
         if len(found) > MAX_HISTORIES:
             raise data.too_many(f"more than {MAX_HISTORIES} draws of samples in one visit")
         states = found
