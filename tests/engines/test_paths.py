@@ -44,7 +44,8 @@ class Stepped:
 def both(row: str, grid: Sequence[int]) -> tuple[Any, Any]:
     spec = options.rows()[row]["spec"]
     method, problem = options.method_of(spec), options.problem_of(spec["kind"], "samples")
-    own = paths.run_paths(method, Stepped(problem), grid, METRICS, Arithmetic.RATIONAL, lambda share: None)
+    stepped: Any = Stepped(problem)
+    own = paths.run_paths(method, stepped, grid, METRICS, Arithmetic.RATIONAL, lambda share: None)
     moments = run(method, problem, rounds=grid, metrics=METRICS, arithmetic="rational")
     return own.exact, moments.exact
 
