@@ -12,7 +12,7 @@ import numpy as np
 from boundcheck.core.linalg import nearest_float
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.means import expected_iterates
-from boundcheck.engines.exact.oracle import oracle_iterates
+from boundcheck.engines.exact.paths import oracle_iterates
 from boundcheck.engines.exact.run import run_exact
 from boundcheck.engines.sampled.lowering import lower
 from boundcheck.engines.sampled.paths import choose_path, flat_arrays, known_clients

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from boundcheck.engines.exact import histories
+from boundcheck.engines.exact import paths_histories
 from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build as method
@@ -198,7 +198,7 @@ def test_histories_with_the_same_points_become_one() -> None:
 
 
 def test_a_run_of_too_many_histories_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(histories, "MAX_HISTORIES", 100)
+    monkeypatch.setattr(paths_histories, "MAX_HISTORIES", 100)
     spec = method({"kind": "uniform_sampling", "m": 2, "K": 2, "eta_l": "1/3"})
     with pytest.raises(Unsupported, match="more than 100 different histories"):
         run(spec, problem(PROBLEM), rounds=50, arithmetic="rational")
@@ -207,9 +207,18 @@ def test_a_run_of_too_many_histories_is_refused(monkeypatch: pytest.MonkeyPatch)
         run(long, problem(PROBLEM), rounds=10**6)
 
 
-def test_other_methods_are_refused() -> None:
-    with pytest.raises(Unsupported, match="plain steps from a point of the server's"):
-        run(method({"kind": "heavy_ball", "momentum_g": "1/2", "eta": "1/3"}), problem(PROBLEM), rounds=2)
+def test_heavy_ball_by_hand() -> None:
+    curve = run(
+        method({"kind": "heavy_ball", "momentum_g": "1/2", "eta": "1/3"}),
+        problem(PROBLEM),
+        rounds=3,
+        metrics=["x"],
+        arithmetic="rational",
+    )
+    x, before = Fraction(5), Fraction(5)
+    for value in curve.exact["x"]:
+        assert value == x
+        x, before = x + (x - before) / 2 - objective_slope(x) / 3, x
 
 
 @pytest.mark.parametrize(

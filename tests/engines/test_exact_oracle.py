@@ -7,7 +7,7 @@ import pytest
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
-from boundcheck.engines.exact.oracle import MAX_STEPS
+from boundcheck.engines.exact.paths_rounds import MAX_STEPS
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build as method_of
 from boundcheck.problems.build import build

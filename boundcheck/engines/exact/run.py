@@ -10,8 +10,8 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact import congruent
 from boundcheck.engines.exact.budget import check_visits, composing_is_cheaper
 from boundcheck.engines.exact.dynamics import Dynamics
-from boundcheck.engines.exact.histories import VIRTUAL, run_histories
-from boundcheck.engines.exact.oracle import run_oracle
+from boundcheck.engines.exact.paths import run_paths
+from boundcheck.engines.exact.paths_rounds import VIRTUAL
 from boundcheck.engines.exact.results import curve_of
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
 from boundcheck.engines.exact.state import Exact, lower, repeats
@@ -53,8 +53,7 @@ def run_exact(
     Quadratic problems: a method without randomness gives the run itself, any other the expectations of the metrics over
     cohorts, samples and epochs (second moments). A constant step size takes any number of rounds at once; other
     schedules, and states too large to compose maps, go round by round up to `MAX_VISITS` client visits. A
-    `SteppedProblem` is carried out history by history (`histories`), any other problem step by step from its gradient
-    oracle (`oracle`).
+    problem that is not quadratic is carried out outcome by outcome from its gradients (`paths`).
 
     grid: increasing rounds, 0 is the start. metrics: default all of the problem; on quadratic problems also those of
     `setting.metrics.ROUND_METRICS` (what they mean: `readers`), on a `SteppedProblem` those at the virtual models.
@@ -166,6 +165,5 @@ def run_moments(
 # The engine of a problem in an arithmetic is the first that fits.
 ENGINES: Sequence[tuple[Callable[[Problem, Arithmetic], bool], Callable[..., Curve]]] = (
     (lambda problem, _: isinstance(problem, QuadraticProblem), run_moments),
-    (lambda problem, asked: isinstance(problem, SteppedProblem) and asked in problem.arithmetics, run_histories),
-    (lambda *_: True, run_oracle),
+    (lambda *_: True, run_paths),
 )
