@@ -33,6 +33,8 @@ class Reading:
         self.rule, self.clients, self.eta_g, self.name = rule, clients, eta_g, name
         self.server = {n: Vector.of(Atom("server", n, point)) for n, point in rule.kept_by_server.items()}
         self.client = {n: Vector.of(Atom("client", n, point)) for n, point in rule.kept_by_clients.items()}
+        if not rule.kept_by_server.get("x"):
+            raise BadInput(f"{name}: the server of its round keeps no point 'x', which is what metrics measure.")
         self.local = [Vector.of(Atom("local", n, k == 0)) for k, n in enumerate(rule.local)]
         self.out = [Vector.of(Atom("out", n, k == 0)) for k, n in enumerate(rule.local)]
 
@@ -133,10 +135,6 @@ class Reading:
     def receive(self, index: int, number: Mapping[str, Any]) -> dict[str, Vector]:
         """What a client of the cohort keeps after the server's step, the atoms of the server being the new ones."""
         return self._checked(self._call(self.rule.receive, self.at(index, number)), self.client, "receive")
-
-    def measured(self, number: Mapping[str, Any]) -> Vector:
-        """The point of which metrics speak."""
-        return self._call(self.rule.measured, self.at(None, number))
 
 
 def _sent(value: Any) -> Sent:

@@ -72,7 +72,8 @@ class At:
 class Rule:
     """A round as its functions; what is here is FedAvg with the method's local work, weights and server step.
 
-    kept_by_server, kept_by_clients: name -> whether it is a point (or else a difference or a gradient). local: names of
+    kept_by_server, kept_by_clients: name -> whether it is a point (or else a difference or a gradient); the server
+    keeps a point "x", which is what metrics measure. local: names of
     the local vectors; the first is the model. collecting: None, "same" for the cohort of the round, or a participation
     of its own, which is drawn independently. receives: whether clients of the cohort take over something after the
     server's step; of_all: whether all clients take part in every round. steady: whether the numbers of rounds repeat
@@ -173,7 +174,3 @@ class Rule:
     def receive(self, at: At) -> Mapping[str, Any]:
         """What a client of the cohort keeps after the server's step; see `receives`."""
         return {}
-
-    def measured(self, at: At) -> Any:
-        """The point of which metrics speak."""
-        return at.server["x"]

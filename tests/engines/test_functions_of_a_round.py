@@ -24,6 +24,7 @@ from boundcheck.methods.parts import (
     GradientSteps,
     OwnSteps,
     Participation,
+    PerClient,
     StochasticSteps,
     Uniform,
 )  # fmt: skip
@@ -147,6 +148,45 @@ def test_a_buffer_and_a_nested_gradient_over_all_draws() -> None:
 
 
 @dataclass(frozen=True)
+class Averaged(Rule):
+    """FedAvg whose server keeps the mean of two points too, and names that first."""
+
+    kept_by_server: ClassVar[Mapping[str, bool]] = {"middle": True, "x": True}
+
+    def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        x = at.server["x"] + total["x"]
+        return {"x": x, "middle": (at.server["x"] + x) / 2}
+
+
+def test_metrics_are_of_x_wherever_it_is_named() -> None:
+    assert curve(Averaged(), StochasticSteps(2, 1), 2) == curve(Rule(), StochasticSteps(2, 1), 2)
+
+
+@pytest.mark.parametrize("weights", [(F(1, 2), F(0), F(1, 2)), (F(0), F(1, 2), F(1, 2))])
+def test_a_client_that_counts_for_nothing_adds_no_noise(weights: tuple[F, ...]) -> None:
+    moves: list[tuple[F, F]] = []
+    for own, a in zip(SAMPLES, weights, strict=True):
+        ends = [F(3)] * len(outcomes(len(own), 2))
+        for k, drawn in enumerate(outcomes(len(own), 2)):
+            for j in drawn:
+                ends[k] -= ETA * slope(own[j], ends[k])
+        mean = sum((a * (y - 3) for y in ends), F(0)) / len(ends)
+        moves.append((mean, sum((a * a * (y - 3) ** 2 for y in ends), F(0)) / len(ends) - mean * mean))
+    # the clients' parts are independent: E x, and the variance of x
+    second = [F(3) + sum((m for m, _ in moves), F(0)), sum((v for _, v in moves), F(0))]
+    method = Method("own", Full(), StochasticSteps(2, 1), Constant(ETA), PerClient(weights))
+    own = run_exact(method, PROBLEM, [1], ["dist2"], arithmetic=Arithmetic.RATIONAL).exact["dist2"][0]
+    assert own == (second[0] - LOWEST) ** 2 + second[1]
+
+
+@dataclass(frozen=True)
+class Nowhere(Rule):
+    """Its server has no point."""
+
+    kept_by_server: ClassVar[Mapping[str, bool]] = {"m": False}
+
+
+@dataclass(frozen=True)
 class Clipped(Rule):
     """Not affine."""
 
@@ -175,6 +215,8 @@ def test_what_is_not_affine_and_what_is_not_kept_is_said() -> None:
         curve(Clipped(), GradientSteps(1), 1)
     with pytest.raises(BadInput, match="combine gives 'momentum', which is none of x"):
         curve(Misspelt(), GradientSteps(1), 1)
+    with pytest.raises(BadInput, match="keeps no point 'x'"):
+        curve(Nowhere(), GradientSteps(1), 1)
     with pytest.raises(BadInput, match="the function begin of its round fails: there is no 'momentum'"):
         curve(Forgetful(), GradientSteps(1), 1)
     with pytest.raises(BadInput, match="momentum_g = 3/2"):

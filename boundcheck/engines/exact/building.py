@@ -189,9 +189,11 @@ class Build:
                 for (share, _), q in zip(own.works, found, strict=True):
                     apart.append(((q - mean) * ring.scalar(p * share), q - mean))
             whole = whole + mean
-            lead = next((w for w in own.weights.values() if w), Fraction(1))
+            lead = next((w for w in own.weights.values() if w), None)
+            if lead is None:  # it takes part and counts for nothing
+                continue
             ratios = {rule: w / lead for rule, w in own.weights.items()} if len(own.weights) > 1 else _ALONE
-            unit = _Doing(own.client, own.works, ratios) if lead else own
+            unit = _Doing(own.client, own.works, ratios)
             for k, (share, work) in enumerate(own.works):
                 send = self._send(unit, work)
                 key = (own.client, k, work.visit, id(send))

@@ -71,7 +71,7 @@ def oracle_iterates(method: Method, problem: Problem, rounds: int) -> NDArray[np
     """
     walk = Walk(method, problem, Arithmetic.FLOAT64, stepped=False)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = [walk.point(h, t) for t, (h,) in walk.rounds(range(rounds + 1), lambda share: None)]
+        found = [h.server["x"] for t, (h,) in walk.rounds(range(rounds + 1), lambda share: None)]
     return np.where(np.isnan(found), np.inf, np.array(found, dtype=np.float64))
 
 
@@ -89,7 +89,7 @@ def _enclosed(
 
     def end(unit: int, rounding: Callable[[Fraction], int]) -> list[Fraction]:
         own = walk(lambda v: Fraction(rounding(v * unit), unit))
-        return [own.point(h, t)[0] for t, (h,) in own.rounds(grid, progress)]
+        return [h.server["x"][0] for _, (h,) in own.rounds(grid, progress)]
 
     walk(Fraction).refuse(grid[-1])
     if not isinstance(problem, IntervalProblem):

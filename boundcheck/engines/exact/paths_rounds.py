@@ -131,7 +131,7 @@ class Walk:
             seen: dict[str, list[tuple[Fraction, Any]]] = {name: [] for name in metrics if name in VIRTUAL}
             if seen:  # a round from here on, which is not kept
                 self._round(histories, done, seen)
-            points = [(h.p, self.point(h, done)) for h in histories]
+            points = [(h.p, h.server["x"]) for h in histories]
             for name, own in found.items():
                 values = seen[name] if name in seen else [(p, self._data.metric(name, x)) for p, x in points]
                 own.append(self._mean(values))
@@ -140,11 +140,6 @@ class Walk:
     def _mean(self, terms: Sequence[tuple[Fraction, Any]]) -> Any:
         own = [value if p == 1 else self._data.number(p) * value for p, value in terms]
         return sum(own[1:], own[0])
-
-    def point(self, history: History, done: int) -> Point:
-        """The point of which metrics speak."""
-        measured = self._reading.measured(self._rule.numbers(done, self._problem.dim))
-        return Values(self._data, history.server, history.clients).at(measured, None, {})
 
     def rounds(self, grid: Sequence[int], progress: Progress) -> Iterator[tuple[int, Sequence[History]]]:
         """The histories at each round of the grid."""

@@ -64,7 +64,8 @@ def reduce_state(
     rule.check(method.name, method.participation, clients)
     reading = Reading(rule, clients, method.server.factor, method.name)
     means = _means(reading, dim)
-    server: list[Key] = [("server", name, 0) for name in rule.kept_by_server if name not in means]
+    server: list[Key] = [("server", name, 0) for name in rule.kept_by_server if name not in {**means, "x": None}]
+    server.insert(0, ("server", "x", 0))
     names, everyone = list(rule.kept_by_clients), tuple(range(clients.count))
     models = rule.models(clients)
 
@@ -150,7 +151,7 @@ def _means(reading: Reading, dim: int) -> dict[str, ClientMean]:
     found: dict[str, ClientMean] = {}
     for name, vector in reading.initial().items():
         term = next(iter(vector.terms), None)
-        if not isinstance(term, ClientMean) or vector != Vector.of(term):
+        if name == "x" or not isinstance(term, ClientMean) or vector != Vector.of(term):
             continue
         if all(_stays_mean(reading, name, term, number) for number in _numbers(reading, dim)):
             found[name] = term

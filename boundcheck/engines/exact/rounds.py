@@ -52,7 +52,11 @@ class Rounds(Ground):
             return source, None
         ring, layout, clients = self.ring, self.exact.layout, self.exact.clients
         sent = [self.reading.collect(i, number) for i in range(clients.count)]
-        (rule,) = {s.rule for s in sent[0].values()}
+        rule, *more = dict.fromkeys(s.rule for own in sent for s in own.values())
+        if more:
+            raise Unsupported(
+                f"{self.method.name} collects vectors under several rules, of which the exact engine has one."
+            )
         names, d = list(sent[0]), layout.d
         weights = Same(Fraction(1)) if rule == PLAIN else self.method.aggregation if rule is None else rule
         law = law_of(Method(self.method.name, own, GradientSteps(1), NoStep(), weights), t, clients)
@@ -100,9 +104,15 @@ class Rounds(Ground):
         if key not in self._plans:
             if not self.rule.steady:
                 self._plans = {}  # no later round has the same numbers
+            self._refuse_two_draws(len(drawn))
             found = [(p, self._built(key[0], {**number, **own}, eta)) for p, own in drawn]
             self._plans[key] = found[0][1] if len(found) == 1 else self._mixed(found)
         return self._plans[key]
+
+    def _refuse_two_draws(self, numbers: int) -> None:
+        own = self.rule.collecting
+        if numbers > 1 and own not in (None, "same") and own.drawing(self.exact.clients) is not None:
+            raise Unsupported(f"{self.method.name} draws a number and a cohort that collects in the same round.")
 
     def _renewed(self, eta: StepSize) -> None:
         if eta != self._step:
