@@ -71,7 +71,7 @@ def oracle_iterates(method: Method, problem: Problem, rounds: int) -> NDArray[np
     """
     walk = Walk(method, problem, Arithmetic.FLOAT64, stepped=False)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = [h.server["x"] for t, (h,) in walk.rounds(range(rounds + 1), lambda share: None)]
+        found = [h.server["x"] for _, (h,) in walk.rounds(range(rounds + 1), lambda share: None)]
     return np.where(np.isnan(found), np.inf, np.array(found, dtype=np.float64))
 
 
