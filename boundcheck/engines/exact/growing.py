@@ -29,7 +29,7 @@ def stays_away(method: Method, problem: Problem) -> bool:
     Raises Unsupported for random methods, with momentum or a correction, changing steps and large states.
     """
     plain = method.momentum is None and method.correction is None and method.control is None
-    plain = plain and method.server_momentum is None
+    plain = plain and method.server_momentum is None and method.functions is None
     if not plain or not method.schedule.is_constant():
         raise Unsupported(f"whether {method.name} converges is decided for plain methods with a constant step alone.")
     exact = lower(method, problem, ())
