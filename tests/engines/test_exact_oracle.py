@@ -1,5 +1,6 @@
 """The exact engine on gradient oracles: Huber, SCGD's Appendix B, the cubic of Appendix C."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,8 @@ from boundcheck.engines.exact import run_exact
 from boundcheck.engines.exact.paths_rounds import MAX_STEPS
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build as method_of
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Constant, Full, GradientSteps, Visit
 from boundcheck.problems.build import build
 
 
@@ -91,3 +94,29 @@ def test_limits_are_stated():
     m = method_of({"kind": "scgd", "E": 2, "eta": "1/10"})
     with pytest.raises(Unsupported, match="100000 digits"):
         run_exact(m, cubic, [1000], arithmetic=Arithmetic.RATIONAL)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """One step with the whole gradient, of a multiple of the schedule's size."""
+
+    scale: Fraction
+    by_cohort = is_random = False
+
+    def visits(self, client, cohort, clients):
+        return ((Fraction(1), Visit("full", 1, self.scale)),)
+
+
+@pytest.mark.parametrize(("eta", "scale"), [(Fraction(3, 2), Fraction(1, 2)), (Fraction(3, 4), Fraction(2))])
+def test_enclosures_ask_for_the_step_that_a_client_takes(eta, scale):
+    p = build({"kind": "scgd_appendix_b"})
+    largest = 1 / p.constants()["L"].value
+    method = Method("m", Full(), Scaled(scale), Constant(eta * largest))
+    if eta * scale < 1:
+        found = run_exact(method, p, [3], ["x"], arithmetic=Arithmetic.BALL)
+        same = Method("m", Full(), GradientSteps(1), Constant(eta * scale * largest))
+        exact = run_exact(same, p, [3], ["x"], arithmetic=Arithmetic.RATIONAL).exact["x"][0]
+        assert Fraction(found.low["x"][0]) <= exact <= Fraction(found.high["x"][0])
+    else:
+        with pytest.raises(Unsupported, match="exceeds 1/L"):
+            run_exact(method, p, [3], ["x"], arithmetic=Arithmetic.BALL)
