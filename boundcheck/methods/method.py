@@ -47,7 +47,7 @@ _APART: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("server_momentum", ("momentum", "correction", "exchange"), "the exact engine has no momentum of the server's step "
      "beside a momentum in local steps, a correction or models that the clients keep ({name})."),
     ("correction", ("exchange",), "the exact engine has no correction beside models that the clients keep ({name})."),
-    ("server", _OTHERS, "the exact engine averages the models of plain methods only ({name})."),
+    ("server", (*_OTHERS, "functions"), "the exact engine averages the models of plain methods only ({name})."),
     ("correction", ("momentum",), "the exact engine has no correction beside a momentum ({name})."),
     ("functions", _OTHERS, "{name} says with functions of its own what a round does, and has no further part for it."),
 )  # fmt: skip
@@ -76,7 +76,7 @@ class Method:
     on a shifted objective; with a `control` variate the gradients of local steps are corrected by those that the
     clients keep; with an `exchange` clients keep models of their own between rounds; a `client_optimizer` says how
     local steps differ from plain ones; a `server_momentum` makes the server go on in the direction of its step before
-    (see these parts); `functions` of one's own say all that a round does (`round.Rule`).
+    (see these parts). In place of these parts `functions` can say all that a round does with vectors (`round.Rule`).
 
     name: how reports call it; `build.algorithms` lists the shipped compositions of which it is an instance.
     Raises BadInput for aggregation weights that the local work does not define, and for parts beside a control variate
@@ -170,9 +170,9 @@ class Method:
             if own is not None and any(getattr(self, other) is not None for other in others):
                 raise Unsupported(why.format(name=self.name))
         if self.exchange is not None and (
-            self.momentum is not None or (self.exchange.of_all and self.server != ServerStep())
+            self.momentum is not None or (self.exchange.needs_all and self.server != ServerStep())
         ):
-            raise Unsupported((_KEPT if self.exchange.of_all else _STALE).format(name=self.name))
+            raise Unsupported((_KEPT if self.exchange.needs_all else _STALE).format(name=self.name))
         return next((part for part in self._rules if part is not None), self.server)
 
     @property

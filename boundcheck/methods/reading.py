@@ -12,6 +12,8 @@ from boundcheck.methods.formal import ZERO, Atom, ClientMean, Gradient, Minimise
 from boundcheck.methods.parts.local import Visit
 from boundcheck.methods.round import At, Rule, Sent
 
+TRIED = 50  # rounds whose numbers are compared with those a period later
+
 
 class _Summed(dict[str, Vector]):
     """The sums of what is sent: whatever is asked for is one, and nobody sends it where it is 0."""
@@ -59,6 +61,23 @@ class Reading:
             x0=Vector.of(Atom("start", "x", True)),
             **given,
         )
+
+    def check(self, dim: int) -> None:
+        """Raises BadInput where numbers of rounds change in a way that the rule does not declare, or have no law."""
+        rule = self.rule
+        each = rule.repeats_after(dim)
+        for t in (*range(rule.settled, rule.settled + TRIED), 997, 10**6 + 3):
+            law = rule.drawn(t)
+            if sum(p for p, _ in law) != 1 or any(p < 0 for p, _ in law):
+                raise BadInput(f"{self.name}: the probabilities of what round {t} draws do not sum to 1.")
+            again = t + each
+            if not rule.steady:
+                continue
+            if rule.numbers(t, dim) != rule.numbers(again, dim) or law != rule.drawn(again):
+                raise BadInput(
+                    f"{self.name}: rounds {t} and {again} have different numbers, and the functions of its round say "
+                    f"that these repeat after {each} rounds from round {rule.settled} on."
+                )
 
     def _call(self, function: Callable[..., Any], *given: Any) -> Any:
         """What a function of the rule returns. Raises BadInput, with its words, where it fails."""

@@ -76,8 +76,9 @@ class Rule:
     keeps a point "x", which is what metrics measure. local: names of
     the local vectors; the first is the model. collecting: None, "same" for the cohort of the round, or a participation
     of its own, which is drawn independently. receives: whether clients of the cohort take over something after the
-    server's step; of_all: whether all clients take part in every round. steady: whether the numbers of rounds repeat
-    after `repeats_after` rounds, from round `settled` on. For messages, much: what makes the state large, changing:
+    server's step; needs_all: whether all clients take part in every round. steady: whether the numbers of rounds repeat
+    after `repeats_after` rounds, from round `settled` on. For messages, kept_words: what makes the state large,
+    changing:
     what changes where the rule is not steady.
     """
 
@@ -85,9 +86,9 @@ class Rule:
     kept_by_clients: ClassVar[Mapping[str, bool]] = {}
     local: ClassVar[tuple[str, ...]] = ("y",)
     receives: ClassVar[bool] = False
-    of_all: ClassVar[bool] = False
+    needs_all: ClassVar[bool] = False
     settled: ClassVar[int] = 0
-    much: ClassVar[str] = ""
+    kept_words: ClassVar[str] = ""
     changing: ClassVar[str] = "number"
 
     @property

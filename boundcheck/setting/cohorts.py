@@ -16,7 +16,7 @@ Law = Sequence[tuple[Fraction, tuple[int, ...]]]
 
 
 def known_rounds(participation: Participation, clients: Clients) -> int:
-    """After so many rounds every cohort of a fixed pattern has occurred."""
+    """How many rounds it takes until every cohort of a fixed pattern has occurred."""
     return first_repeated(participation, clients) + participation.period(clients)
 
 

@@ -1,9 +1,9 @@
-"""Functions of one's own for a round, shipped (FedLin, Mime) and a stranger's, against loops over all outcomes."""
+"""Rounds that are given by their functions, FedLin's, Mime's and a user's own, against loops over all outcomes."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from boundcheck.methods.build import algorithms
 from boundcheck.methods.kinds.gradient_shift import FedLin, Mime
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
+    AveragedModels,
     Constant,
     Formula,
     Full,
@@ -27,6 +28,7 @@ from boundcheck.methods.parts import (
     PerClient,
     StochasticSteps,
     Uniform,
+    WithReplacement,
 )  # fmt: skip
 from boundcheck.methods.round import At, Rule
 from boundcheck.problems.build import build
@@ -177,6 +179,74 @@ def test_a_client_that_counts_for_nothing_adds_no_noise(weights: tuple[F, ...]) 
     method = Method("own", Full(), StochasticSteps(2, 1), Constant(ETA), PerClient(weights))
     own = run_exact(method, PROBLEM, [1], ["dist2"], arithmetic=Arithmetic.RATIONAL).exact["dist2"][0]
     assert own == (second[0] - LOWEST) ** 2 + second[1]
+
+
+@dataclass(frozen=True)
+class Trailing(Rule):
+    """A second local vector, which begins at twice the server's and follows the model."""
+
+    local: ClassVar[tuple[str, ...]] = ("y", "z")
+
+    def begin(self, at: At) -> Mapping[str, Any]:
+        return {"y": at.server["x"], "z": 2 * at.server["x"]}
+
+    def step(self, y: Mapping[str, Any], g: Callable[[Any], Any], at: At) -> Mapping[str, Any]:
+        return {"y": y["y"] - at.eta * g(y["z"] / 2), "z": (y["z"] + 2 * y["y"]) / 2}
+
+    def upload(self, y: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        return {"x": (y["y"] + y["z"] / 2) / 2 - at.start}
+
+
+def test_local_vectors_begin_at_multiples_of_points() -> None:
+    x, found = F(3), list[F]()
+    for _ in range(3):
+        ends: list[F] = []
+        for w in WHOLE:
+            y, z = x, 2 * x
+            for _ in range(3):
+                y, z = y - ETA * slope(w, z / 2), (z + 2 * y) / 2
+            ends.append((y + z / 2) / 2)
+        x = sum(ends, F(0)) / 3
+        found.append((x - LOWEST) ** 2)
+    assert curve(Trailing(), GradientSteps(3), 3) == found
+
+
+@dataclass(frozen=True)
+class Undeclared(Rule):
+    """Its numbers change with the round, and it says that they do not."""
+
+    def numbers(self, round_index: int, dim: int) -> Mapping[str, Any]:
+        return {"share": F(1, round_index + 1)}
+
+
+@dataclass(frozen=True)
+class Unlawful(Rule):
+    """What it draws has probabilities that sum to 3/4."""
+
+    def drawn(self, round_index: int) -> Sequence[tuple[F, Mapping[str, Any]]]:
+        return ((F(1, 2), {"coin": 0}), (F(1, 4), {"coin": 1}))
+
+
+@dataclass(frozen=True)
+class Keeping(Rule):
+    """Clients keep what they moved."""
+
+    kept_by_clients: ClassVar[Mapping[str, bool]] = {"moved": False}
+
+    def keep(self, y: Any, at: At) -> Mapping[str, Any]:
+        return {"moved": y - at.start}
+
+
+def test_what_rounds_do_not_declare_is_refused() -> None:
+    with pytest.raises(BadInput, match="rounds 0 and 1 have different numbers"):
+        curve(Undeclared(), GradientSteps(1), 1)
+    with pytest.raises(BadInput, match="do not sum to 1"):
+        curve(Unlawful(), GradientSteps(1), 1)
+    with pytest.raises(Unsupported, match="draws a client twice"):
+        curve(Keeping(), GradientSteps(1), 1, WithReplacement(2))
+    averaged = Method("own", Full(), GradientSteps(1), Constant(ETA), server=AveragedModels(), functions=FedLin())
+    with pytest.raises(Unsupported, match="averages the models of plain methods only"):
+        run_exact(averaged, PROBLEM, [1], ["dist2"], arithmetic=Arithmetic.RATIONAL)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from boundcheck.engines.exact.lowering import Source
 from boundcheck.engines.exact.plans import Noise, Pair, Plan
 from boundcheck.engines.exact.rings import Matrix
 from boundcheck.engines.exact.work import Work, linear, scaled
+from boundcheck.errors import Unsupported
 from boundcheck.methods.formal import Vector
 from boundcheck.methods.parts import StepSize, Visit
 from boundcheck.methods.round import PLAIN
@@ -50,6 +51,9 @@ class Build:
         begin = self.reading.begin(0, number)
         sent, self.kept = self.reading.after(0, number, _ONE_STEP, begin[0], Fraction(1))
         self.rules = tuple(dict.fromkeys(s.rule for s in sent.values() if s.rule is not None))
+        drawing = rounds.method.participation.drawing(self.clients)
+        if self.kept and drawing is not None and drawing.kind == "replacement":
+            raise Unsupported(f"{rounds.method.name} draws a client twice in a round, which keeps one vector after it.")
         if self.kept and PLAIN not in self.rules:
             self.rules = (*self.rules, PLAIN)
         self._sends: dict[Any, Matrix] = {}

@@ -32,8 +32,8 @@ class Ground:
     def __init__(self, ring: Ring, method: Method, exact: Exact) -> None:
         self.ring, self.method, self.exact, self.rule = ring, method, exact, exact.rule
         rule, clients, layout = exact.rule, exact.clients, exact.layout
-        if rule.much:
-            check_state(ring, exact, f"{rule.much} of {method.name}")
+        if rule.kept_words:
+            check_state(ring, exact, f"{rule.kept_words} of {method.name}")
         self.reading = Reading(rule, clients, method.server.factor, method.name)
         self.data = Data(ring, exact)
         own = rule.collecting
@@ -55,7 +55,7 @@ class Ground:
 
     @property
     def cycle(self) -> range:
-        """The rounds of the first period, counted from round 0 where a fixed pattern has no lead, that is repeated."""
+        """The rounds of the first period that repeats, counted from round 0 or from the end of a pattern's lead."""
         lead = max(first_repeated(p, self.exact.clients) for p in self.parts)
         begun = lead + -(-(self.first - lead) // self.period) * self.period
         return range(begun, begun + self.period)

@@ -5,7 +5,7 @@ Points are kept less c (see `state`). A vector with p points in sum is therefore
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -135,14 +135,15 @@ class Row:
 class Form:
     """The local work of a visit, as far as it does not depend on data: what visits of one form share.
 
-    count: of inputs, vectors of the state on which the work rests; the first of them are where the local vectors begin.
+    count: of inputs, vectors of the state on which the work rests. begun: where each local vector begins, as the number
+    of an input, its factor and how often c is added to it; None: at 0.
     steps: the rows of each local step, one step where all are alike. solve: (input of the shift or None, mu) of an
     exact solve around the first input.
     """
 
     locals: int
     count: int
-    begun: tuple[int | None, ...]
+    begun: tuple[tuple[int, Fraction, Fraction] | None, ...]
     steps: tuple[tuple[Row, ...], ...]
     solve: tuple[tuple[int, Fraction] | None, Fraction] | None = None
 
@@ -168,14 +169,15 @@ class Inputs:
 _Parts = dict[tuple[str, int], Poly]
 
 
-def rows_of(
-    names: Sequence[str], after: Sequence[Vector], inputs: Inputs, is_point: Callable[[int], bool]
-) -> list[_Parts]:
-    """The local vectors after a step by their parts: ("local", k), ("input", k), ("offset", 0), ("centre", 0)."""
+def rows_of(names: Sequence[str], after: Sequence[Vector], inputs: Inputs) -> list[_Parts]:
+    """The local vectors after a step by their parts: ("local", k), ("input", k), ("offset", 0), ("centre", 0).
+
+    The first of them is the model, a point, which is kept less c; the others are kept as they are.
+    """
     found: list[_Parts] = []
     for k, vector in enumerate(after):
         parts = _parts_of(names, vector, inputs)
-        _add(parts, ("centre", 0), (vector.points - int(is_point(k)),))
+        _add(parts, ("centre", 0), (vector.points - int(k == 0),))
         found.append(parts)
     return found
 

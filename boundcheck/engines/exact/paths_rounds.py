@@ -114,6 +114,7 @@ class Walk:
                 f"random choices of {method.name}; use engine = 'sampled'."
             )
         self._rule.check(method.name, method.participation, self._clients)
+        Reading(self._rule, self._clients, method.server.factor, method.name).check(problem.dim)
         self._data = Data(problem, arithmetic, method, stepped=stepped)
         self._reading = Reading(self._rule, self._clients, method.server.factor, method.name)
         self._reader = Reader(self._reading)
@@ -223,7 +224,11 @@ class Walk:
             ]
         apart: list[tuple[Fraction, Sequence[tuple[int, Weights]]]] = [(Fraction(1), ())]
         if own is not None and own != "same":
-            (rule,) = {s.rule for s in collected.values()}
+            rule, *more = dict.fromkeys(s.rule for s in collected.values())
+            if more:
+                raise Unsupported(
+                    f"{method.name} collects vectors under several rules, of which the exact engine has one."
+                )
             weighs = Same(Fraction(1)) if rule == PLAIN else method.aggregation if rule is None else rule
             law = law_of(Method(method.name, own, GradientSteps(1), NoStep(), weighs), t, clients, one_by_one=True)
             apart = [

@@ -269,9 +269,11 @@ class Reader:
             solve = self._reading.solve(client, number, visit, begin[0])
             parts += [solve.centre, solve.shift]
         elif visit.steps:
-            none, one, two = (self._step(client, visit, number, begin, Fraction(k)) for k in range(3))
-            slope, again = (tuple(b - a for a, b in zip(*pair, strict=True)) for pair in ((none, one), (one, two)))
-            line = (none, slope) if slope == again else None
+            one, two, far = (self._step(client, visit, number, begin, Fraction(k)) for k in (1, 2, 7))
+            slope = tuple(b - a for a, b in zip(one, two, strict=True))
+            line = tuple(a - b for a, b in zip(one, slope, strict=True)), slope
+            if tuple(a + b * 7 for a, b in zip(*line, strict=True)) != far:
+                line = None
             parts += [*one, *two]
         collects = any(v.mentions("collected") for v in parts)
         return _Read(begin, line, solve, first if first == other else None, collects)

@@ -100,7 +100,7 @@ class Noise:
                 inner = None if inputs is None else ((inputs, inputs),)
                 plan.jobs.append(Job(local, client, visit, weight, send, inner))
             else:
-                several = [(s, w) for s, w in seen.values() if s is not None]
+                several = [(ring.one(local.wide) if s is None else s, w) for s, w in seen.values()]
                 inner = tuple((s * ring.scalar(w), s) for s, w in several)
                 plan.jobs.append(Job(local, client, visit, Fraction(1), send, inner))
         return plan

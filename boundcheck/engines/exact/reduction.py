@@ -63,6 +63,7 @@ def reduce_state(
     """The blocks of the state of a method. Raises Unsupported and BadInput as the rule's `check` does."""
     rule.check(method.name, method.participation, clients)
     reading = Reading(rule, clients, method.server.factor, method.name)
+    reading.check(dim)
     means = _means(reading, dim)
     server: list[Key] = [("server", name, 0) for name in rule.kept_by_server if name not in {**means, "x": None}]
     server.insert(0, ("server", "x", 0))
@@ -72,7 +73,7 @@ def reduce_state(
     def layout(blocks: int, copies: int = 1) -> Layout:
         return Layout(dim, (*server, *(("client", name, k) for name in names for k in range(blocks))), copies)
 
-    if rule.of_all and _alike(method, clients, whole, samples, reading, dim):
+    if rule.needs_all and _alike(method, clients, whole, samples, reading, dim):
         return Reduced(layout(1), dict.fromkeys(names, (0,) * clients.count), means, {}, alike=models)
     holders = rule.holders(method.name, clients, dim)
     if holders is not None:
@@ -198,7 +199,8 @@ def _alike(
         and all(ao is whole[0] or ao == whole[0] for ao in whole)
         and (samples is None or all(s is samples[0] or s == samples[0] for s in samples))
     )
-    if not same or sent[0] != sent[-1] or any(v.terms for v in reading.initial_client(0).values()):
+    other = reading.after(0, number, Visit("full", 2), reading.begin(0, number)[0], Fraction(5, 3))
+    if not same or sent[0] != sent[-1] or sent[0] != other or any(v.terms for v in reading.initial_client(0).values()):
         return False
     mean = {Atom("total", name): s.vector for name, s in entries.items()}  # weights that sum to 1
     kept = {Atom("client", n, p): sent[0][1][n] for n, p in reading.rule.kept_by_clients.items()}

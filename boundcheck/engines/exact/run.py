@@ -136,7 +136,7 @@ class _Run:
 
     def _members(self) -> tuple[int, ...]:
         """Clients whose work has to be followed in a round."""
-        if self.exact.rule.of_all:
+        if self.exact.rule.needs_all:
             return self.exact.workers
         return self.method.participation.fixed(0, self.clients) or tuple(range(self.clients.count))
 

@@ -106,11 +106,16 @@ class Local:
         self._one = ring.lift(one)
         self._inputs = [ring.lift(_placed(d, self.wide, k * d)) for k in range(form.count)]
         self._rows = [ring.lift(_placed(d, form.locals * d, k * d).transpose()) for k in range(form.locals)]
-        begun = [None if k is None else self._inputs[k] for k in form.begun]
-        self.pick = self._stacked(begun, self.wide)
         self._unit = ring.one(d)
         self._solves: dict[tuple[int, Fraction], Matrix] = {}
         self._centre = ring.lift(data.exact.centre)
+        self.pick = self._stacked([None if own is None else self._begun(*own) for own in form.begun], self.wide)
+
+    def _begun(self, number: int, factor: Fraction, centres: Fraction) -> Matrix:
+        """An input times a factor, and so many times c."""
+        ring, found = self.ring, self._inputs[number]
+        found = found if factor == 1 else found * ring.scalar(factor)
+        return found + ring.mul(self._centre * ring.scalar(centres), self._one) if centres else found
 
     def _stacked(self, parts: Sequence[Matrix | None], columns: int) -> Matrix:
         """The parts (d, columns) of all local vectors, one below the other; None: 0."""
@@ -239,7 +244,7 @@ class Local:
         return Outcome(mean, gamma())
 
     def _solved(self, client: int, shift: tuple[int, Fraction] | None, mu: Fraction) -> Matrix:
-        """The map to the minimiser of f_i with the further terms (d, D). Raises BadInput where there is none."""
+        """The map (d, D) to the minimiser of the subproblem. Raises BadInput where there is no unique one."""
         if (client, mu) not in self._solves:
             ring, (a, o) = self.ring, self.exact.whole[client]
             curved = a + identity(a.nrows()) * rational(mu)

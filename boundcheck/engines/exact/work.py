@@ -142,7 +142,7 @@ class Works:
         reading, inputs = self.reading, Inputs()
         names = reading.rule.local
         begin = reading.begin(client, number)
-        begun = tuple(inputs.add(v)[0] if v.terms else None for v in begin)
+        begun = tuple((*inputs.add(v), v.points - int(k == 0)) if v.terms else None for k, v in enumerate(begin))
         sizes, length = lengths(visit, eta)
         parts, solve = [], None
         if visit.steps and visit.sampling == "exact":
@@ -152,7 +152,7 @@ class Works:
         elif visit.steps:
             for size in sizes:
                 after = reading.step(client, number, visit, begin[0], size)
-                parts.append(rows_of(names, after, inputs, lambda k: k == 0))
+                parts.append(rows_of(names, after, inputs))
         count = len(inputs.vectors)
         steps = tuple(tuple(row(own, len(names), count) for own in rows) for rows in parts)
         sent, kept = reading.after(client, number, visit, begin[0], length)

@@ -28,7 +28,7 @@ class _Weighted(Rule):
     """weights: of c: "uniform" (s_i = 1/n, as in the papers) or "data" (s_i = w_i)."""
 
     weights: Literal["uniform", "data"] = "uniform"
-    much: ClassVar[str] = "the control variates"
+    kept_words: ClassVar[str] = "the control variates"
 
     def __post_init__(self) -> None:
         if self.weights not in WEIGHTS:

@@ -39,7 +39,7 @@ class Stale(Rule):
     starts_stale: ClassVar[bool] = True
     kept_by_clients: ClassVar[Mapping[str, bool]] = {"y": True}
     receives: ClassVar[bool] = True
-    of_all: ClassVar[bool] = False  # whether the models of all are averaged
+    needs_all: ClassVar[bool] = False  # whether the models of all are averaged
 
     def begin(self, at: At) -> Any:
         return at.client["y"]
@@ -160,7 +160,7 @@ class Blocks(Rule):
     # what is kept is how far a model is from the mean x of all of them, so that averaged coordinates are exactly 0
     kept_by_clients: ClassVar[Mapping[str, bool]] = {"apart": False}
     receives: ClassVar[bool] = True
-    of_all: ClassVar[bool] = True
+    needs_all: ClassVar[bool] = True
 
     @property
     def draws(self) -> bool:
