@@ -7,7 +7,7 @@ E[a_v^2] suffice as long as Q_v itself does not depend on the cohort.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Drawing, Epochs, Unbiased, Visit
-from boundcheck.methods.round import PLAIN
+from boundcheck.methods.parts import Drawing, Epochs, GradientSteps, NoStep, Participation, Same, Unbiased, Visit
+from boundcheck.methods.round import PLAIN, Sent
 
 MAX_COHORTS = 20_000  # possible cohorts that are gone through one by one at most
 
@@ -127,6 +127,19 @@ def law_of(
     common = drawing.pair(0, 1) / (p[0] * p[1]) if drawing.kind == "uniform" and n > 1 else Fraction(1)
     rest = tuple(s - common * m * m for s, m in zip(square, mean, strict=True))
     return Law(members, mean, square, common, rest)
+
+
+def law_of_collected(
+    method: Method, participation: Participation, sent: Iterable[Sent], round_index: int, clients: Clients, *,
+    one_by_one: bool = False,
+) -> Law:  # fmt: skip
+    """The law of a cohort of its own that sends vectors before the local work. Raises Unsupported for several rules."""
+    rule, *more = dict.fromkeys(s.rule for s in sent)
+    if more:
+        raise Unsupported(f"{method.name} collects vectors under several rules, of which the exact engine has one.")
+    weights = Same(Fraction(1)) if rule == PLAIN else method.aggregation if rule is None else rule
+    own = Method(method.name, participation, GradientSteps(1), NoStep(), weights)
+    return law_of(own, round_index, clients, one_by_one=one_by_one)
 
 
 def _enumerated(

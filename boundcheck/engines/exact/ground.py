@@ -19,7 +19,7 @@ from boundcheck.engines.exact.visits import Data
 from boundcheck.engines.exact.work import Works
 from boundcheck.methods.formal import Vector
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import first_repeated
+from boundcheck.methods.parts import first_repeated, position
 from boundcheck.methods.reading import Reading
 
 
@@ -134,10 +134,7 @@ class Ground:
 
     def law(self, round_index: int, *, one_by_one: bool = False, rules: tuple[Any, ...] = ()) -> Law:
         """The law of the cohort of a round."""
-        own = self.method.participation
-        first, period = first_repeated(own, self.exact.clients), own.period(self.exact.clients)
-        late = round_index - first
-        key = (round_index if late < 0 else first + late % period, one_by_one, rules)
+        key = (position(self.method.participation, round_index, self.exact.clients), one_by_one, rules)
         if key not in self._laws:
             self._laws[key] = law_of(self.method, key[0], self.exact.clients, one_by_one=one_by_one, rules=rules)
         return self._laws[key]

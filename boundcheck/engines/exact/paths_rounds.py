@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.exact.cohorts import Law, Member, law_of, weights_of
+from boundcheck.engines.exact.cohorts import Law, Member, law_of, law_of_collected, weights_of
 from boundcheck.engines.exact.paths_histories import Histories, History
 from boundcheck.engines.exact.paths_visits import (
     MAX_GRADIENTS,
@@ -39,12 +39,10 @@ from boundcheck.engines.exact.paths_visits import (
 from boundcheck.engines.exact.results import Columns
 from boundcheck.engines.exact.rings import MAX_DIGITS
 from boundcheck.errors import Unsupported
-from boundcheck.methods.clients import Clients
 from boundcheck.methods.formal import Vector
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import GradientSteps, NoStep, Participation, Same, StepSize, Visit, first_repeated
+from boundcheck.methods.parts import StepSize, Visit, first_repeated, position
 from boundcheck.methods.reading import Reading
-from boundcheck.methods.round import PLAIN
 from boundcheck.problems.problem import Arrays, Problem, clients_of
 from boundcheck.setting.step_sizes import run_steps
 
@@ -181,7 +179,7 @@ class Walk:
     # --- what a round does ------------------------------------------------------------------------------------------
 
     def _law(self, t: int, rules: Sequence[Any] = ()) -> Law:
-        key = (_position(self._method.participation, t, self._clients), tuple(rules))
+        key = (position(self._method.participation, t, self._clients), tuple(rules))
         if key not in self._laws:
             self._laws[key] = law_of(self._method, key[0], self._clients, one_by_one=True, rules=rules)
         return self._laws[key]
@@ -189,8 +187,8 @@ class Walk:
     def _planned(self, t: int, number: Mapping[str, Any], eta: StepSize, holder: int) -> tuple[Plan, Any]:
         """The plan of round t, and what its members do."""
         own = self._rule.collecting
-        place = _position(self._method.participation, t, self._clients)
-        apart = 0 if own is None or own == "same" else _position(own, t, self._clients)
+        place = position(self._method.participation, t, self._clients)
+        apart = 0 if own is None or own == "same" else position(own, t, self._clients)
         key = (place, apart, tuple(number.items()), holder)
         if key not in self._plans:
             if len(self._plans) >= KEPT:
@@ -224,13 +222,8 @@ class Walk:
             ]
         apart: list[tuple[Fraction, Sequence[tuple[int, Weights]]]] = [(Fraction(1), ())]
         if own is not None and own != "same":
-            rule, *more = dict.fromkeys(s.rule for s in collected.values())
-            if more:
-                raise Unsupported(
-                    f"{method.name} collects vectors under several rules, of which the exact engine has one."
-                )
-            weighs = Same(Fraction(1)) if rule == PLAIN else method.aggregation if rule is None else rule
-            law = law_of(Method(method.name, own, GradientSteps(1), NoStep(), weighs), t, clients, one_by_one=True)
+            law = law_of_collected(method, own, collected.values(), t, clients, one_by_one=True)
+            (rule,) = {s.rule for s in collected.values()}
             apart = [
                 (c.p, [(law.members[v].client, {rule: a}) for v, a in zip(c.members, c.coefficients, strict=True)])
                 for c in law.cohorts
@@ -432,12 +425,6 @@ def no_solves(problem: Problem) -> Unsupported:
         f"exact solves on '{problem.name}', which is not quadratic, are carried out by Newton's method: in "
         "arithmetic 'float64', on logistic and softmax regression."
     )
-
-
-def _position(part: Participation, t: int, clients: Clients) -> int:
-    """The first round whose cohort is that of round t."""
-    first = first_repeated(part, clients)
-    return t if t < first else first + (t - first) % part.period(clients)
 
 
 def _linear_scores(problem: Problem) -> Arrays | None:

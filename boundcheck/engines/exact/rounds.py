@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.engines.exact.building import Build
-from boundcheck.engines.exact.cohorts import law_of
+from boundcheck.engines.exact.cohorts import law_of_collected
 from boundcheck.engines.exact.ground import Ground
 from boundcheck.engines.exact.lowering import Source
 from boundcheck.engines.exact.plans import Begun, Noise, Plan
@@ -29,8 +29,8 @@ from boundcheck.engines.exact.work import Work, inputs_of, linear, scaled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.formal import Vector
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import GradientSteps, NoStep, Same, StepSize, Visit
-from boundcheck.methods.round import PLAIN, At
+from boundcheck.methods.parts import StepSize, Visit
+from boundcheck.methods.round import At
 
 
 def _frozen(number: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -52,14 +52,8 @@ class Rounds(Ground):
             return source, None
         ring, layout, clients = self.ring, self.exact.layout, self.exact.clients
         sent = [self.reading.collect(i, number) for i in range(clients.count)]
-        rule, *more = dict.fromkeys(s.rule for own in sent for s in own.values())
-        if more:
-            raise Unsupported(
-                f"{self.method.name} collects vectors under several rules, of which the exact engine has one."
-            )
         names, d = list(sent[0]), layout.d
-        weights = Same(Fraction(1)) if rule == PLAIN else self.method.aggregation if rule is None else rule
-        law = law_of(Method(self.method.name, own, GradientSteps(1), NoStep(), weights), t, clients)
+        law = law_of_collected(self.method, own, [s for each in sent for s in each.values()], t, clients)
         maps = [{name: source.lower(sent[m.client][name].vector, m.client) for name in names} for m in law.members]
         if own.drawing(clients) is None:
             sums = {

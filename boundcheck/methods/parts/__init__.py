@@ -41,6 +41,7 @@ from boundcheck.methods.parts.participation import first_repeated as first_repea
 from boundcheck.methods.parts.participation import inclusion as inclusion
 from boundcheck.methods.parts.participation import pair as pair
 from boundcheck.methods.parts.participation import pattern_law as pattern_law
+from boundcheck.methods.parts.participation import position as position
 from boundcheck.methods.parts.participation import probability_matrix as probability_matrix
 from boundcheck.methods.parts.proximal import ExactSolve as ExactSolve
 from boundcheck.methods.parts.proximal import Proximal as Proximal

@@ -147,6 +147,13 @@ def first_repeated(participation: Participation, clients: Clients) -> int:
     return 0 if own is None else int(own(clients))
 
 
+def position(participation: Participation, round_index: int, clients: Clients) -> int:
+    """The first round whose cohort has the same law as that of a round."""
+    first = first_repeated(participation, clients)
+    late = round_index - first
+    return round_index if late < 0 else first + late % participation.period(clients)
+
+
 def _pattern(participation: Participation, clients: Clients) -> range:
     """The rounds of one period of a fixed pattern."""
     first = first_repeated(participation, clients)
