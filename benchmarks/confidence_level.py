@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.evidence.confidence import Crossings, simulate
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method

@@ -31,7 +31,7 @@ import numpy as np
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact, stationary
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant, Epochs, Full, Unbiased, Uniform

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems.build import build as build_problem

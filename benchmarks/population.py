@@ -24,7 +24,7 @@ ROUNDS, COHORT, SAMPLES, DIM = 50, 100, 50, 50
 
 
 def run(model: str, clients: int) -> dict[str, Any]:
-    from boundcheck.engines.sampled import run_sampled
+    from boundcheck.engines.simulate import run_sampled
     from boundcheck.methods.method import Method
     from boundcheck.methods.parts import Constant, Epochs, Unbiased, Uniform
     from boundcheck.problems.build import build

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.methods.clients import Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant, Epochs, Uniform

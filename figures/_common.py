@@ -30,7 +30,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem

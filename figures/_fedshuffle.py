@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from boundcheck.engines.exact import stationary
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem

@@ -14,8 +14,8 @@ from typing import Any
 import _common as c
 import numpy as np
 
-from boundcheck.engines.sampled.lowering import lower
-from boundcheck.engines.sampled.paths import choose_path, flat_arrays, known_clients
+from boundcheck.engines.simulate.lowering import lower
+from boundcheck.engines.simulate.paths import choose_path, flat_arrays, known_clients
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem

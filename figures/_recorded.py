@@ -25,7 +25,7 @@ from boundcheck.core.digest import code_digest, package_version
 Array = NDArray[np.float64]
 FOLDER = Path(__file__).parent / "results"
 DIGITS = 7  # significant ones of a value
-MODULES = ("boundcheck.engines.sampled.run", "boundcheck.methods.build", "boundcheck.problems.build")
+MODULES = ("boundcheck.engines.simulate.run", "boundcheck.methods.build", "boundcheck.problems.build")
 
 
 class NotRecorded(Exception):

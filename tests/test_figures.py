@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.sampled import plan
+from boundcheck.engines.simulate import plan
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 

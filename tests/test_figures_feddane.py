@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.problem import clients_of
 

@@ -13,7 +13,7 @@ from boundcheck.conformance.loop import Toy, expected, random_toy, trajectories
 from boundcheck.conformance.result import Check, Subject
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.kind import Kind

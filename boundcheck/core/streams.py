@@ -36,7 +36,9 @@ WARM_UP = 4  # clients whose gradients start the momentum, one word each; round 
 GRADIENT_COHORT = 5  # whose gradients correct the local work of a round, where it is a cohort of its own; client is 0
 HAND_OVER = 6  # which clients hold the models from a round on, model by model; client is 0
 TIME = 7  # how long a piece of a client's work takes, one word each; round is 0
-REFERENCE = 8  # which point becomes the next reference point: word 0; round is the number of the renewal, client is 0
+REFERENCE = (
+    8  # what a method draws once a round, such as whether a point is the next reference point: word 0; client is 0
+)
 
 MAX_BOUND = 1 << 24
 

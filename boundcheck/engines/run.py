@@ -96,7 +96,7 @@ def carry_out(
             trained = training_engine(engine)
             curve = trained.run(method, problem, wanted, names, grid, neural, on_progress=share, checkpoint=checkpoint)
         else:
-            from boundcheck.engines.sampled import run_sampled
+            from boundcheck.engines.simulate import run_sampled
 
             curve = run_sampled(method, problem, grid[-1], wanted, names, grid, on_progress=share)
     return curve

@@ -208,7 +208,7 @@ def run(
 def _sampled_until_decided(
     claim: Claim, resolved: Resolved, recalled: Callable[..., Curve], on_progress: Callable[[float], None] | None
 ) -> Curve:
-    from boundcheck.engines.sampled import concatenate
+    from boundcheck.engines.simulate import concatenate
 
     curve: Curve | None = None
     done, stop = 0, min(FIRST_SEEDS, claim.runs)

@@ -22,7 +22,7 @@ from boundcheck.core.loaded import LOADED, digests
 from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import carry_out, describe
-from boundcheck.engines.sampled import concatenate
+from boundcheck.engines.simulate import concatenate
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import WorkerLost
 from boundcheck.methods import build as methods
@@ -46,7 +46,7 @@ Spread = Callable[[Callable[..., Any], list[Any], Callable[[int, Any], None]], l
 _CODE = (
     "boundcheck.engines.run",
     "boundcheck.engines.exact",
-    "boundcheck.engines.sampled",
+    "boundcheck.engines.simulate",
     "boundcheck.problems.build",
     "boundcheck.methods.build",
 )

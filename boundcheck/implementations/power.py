@@ -15,7 +15,7 @@ import numpy as np
 
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact.run import run_exact
-from boundcheck.engines.sampled.run import run_sampled
+from boundcheck.engines.simulate.run import run_sampled
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim import Claim, ClaimResult, Resolved, resolve
 from boundcheck.evidence.expectations import failures, measured_rate

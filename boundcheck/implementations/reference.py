@@ -14,8 +14,8 @@ from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.means import expected_iterates
 from boundcheck.engines.exact.paths import oracle_iterates
 from boundcheck.engines.exact.run import run_exact
-from boundcheck.engines.sampled.lowering import lower
-from boundcheck.engines.sampled.paths import choose_path, flat_arrays, known_clients
+from boundcheck.engines.simulate.lowering import lower
+from boundcheck.engines.simulate.paths import choose_path, flat_arrays, known_clients
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, GradientSteps

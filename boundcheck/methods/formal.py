@@ -8,12 +8,16 @@ raises `NotAffine`, and is carried out by readers with numbers alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn
 
+from numpy.typing import NDArray
+
 from boundcheck.errors import Unsupported
+
+Floats = NDArray[Any]
 
 
 class NotAffine(Unsupported):
@@ -62,6 +66,55 @@ class ClientMean:
 
 
 Term = Atom | Gradient | Part | Minimiser | ClientMean
+
+
+class Numbers:
+    """A number of each of several rounds, in doubles, where one reading serves all of them."""
+
+    __slots__ = ("values",)
+    __array_ufunc__ = None
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+
+    def _with(self, other: Any, compute: Callable[[Any, Any], Any]) -> Any:
+        if isinstance(other, Numbers):
+            return Numbers(compute(self.values, other.values))
+        return Numbers(compute(self.values, float(other))) if isinstance(other, int | Fraction) else NotImplemented
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a + b)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a - b)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a * b)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a / b)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b / a)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> Numbers:
+        return Numbers(-self.values)
+
+    def __bool__(self) -> bool:
+        return bool(self.values.any())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Numbers):
+            return bool((self.values == other.values).all())
+        return isinstance(other, int | Fraction) and bool((self.values == float(other)).all())
+
+    def __hash__(self) -> int:
+        return hash(self.values.tobytes())
 
 
 class Vector:
@@ -117,7 +170,7 @@ class Vector:
     def __mul__(self, number: Any) -> Vector:
         if isinstance(number, Vector):
             self._refuse("a product of two vectors")
-        if not isinstance(number, int | Fraction):
+        if not isinstance(number, int | Fraction | Numbers):
             self._refuse(f"a product with {number!r}, which is no exact number")
         if number == 1:
             return self
@@ -128,7 +181,7 @@ class Vector:
     def __truediv__(self, number: Any) -> Vector:
         if isinstance(number, Vector):
             self._refuse("a division by a vector")
-        return self * (1 / Fraction(number))
+        return self * (1 / (number if isinstance(number, Numbers) else Fraction(number)))
 
     def _refuse(self, what: str) -> NoReturn:
         raise NotAffine(

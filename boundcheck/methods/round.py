@@ -12,11 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from boundcheck.methods.clients import Clients
+from boundcheck.methods.formal import NotAffine
 
 PLAIN = "plain"
+
+
+def no_norm(vector: Any) -> NoReturn:
+    """What readers of formal vectors say of norms."""
+    raise NotAffine("a function of the round takes the norm of a vector; exact engines read sums and multiples alone.")
 
 
 @dataclass(frozen=True)
@@ -38,9 +44,9 @@ class At:
     total: the sums of what was uploaded. start: the first local vector, y, at the beginning of the visit. number:
     numbers of the round (`Rule.numbers`). eta: step size of the local step; steps, length, prox: of the visit, the
     number of local steps, the sum of their step sizes and the weight of a proximal term. eta_g: of the server.
-    clients: all of them. x0: the start. whole(v): the client's whole gradient; part(v,
-    coordinates): v with all other coordinates 0; minimiser(centre, shift, mu): see `formal.Minimiser`; mean(name,
-    shares): what all clients keep, in the mean.
+    clients: all of them. x0: the start. whole(v): the client's whole gradient; part(v, coordinates): v with all other
+    coordinates 0; norm(v): its Euclidean norm, which no exact reader knows; minimiser(centre, shift, mu): see
+    `formal.Minimiser`; mean(name, shares): what all clients keep, in the mean.
     """
 
     clients: Clients
@@ -62,6 +68,7 @@ class At:
     steps: int = 0
     length: Any = None
     prox: Fraction = Fraction(0)
+    norm: Callable[[Any], Any] = no_norm
 
     @property
     def index(self) -> int:
@@ -78,8 +85,7 @@ class Rule:
     of its own, which is drawn independently. receives: whether clients of the cohort take over something after the
     server's step; needs_all: whether all clients take part in every round. steady: whether the numbers of rounds repeat
     after `repeats_after` rounds, from round `settled` on. For messages, kept_words: what makes the state large,
-    changing:
-    what changes where the rule is not steady.
+    changing: what changes where the rule is not steady.
     """
 
     kept_by_server: ClassVar[Mapping[str, bool]] = {"x": True}
@@ -109,6 +115,11 @@ class Rule:
     def repeats_after(self, dim: int) -> int:
         """After how many rounds they do."""
         return 1
+
+    @property
+    def handed_every(self) -> int:
+        """After how many rounds those who hold models hand them to a fresh uniform set of clients; 0: they never do."""
+        return 0
 
     def numbers(self, round_index: int, dim: int) -> Mapping[str, Any]:
         """The numbers of a round (from 0), and other plain values that change with it."""
@@ -154,7 +165,11 @@ class Rule:
 
     def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
         """The local vectors after a step; g(v): the mean gradient at v of the samples that the step draws."""
-        return y - at.eta * (g(y) + at.prox * (y - at.start))
+        return y - at.eta * self.direction(y, g, at)
+
+    def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        """The direction against which a step of one local vector goes, where `step` is left as it is."""
+        return g(y) + at.prox * (y - at.start)
 
     def solve(self, at: At) -> Any:
         """What local work returns that solves its subproblem exactly."""

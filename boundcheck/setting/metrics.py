@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _SAMPLED = "computation in the exact engine (engine = 'sampled' has one)"
 # Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
 # know them. They are computed in `engines.exact.readers`, `.lemmas`, `.stale` and `.blocks`, and those that it has not
-# in `engines.sampled.metrics` and `networks.engine.metrics`.
+# in `engines.simulate.metrics` and `networks.engine.metrics`.
 ROUND_METRICS: Mapping[str, str] = {
     "drift": "visits from the server's point",
     "epoch_grad2": "momentum",

@@ -40,7 +40,7 @@ KEY = b"boundcheck"  # of the metadata
 PART = re.compile(r"part-([0-9a-f]{12})-([0-9]{7})\.parquet")
 _BLANK = b"0" * 64
 _CHECKSUM = re.compile(rb'"checksum": "([0-9a-f]{64})"')
-_CODE = ("boundcheck.sweeps.rows", "boundcheck.engines.exact", "boundcheck.engines.sampled")
+_CODE = ("boundcheck.sweeps.rows", "boundcheck.engines.exact", "boundcheck.engines.simulate")
 _PACKAGES = ("boundcheck", "numpy", "numba", "scipy", "sympy", "pyarrow")
 # Result columns that hold text and truth values; the others are doubles.
 _TEXT = ("outcome", "grade", "reason")

@@ -15,7 +15,7 @@ import numpy as np
 from exact_brute import Choices
 
 from boundcheck.core import streams
-from boundcheck.engines.sampled import Plan
+from boundcheck.engines.simulate import Plan
 
 Samples = Sequence[tuple[np.ndarray, np.ndarray]]  # of one client: A (d, d) and b (d,) of each sample
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sampled_toys import Toy
 
-from boundcheck.engines.sampled import plan
+from boundcheck.engines.simulate import plan
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, Stale

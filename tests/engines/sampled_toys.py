@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.core import streams
-from boundcheck.engines.sampled import plan
+from boundcheck.engines.simulate import plan
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import EpochRange, Epochs, Visit, inclusion

@@ -13,7 +13,7 @@ import torch
 from sampled_toys import random_toy
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.sampled import plan, run_sampled
+from boundcheck.engines.simulate import plan, run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build
 from boundcheck.methods.method import Method

@@ -16,7 +16,7 @@ from boundcheck.engines.exact.spectral import contraction
 from boundcheck.engines.exact.stationary import stationary
 from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.judging import NoLimit
 from boundcheck.evidence.limits import exact_limit

@@ -13,8 +13,8 @@ from control_loops import Enumerated, Planned, Samples, replaced, reshuffled, sa
 from exact_brute import Choices, expectation, vector
 
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import plan, run_sampled
-from boundcheck.engines.sampled.paths import Path
+from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate.paths import Path
 from boundcheck.implementations.altered import OppositeControl
 from boundcheck.methods.build import build
 from boundcheck.problems.build import build as build_problem

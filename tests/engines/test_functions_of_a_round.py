@@ -12,7 +12,7 @@ import pytest
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.kinds.gradient_shift import FedLin, Mime

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import plan, run_sampled
+from boundcheck.engines.simulate import plan, run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build as method_of
 from boundcheck.networks.engine.device import Settings

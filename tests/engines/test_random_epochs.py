@@ -15,7 +15,7 @@ from test_exact_brute import problem
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.method import Method

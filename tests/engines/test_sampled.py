@@ -14,7 +14,7 @@ import pytest
 from sampled_toys import DIM, equation_36, make_toy, random_toy, replay
 
 from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.sampled import concatenate, run_sampled
+from boundcheck.engines.simulate import concatenate, run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method

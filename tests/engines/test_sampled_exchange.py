@@ -14,7 +14,7 @@ from sampled_toys import Toy, random_toy
 from boundcheck.core import streams
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
-from boundcheck.engines.sampled import plan, run_sampled
+from boundcheck.engines.simulate import plan, run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sampled_toys import DIM, Toy, equation_36, random_toy, replay
 
-from boundcheck.engines.sampled import plan, run_sampled
+from boundcheck.engines.simulate import plan, run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method

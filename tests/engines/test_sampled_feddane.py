@@ -16,11 +16,11 @@ from test_sampled_models import Model, model
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
-from boundcheck.engines.sampled import plan, run_sampled
-from boundcheck.engines.sampled.measure import measures
-from boundcheck.engines.sampled.metrics import dissimilarity
-from boundcheck.engines.sampled.oracles import ArrayOracle
-from boundcheck.engines.sampled.solves import least_curvature
+from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate.measure import measures
+from boundcheck.engines.simulate.metrics import dissimilarity
+from boundcheck.engines.simulate.oracles import ArrayOracle
+from boundcheck.engines.simulate.solves import least_curvature
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method

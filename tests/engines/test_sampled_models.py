@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.sampled import plan, run_sampled
-from boundcheck.engines.sampled.lowering import lower
-from boundcheck.engines.sampled.oracles import ArrayOracle
-from boundcheck.engines.sampled.walk import General
+from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate.lowering import lower
+from boundcheck.engines.simulate.oracles import ArrayOracle
+from boundcheck.engines.simulate.walk import General
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -195,7 +195,7 @@ class Kept(Population):
     """The same with flat arrays of all clients."""
 
     def arrays(self) -> Arrays:
-        from boundcheck.engines.sampled.walk import _joined  # pyright: ignore
+        from boundcheck.engines.simulate.walk import _joined  # pyright: ignore
 
         return _joined([self.client_arrays(i) for i in range(self.clients)])
 

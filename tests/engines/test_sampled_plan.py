@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from boundcheck.core import streams
-from boundcheck.engines.sampled import plan
-from boundcheck.engines.sampled.drawing import ORDERS, draw_cohorts, draw_orders, draw_sparse, draw_words
+from boundcheck.engines.simulate import plan
+from boundcheck.engines.simulate.drawing import ORDERS, draw_cohorts, draw_orders, draw_sparse, draw_words
 from boundcheck.errors import BadInput
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, Constant, Epochs, Full, GradientSteps, InverseCycle, Uniform

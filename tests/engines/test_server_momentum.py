@@ -18,7 +18,7 @@ from boundcheck.engines.exact.growing import stays_away
 from boundcheck.engines.exact.spectral import contraction
 from boundcheck.engines.exact.stationary import stationary
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.method import Method

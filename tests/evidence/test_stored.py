@@ -181,7 +181,7 @@ def test_the_code_of_problem_method_and_data_counts() -> None:
         "boundcheck.problems.diabetes",
         "boundcheck.methods.kinds.scgd",
         "boundcheck.engines.exact",
-        "boundcheck.engines.sampled",
+        "boundcheck.engines.simulate",
     } <= set(modules)
 
 

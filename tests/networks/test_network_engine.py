@@ -13,9 +13,9 @@ import torch
 from neural_toys import Interrupted, Saving, classifier, perceptron
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.sampled import plan, reference
-from boundcheck.engines.sampled.lowering import lower
-from boundcheck.engines.sampled.oracles import ArrayOracle
+from boundcheck.engines.simulate import plan, reference
+from boundcheck.engines.simulate.lowering import lower
+from boundcheck.engines.simulate.oracles import ArrayOracle
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build
 from boundcheck.methods.method import Method

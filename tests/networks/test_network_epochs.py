@@ -11,7 +11,7 @@ import torch
 from neural_toys import Interrupted, Saving
 
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import plan, run_sampled
+from boundcheck.engines.simulate import plan, run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build as method_of
 from boundcheck.methods.method import Method

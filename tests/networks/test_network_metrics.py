@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from boundcheck.engines.sampled.lowering import lower
-from boundcheck.engines.sampled.metrics import discrepancy
+from boundcheck.engines.simulate.lowering import lower
+from boundcheck.engines.simulate.metrics import discrepancy
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build as method
 from boundcheck.networks.engine.device import Settings

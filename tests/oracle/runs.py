@@ -10,7 +10,7 @@ import numpy as np
 
 from boundcheck.engines.curve import Curve
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BoundcheckError
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import boundcheck as bc
-from boundcheck.engines.sampled import plan
+from boundcheck.engines.simulate import plan
 from boundcheck.networks.architectures.zoo import MODELS, architecture
 from boundcheck.networks.problem import NeuralProblem
 from boundcheck.problems.problem import clients_of

@@ -364,7 +364,7 @@ class Walk:
         return moved
 
     def _solve(self, values: Values, client: int, compiled: Compiled, collected: Atoms) -> Point:
-        from boundcheck.engines.sampled.solves import newton
+        from boundcheck.engines.simulate.solves import newton
 
         arrays, solve = _linear_scores(self._problem), compiled.solve
         assert arrays is not None
@@ -429,7 +429,7 @@ def no_solves(problem: Problem) -> Unsupported:
 
 def _linear_scores(problem: Problem) -> Arrays | None:
     """The data of logistic or softmax regression, else None."""
-    from boundcheck.engines.sampled.solves import LINEAR
+    from boundcheck.engines.simulate.solves import LINEAR
 
     arrays = getattr(problem, "arrays", None)
     found = None if arrays is None else arrays()

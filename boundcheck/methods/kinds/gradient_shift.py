@@ -72,9 +72,9 @@ class Mime(Rule):
     def collect(self, at: At) -> Mapping[str, Sent]:
         return {"c": Sent(at.whole(at.server["x"]), Average())}
 
-    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+    def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
         mean = at.server["m"] if self.beta else at.zero
-        return y - at.eta * ((1 - self.beta) * (g(y) - g(at.start) + at.collected["c"]) + self.beta * mean)
+        return (1 - self.beta) * (g(y) - g(at.start) + at.collected["c"]) + self.beta * mean
 
     def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
         x = at.server["x"] + at.eta_g * total["x"]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from boundcheck.errors import BadInput
+from boundcheck.methods.round import At, Rule
 
 
 @dataclass(frozen=True)
@@ -50,3 +55,51 @@ class ClientOptimizer:
     def words(self) -> str:
         """The same as text."""
         return ", ".join(f"{name} = {value}" for name, value in self.parameters().items())
+
+    def shaped(self, rule: Rule) -> Rule:
+        """The round of a rule whose local steps are these."""
+        own: Any = object.__new__(type("Shaped" + type(rule).__name__, (_Shaped, type(rule)), {}))
+        own.__dict__.update(rule.__dict__, _optimizer=self)
+        return own
+
+
+class _Shaped(Rule):
+    """A rule with other local steps. A client that keeps a vector from which it begins keeps its buffer too."""
+
+    _optimizer: ClientOptimizer
+
+    @property
+    def local(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return ("y", "v") if self._optimizer.momentum else ("y",)
+
+    @property
+    def _stays(self) -> bool:
+        return self.needs_all and bool(self._optimizer.momentum)
+
+    @property
+    def kept_by_clients(self) -> Mapping[str, bool]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return {**super().kept_by_clients, "v": False} if self._stays else super().kept_by_clients
+
+    def begin(self, at: At) -> Any:
+        return {"y": super().begin(at), "v": at.client["v"]} if self._stays else super().begin(at)
+
+    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        own = self._optimizer
+
+        def shaped(point: Any) -> Any:
+            found = g(point)
+            if own.clip is not None:
+                found = found * np.minimum(1.0, float(own.clip) / at.norm(found))
+            return found + own.weight_decay * point
+
+        if not own.momentum:
+            return y - at.eta * self.direction(y, shaped, at)
+        v = own.momentum * y["v"] + self.direction(y["y"], shaped, at)
+        return {"y": y["y"] - at.eta * v, "v": v}
+
+    def upload(self, y: Any, at: At) -> Mapping[str, Any]:
+        return super().upload(y["y"] if self._optimizer.momentum else y, at)
+
+    def keep(self, y: Any, at: At) -> Mapping[str, Any]:
+        kept = super().keep(y["y"] if self._optimizer.momentum else y, at)
+        return {**kept, "v": y["v"]} if self._stays else kept

@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Literal
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.parts.aggregation import Aggregation, PerClient, Same
 from boundcheck.methods.parts.participation import Full
-from boundcheck.methods.round import PLAIN, At, Rule, Sent
+from boundcheck.methods.round import At, Rule, Sent
 
 UPDATES = ("gradient", "difference")
 STARTS = ("zero", "gradient")
@@ -44,6 +45,10 @@ class _Weighted(Rule):
         if self.weights == "data":
             return clients.weights
         return Repeated(Fraction(1, clients.count), clients.count)
+
+    def summing(self, clients: Clients) -> Aggregation:
+        """The same as weights of what is sent."""
+        return PerClient(tuple(clients.weights)) if self.weights == "data" else Same(Fraction(1, clients.count))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,17 +87,22 @@ class ControlVariates(_Weighted):
     def initial(self, at: At) -> Mapping[str, Any]:
         return {"x": at.x0, "c": at.mean("c", self.shares(at.clients))}
 
-    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
-        return y - at.eta * (g(y) + self.sign * (at.server["c"] - at.client["c"]))
+    def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return g(y) + self.sign * (at.server["c"] - at.client["c"])
 
     def _renewed(self, y: Any, at: At) -> Any:
-        if not steps_divide(self, at.index, at.steps):
+        if self.update != "difference":
             return at.whole(at.start)
+        if not at.steps:
+            raise BadInput(
+                f"client {at.index} takes no local step in a round, and its new control variate is divided by their "
+                'number; take option = "I".'
+            )
         return at.client["c"] - at.server["c"] + (at.start - y) / at.length
 
     def upload(self, y: Any, at: At) -> Mapping[str, Any]:
         gained = self._renewed(y, at) - at.client["c"]
-        return {"x": y - at.start, "c": Sent(self.shares(at.clients)[at.index] * gained, PLAIN)}
+        return {"x": y - at.start, "c": Sent(gained, self.summing(at.clients))}
 
     def keep(self, y: Any, at: At) -> Mapping[str, Any]:
         return {"c": self._renewed(y, at)}
@@ -151,10 +161,10 @@ class ReferencePoint(_Weighted):
         return (Fraction(1, phase + 1), {"taken": 1}), (Fraction(phase, phase + 1), {"taken": 0})
 
     def collect(self, at: At) -> Mapping[str, Sent]:
-        return {"g": Sent(self.shares(at.clients)[at.index] * at.whole(at.server["r"]), PLAIN)}
+        return {"g": Sent(at.whole(at.server["r"]), self.summing(at.clients))}
 
-    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
-        return y - at.eta * (g(y) + self.sign * (at.collected["g"] - at.whole(at.server["r"])))
+    def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return g(y) + self.sign * (at.collected["g"] - at.whole(at.server["r"]))
 
     def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
         x, old, r, last = at.server["x"] + at.eta_g * total["x"], at.server["x"], at.server["r"], at.number["last"]
@@ -170,15 +180,3 @@ class ReferencePoint(_Weighted):
 
 
 Control = ControlVariates | ReferencePoint
-
-
-def steps_divide(control: Control, client: int, steps: int) -> bool:
-    """Whether a client's new variate is divided by its number of local steps. Raises BadInput where that is 0."""
-    if isinstance(control, ReferencePoint) or control.update != "difference":
-        return False
-    if not steps:
-        raise BadInput(
-            f"client {client} takes no local step in a round, and its new control variate is divided by their number; "
-            'take option = "I".'
-        )
-    return True

@@ -103,8 +103,8 @@ class Correction(Rule):
         estimate = at.server["g"] if self.pipelined else at.collected["g"]
         return at.number["c"] * (estimate - at.whole(at.start))
 
-    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
-        return y - at.eta * (g(y) + self._shift(at) + at.prox * (y - at.start))
+    def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return super().direction(y, g, at) + self._shift(at)
 
     def solve(self, at: At) -> Any:
         return at.minimiser(at.start, self._shift(at), at.prox)

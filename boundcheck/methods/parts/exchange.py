@@ -166,6 +166,10 @@ class Blocks(Rule):
     def draws(self) -> bool:
         return self.hand_over is not None
 
+    @property
+    def handed_every(self) -> int:
+        return 0 if self.hand_over is None else self.hand_over.every
+
     def check(self, name: str, participation: Any, clients: Clients) -> None:
         if participation.fixed(0, clients) != tuple(range(clients.count)) or participation.period(clients) != 1:
             raise Unsupported(

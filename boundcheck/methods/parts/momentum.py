@@ -82,12 +82,11 @@ class Momentum(Rule):
         fresh = at.whole(at.server["x"]) - (1 - self.a) * at.whole(at.server["previous"])
         return {"d": Sent(fresh, Unbiased())}
 
-    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+    def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        towards = at.prox * (y - at.start)
         if self.variance_reduced:
-            direction = g(y) + (1 - self.a) * (self.used(at) - g(at.start))
-        else:
-            direction = self.a * g(y) + (1 - self.a) * self.used(at)
-        return y - at.eta * (direction + at.prox * (y - at.start))
+            return g(y) + (1 - self.a) * (self.used(at) - g(at.start)) + towards
+        return self.a * g(y) + (1 - self.a) * self.used(at) + towards
 
     def solve(self, at: At) -> Any:
         raise Unsupported("a momentum goes with local steps, and an exact solve takes none.")

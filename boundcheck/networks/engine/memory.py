@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from boundcheck.engines.sampled.lowering import Lowered
 from boundcheck.errors import Unsupported
 from boundcheck.networks.engine.device import library
+from boundcheck.networks.engine.features import Lowered
 from boundcheck.networks.engine.passes import width_of
 from boundcheck.networks.engine.task import Task, architecture_of
 from boundcheck.problems.problem import Problem

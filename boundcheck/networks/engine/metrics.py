@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.sampled.metrics import (
+from boundcheck.engines.simulate.metrics import (
     EPOCH_GRAD2,
     LOCAL,
     epochs_of_visits,
@@ -50,9 +50,9 @@ from boundcheck.setting.expected_weights import expected_weights
 from boundcheck.setting.followed_objective import small_step_weights
 
 if TYPE_CHECKING:
-    from boundcheck.engines.sampled.lowering import Lowered
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
+    from boundcheck.networks.engine.features import Lowered
 
 
 METRICS = (

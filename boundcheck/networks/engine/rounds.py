@@ -1,4 +1,4 @@
-"""Rounds of a method, all seeds at once; the formulas are those of `engines.sampled.reference`.
+"""Rounds of a method, all seeds at once; the formulas are those of `engines.simulate.reference`.
 
 A state (S, parts, dim) holds, for each seed, the server's point and, with momentum, m and the point of the round
 before; with a momentum of the server's step, the point of the round before; with a pipelined correction, the mean
@@ -16,11 +16,11 @@ import numpy as np
 
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.sampled.cohorts import Cohorts
-from boundcheck.engines.sampled.lowering import Lowered
-from boundcheck.engines.sampled.planning import draw_warm_up
+from boundcheck.engines.simulate.cohorts import Cohorts
+from boundcheck.engines.simulate.planning import draw_clients
 from boundcheck.methods.parts import Blocks
 from boundcheck.networks.engine.device import library, placed
+from boundcheck.networks.engine.features import Lowered
 from boundcheck.networks.engine.local_step import LocalStep
 from boundcheck.networks.engine.memory import Lanes, Tally, check_state
 from boundcheck.networks.engine.network import Tensor
@@ -79,7 +79,7 @@ class Rounds:
             self._add_gradients(mean, np.zeros_like(every), every, start.unsqueeze(0), task.weights)
             state[:, 1] = mean
         elif lowered.momentum.start == "sampled":
-            drawn = draw_warm_up(lowered, self.seeds)
+            drawn = draw_clients(lowered, self.seeds, lowered.momentum.warm_up)
             seed, client = np.repeat(np.arange(len(drawn)), drawn.shape[1]), drawn.ravel()
             weight = np.full(len(seed), 1 / lowered.momentum.warm_up)
             self._add_gradients(state[:, 1], seed, client, state[:, 0], weight)

@@ -17,8 +17,7 @@ from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import package_version
 from boundcheck.core.store import AnyCheckpoint, NullCheckpoint
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
-from boundcheck.engines.sampled.lowering import Lowered, lower
-from boundcheck.engines.sampled.metrics import EPOCH_GRAD2
+from boundcheck.engines.simulate.metrics import EPOCH_GRAD2
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.networks.engine.device import (
@@ -30,6 +29,7 @@ from boundcheck.networks.engine.device import (
     peak_memory,
     reset_peak_memory,
 )
+from boundcheck.networks.engine.features import Lowered, lower
 from boundcheck.networks.engine.local_step import prepare
 from boundcheck.networks.engine.memory import Lanes, Tally, is_memory_error, lanes_that_fit
 from boundcheck.networks.engine.metrics import Metrics, metrics_of
@@ -75,7 +75,7 @@ def run_neural(
     """Train a model with a method for many seeds at once and record metrics on a grid of rounds.
 
     seeds: a count (0..seeds-1) or a range; rows of the curve's samples follow its order. The plan of a seed (cohorts,
-    work, samples) is that of `engines.sampled.plan`, bit for bit. metrics: see `networks.engine.metrics`. grid: rounds
+    work, samples) is that of `engines.simulate.plan`, bit for bit. metrics: see `networks.engine.metrics`. grid: rounds
     after which to record, increasing, at most `rounds`; by default every round.
     checkpoint: where the state is saved when that is due, and from which an interrupted run continues;
     it belongs to this very run. should_stop: asked after every round; a run that is stopped ends with the rounds
@@ -298,7 +298,7 @@ def check_method(lowered: Lowered) -> None:
             f"engine = 'neural' does not carry out {lowered.method.name} with a step size that changes from local step "
             "to local step; write it in the round r alone."
         )
-    if lowered.control is not None:
+    if lowered.method.control is not None:
         raise Unsupported(
             f"engine = 'neural' does not carry out {lowered.method.name}, which has control variates; take "
             "engine = 'sampled' where that carries the problem."

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.sampled import drawing
-from boundcheck.engines.sampled.cohorts import Cohorts, counted
-from boundcheck.engines.sampled.lowering import Lowered, Member
-from boundcheck.engines.sampled.planning import draw_choices, draw_cohorts, draw_common
+from boundcheck.engines.simulate import drawing
+from boundcheck.engines.simulate.cohorts import Cohorts, counted
+from boundcheck.engines.simulate.lowering import Member
+from boundcheck.engines.simulate.planning import draw_choices, draw_cohorts, draw_common
+from boundcheck.networks.engine.features import Lowered
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Visits:
     """V visits, seed after seed, in the order of the cohorts.
 
     seed: number of the seed; position: of the client among the members of its cohort. steps: local steps; eta: their
-    size; prox: mu; factor, share: see `Member`. samples: rows of the problem's data that are visited, those of visit v
+    size; prox: mu; factor, share: see `Lowered.factors`. samples: rows of the problem's data that are visited, those of visit v
     from first[v] on; empty where whole gradients are taken.
     """
 
@@ -43,19 +44,21 @@ class Visits:
 
 def visits_of(lowered: Lowered, offsets: Ints, seeds: Words, round_index: int) -> Visits:
     """Those of one round. offsets: client i owns the rows offsets[i] to offsets[i + 1] of the data."""
-    members: list[Member] = []
+    members: list[tuple[Member, float, float]] = []
     counts = list[int]()
     cohorts = draw_cohorts(lowered, seeds, round_index)
     for cohort, common in zip(cohorts, draw_common(lowered, seeds, round_index, cohorts), strict=True):
-        own = lowered.members(cohort, common)
+        weights = lowered.factors(cohort)
+        own = [(m, *weights[m.client]) for m in lowered.members(cohort, common)]
         members += own
         counts.append(len(own))
     seed = np.repeat(np.arange(len(seeds)), counts)
     position = np.concatenate([np.arange(c) for c in counts] or [np.zeros(0)]).astype(np.int64)
-    client = np.array([m.client for m in members], dtype=np.int64)
+    client = np.array([m.client for m, _, _ in members], dtype=np.int64)
     choice = _choices(lowered, seeds, round_index, seed, client).tolist()
     drawn = [
-        (m.steps[k], m.scale[k], m.prox[k], m.factor * m.gain[k], m.share) for m, k in zip(members, choice, strict=True)
+        (m.steps[k], m.scale[k], m.prox[k], factor * m.gain[k], share)
+        for (m, factor, share), k in zip(members, choice, strict=True)
     ]
     table = np.array(drawn, dtype=np.float64).reshape(-1, 5)
     steps = table[:, 0].astype(np.int64)

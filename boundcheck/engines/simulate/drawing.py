@@ -1,50 +1,24 @@
 """The compiled path's plan: the cohorts and sample orders of a stretch of rounds.
 
 The random numbers are those of `core.streams`, generated block beside block so that the compiler can use vectors.
-The visits of a stretch are sorted by how many samples they shuffle, so that all visits of one size run through the
-same instructions; orders of few samples are looked up.
 """
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundcheck.engines.sampled.jit import inlined, jit
+from boundcheck.engines.simulate.kernel import inlined, jit
 
 LANES = 32  # generator blocks that the compiler may put side by side
 REQUESTS = 1024  # generator blocks produced at once, more only where a single visit needs them
-TABLE = 5  # shuffles of up to so many samples are looked up
-NIBBLE = np.uint64(4)
-LOW = np.uint64(15)
 ONE = np.uint64(1)
 MASK = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 W0, W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 COHORT, ORDER, SAMPLE = np.uint64(0), np.uint64(1), np.uint64(3)
-
-
-def _orders() -> NDArray[np.uint64]:
-    """Results of the forward Fisher-Yates shuffle of 1 to TABLE numbers, four bits a number, first number lowest.
-
-    Those of n numbers follow those of n - 1; the digits of an entry's index, most significant first, are the
-    integers below n, n - 1, ..., 2 that the shuffle draws.
-    """
-    entries: list[int] = []
-    for n in range(1, TABLE + 1):
-        for digits in product(*(range(n - t) for t in range(n - 1))):
-            places = list(range(n))
-            for t, j in enumerate(digits):
-                places[t], places[t + j] = places[t + j], places[t]
-            entries.append(sum(v << (4 * t) for t, v in enumerate(places)))
-    return np.array(entries, dtype=np.uint64)
-
-
-ORDERS = _orders()
 
 
 @inlined
@@ -81,29 +55,6 @@ def _generate(seed: Any, count: Any, block: Any, round_index: Any, client: Any, 
 generate = jit(_generate)
 
 
-def _digits(word: Any, count: Any, size: Any, first: Any, index: Any) -> None:
-    """index[i] = the number of visit i's order in the table of orders, from its word number `first` on."""
-    entry = 0
-    factorial = 1
-    for n in range(1, size):
-        entry += factorial
-        factorial *= n + 1
-    start = np.uint64(entry)
-    for i in range(count):
-        index[i] = 0
-    for t in range(size - 1):
-        k = np.uint64(size - t)
-        row = word[(first + t) & 1]
-        base = (first + t) // 2 * count
-        for i in range(count):
-            index[i] = index[i] * k + below(row[base + i], k)
-    for i in range(count):
-        index[i] += start
-
-
-digits = jit(_digits)
-
-
 @inlined
 def swaps(order: Any, to: Any, size: Any, start: Any, word: Any, count: Any, visit: Any, first: Any) -> None:
     """A random order of start, ..., start + size - 1 to order[to] on, from a visit's word number `first` on."""
@@ -121,44 +72,6 @@ def swaps(order: Any, to: Any, size: Any, start: Any, word: Any, count: Any, vis
         order[j] = held
         w += ONE
         t += ONE
-
-
-def _sort_visits(
-    clients: Any, row: Any, first: Any, rounds: Any, repeats: Any, sizes: Any, width: Any,
-    rank: Any, begins: Any, round_index: Any, client: Any, place: Any,
-) -> None:  # fmt: skip
-    """The visits of a stretch, by rank of their size: round, client and where the order goes.
-
-    clients: (P, m), the cohorts of P rounds that repeat, of which the stretch starts with row `row`.
-    begins (ranks + 1,): the visits of rank k are begins[k], ..., begins[k + 1] - 1.
-    """
-    begins[:] = 0
-    at = row
-    for _ in range(rounds):
-        for p in range(clients.shape[1]):
-            c = clients[at, p]
-            begins[rank[c] + 1] += 1
-        at = at + 1 if at + 1 < len(clients) else 0
-    for k in range(len(begins) - 1):
-        begins[k + 1] += begins[k]
-    at = row
-    for q in range(rounds):
-        to = q * width
-        for p in range(clients.shape[1]):
-            c = clients[at, p]
-            i = begins[rank[c]]
-            begins[rank[c]] = i + 1
-            round_index[i] = first + q
-            client[i] = c
-            place[i] = to
-            to += repeats * sizes[c]
-        at = at + 1 if at + 1 < len(clients) else 0
-    for k in range(len(begins) - 1, 0, -1):
-        begins[k] = begins[k - 1]
-    begins[0] = 0
-
-
-sort_visits = jit(_sort_visits)
 
 
 def _draw_cohorts(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any, purpose: Any = COHORT) -> None:
@@ -199,65 +112,6 @@ def _draw_cohorts(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any, pur
 
 
 draw_cohorts = jit(_draw_cohorts)
-
-
-def _draw_orders(
-    seeds: Any, first: Any, rounds: Any, offsets: Any, sizes: Any, rank: Any, distinct: Any, orders: Any, repeats: Any,
-    cohorts: Any, row: Any, sequence: Any, width: Any,
-) -> None:  # fmt: skip
-    """The components that every seed steps through in rounds first..first+rounds-1, to sequence (S, rounds * width).
-
-    Visits follow one another in the order of the cohort, each round from a multiple of `width` on. Client c holds
-    sizes[c] = distinct[rank[c]] samples, from offsets[c] on. cohorts: (S, P, m), or (1, P, m) for every seed the
-    same; it repeats after P rounds, and the first round's is number `row`.
-    """
-    visits = rounds * cohorts.shape[2]
-    begins = np.zeros(len(distinct) + 1, np.int64)
-    round_index = np.empty(visits, np.uint32)
-    client = np.empty(visits, np.uint32)
-    place = np.empty(visits, np.int64)
-    room = max(REQUESTS, (repeats * (distinct[-1] - 1) + 1) // 2) + LANES
-    block = np.zeros(room, np.uint32)
-    asked_round = np.zeros(room, np.uint32)
-    asked_client = np.zeros(room, np.uint32)
-    word = np.empty((2, room), np.uint64)
-    index = np.empty(room, np.uint64)
-    for s in range(len(seeds)):
-        if s < len(cohorts):
-            sort_visits(cohorts[s], row, first, rounds, repeats, sizes, width, rank, begins, round_index, client, place)
-        order = sequence[s]
-        for k in range(len(distinct)):
-            size = distinct[k]
-            blocks = (repeats * (size - 1) + 1) // 2
-            chunk = max(1, REQUESTS // max(1, blocks))
-            for begin in range(begins[k], begins[k + 1], chunk):
-                count = min(chunk, begins[k + 1] - begin)
-                for b in range(blocks):
-                    for i in range(count):
-                        block[b * count + i] = b
-                        asked_round[b * count + i] = round_index[begin + i]
-                        asked_client[b * count + i] = client[begin + i]
-                generate(seeds[s], blocks * count, block, asked_round, asked_client, ORDER, word)
-                for epoch in range(repeats):
-                    used = epoch * (size - 1)
-                    if size > TABLE:
-                        for i in range(count):
-                            to = place[begin + i] + epoch * size
-                            swaps(order, to, size, offsets[client[begin + i]], word, count, i, used)
-                        continue
-                    digits(word, count, size, used, index)
-                    for i in range(count):
-                        at = np.uint64(place[begin + i] + epoch * size)
-                        start = np.uint64(offsets[client[begin + i]])
-                        places = orders[index[i]]
-                        order[at] = start + (places & LOW)
-                        for _ in range(1, size):
-                            places >>= NIBBLE
-                            at += ONE
-                            order[at] = start + (places & LOW)
-
-
-draw_orders = jit(_draw_orders)
 
 
 def _draw_sparse(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any, purpose: Any = COHORT) -> None:
@@ -423,3 +277,38 @@ def part(order: Any, size: Any, take: Any, start: Any, word: Any, base: Any, fir
 
 
 draw_visits = jit(_draw_visits)
+
+
+def _merge(cohort: Any, counts: Any, often: Any) -> None:
+    """Cohorts (S, rounds, m) without their repeats, in place, and how often each member was drawn."""
+    for s in range(cohort.shape[0]):
+        for q in range(cohort.shape[1]):
+            kept = 0
+            for p in range(counts[s, q]):
+                c = cohort[s, q, p]
+                at = 0
+                while at < kept and cohort[s, q, at] != c:
+                    at += 1
+                if at == kept:
+                    cohort[s, q, at] = c
+                    often[s, q, at] = 0.0
+                    kept += 1
+                often[s, q, at] += 1.0
+            counts[s, q] = kept
+
+
+merge = jit(_merge)
+
+
+def _lay_out(entry: Any, counts: Any, samples: Any, place: Any) -> Any:
+    """Where the samples of each visit begin, one visit after the other, and how many there are of all."""
+    at = 0
+    for s in range(counts.shape[0]):
+        for q in range(counts.shape[1]):
+            for p in range(counts[s, q]):
+                place[s, q, p] = at
+                at += samples[entry[s, q, p]]
+    return at
+
+
+lay_out = jit(_lay_out)

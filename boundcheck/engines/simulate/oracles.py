@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.sampled.solves import LINEAR, inverse, newton
+from boundcheck.engines.simulate.solves import LINEAR, inverse, newton
 from boundcheck.problems.problem import Arrays, LazyProblem, Problem
 
 REMEMBERED = 256  # clients whose data a lazy problem's oracle keeps

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -16,9 +13,10 @@ from boundcheck.core import streams
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
-from boundcheck.engines.sampled.lowering import Lowered, lower
-from boundcheck.engines.sampled.measure import Measure, measures, ratios
-from boundcheck.engines.sampled.metrics import (
+from boundcheck.engines.simulate.job import BLOCK_BYTES, Job, Leg, block_of, cost_of, legs_of
+from boundcheck.engines.simulate.lowering import Lowered, lower
+from boundcheck.engines.simulate.measure import Measure, measures, ratios
+from boundcheck.engines.simulate.metrics import (
     DISSIMILARITY,
     EPOCH_GRAD2,
     INEXACTNESS,
@@ -30,8 +28,9 @@ from boundcheck.engines.sampled.metrics import (
     is_discrepancy,
     local_losses,
 )
-from boundcheck.engines.sampled.paths import Path, Runner, choose_path, flat_arrays, known_clients
-from boundcheck.engines.sampled.planning import typical
+from boundcheck.engines.simulate.paths import Path, Runner, choose_path, flat_arrays, known_clients
+from boundcheck.engines.simulate.planning import typical
+from boundcheck.engines.simulate.rows import Asked, Solve
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import ExactSolve, Proximal
@@ -40,18 +39,7 @@ from boundcheck.problems.problem import Arrays, Problem
 # metrics that only the exact engine has
 ELSEWHERE = ("drift", "momentum_error2", "round_gap", "virtual_round_gap", "virtual_gap", "virtual_grad2")
 _APART = (INEXACTNESS, DISSIMILARITY, *LOCAL)  # measured by what stands beside `measures`
-BLOCK_BYTES = 4 << 20  # recorded points that one thread holds at a time
 LEG_SECONDS = 0.3  # how long a thread works before it looks whether to stop, roughly
-POLL_SECONDS = 0.1
-
-
-@dataclass(frozen=True)
-class _Leg:
-    """A stretch of rounds: run from `first` to the last stop and keep the points if `columns` says where."""
-
-    first: int
-    stops: Ints
-    columns: slice | None
 
 
 def run_sampled(
@@ -79,9 +67,9 @@ def run_sampled(
     w_k |grad f_k|^2 over |grad F|^2); for proximal local work "inexactness" (the largest over the cohort of the round
     that ends at r, see `Solves`). grid: rounds after which to record, increasing, at most `rounds`, as integers or as
     text such as "log:1:1000:40"; by default 0 and at most 60 rounds on a log scale up to `rounds`.
-    path: "numpy" is the reference, "numba" the compiled one (problems with flat arrays, or with data made client by
-    client): specialised kernels where they apply, else the general one, which "general" always takes; "auto" takes
-    numba where it can. All read the same plan; their numbers agree to rounding.
+    path: "numpy" is the definition, "numba" the compiled one, for methods of which the coefficients can be read and
+    problems with flat arrays, or with data made client by client; "auto" takes numba where it can. Both read the same
+    plan; their numbers agree to rounding.
     threads: how many, by default as many as this process may use. memory_limit: bytes for results and recorded points.
     on_progress(done, total): called in the caller's thread now and then, in units of rounds times seeds.
     should_stop(): asked about ten times a second in the caller's thread; once true, the run ends
@@ -120,19 +108,19 @@ def run_sampled(
         raise BadInput(f"threads = {threads} and block = {block} are not allowed; both are at least 1.")
 
     steps = lowered.largest * max(typical(lowered)) if recorded[-1] else 0
-    steps += 0 if lowered.momentum is None else lowered.momentum.warm_up
+    steps += getattr(lowered.rule, "warm_up", 0)
     if 4 * steps > memory_limit:
         raise BadInput(
             f"a round of '{method.name}' takes about {steps} local steps over its clients, above the "
             f"{memory_limit // 4} that the sampled engine plans; do less local work, such as fewer local steps."
         )
     runner = choose_path(path, problem, lowered, arrays)
-    cost = _cost(lowered, arrays, problem.dim, runner.path)
-    at_once = block or _block(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, runner.path)
-    state = 8 * (1 + lowered.models + lowered.buffers + lowered.controls) * problem.dim
+    cost = cost_of(lowered, arrays, problem.dim, runner.path)
+    at_once = block or block_of(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, runner.path)
+    state = 8 * lowered.parts * problem.dim
     if state > memory_limit - size:
         raise BadInput(
-            f"the {'control variates' if lowered.controls else 'models'} that {lowered.models or lowered.clients} "
+            f"{lowered.rule.kept_words or 'the models'} that {lowered.models or lowered.clients} "
             f"clients keep need {state} bytes for each seed, above the limit of "
             f"{memory_limit}; take fewer clients."
         )
@@ -141,7 +129,7 @@ def run_sampled(
     last_alone = solves is not None or local is not None
     alone = probed or bool(kept) or last_alone
     stride = max(1, int(LEG_SECONDS * 1e9 / cost.of(at_once)))
-    legs = list(_legs(recorded, 1 if alone else max(1, room), stride, last_alone))
+    legs = list(legs_of(recorded, 1 if alone else max(1, room), stride, last_alone))
     epochs = epochs_of_visits(lowered) if probed else 0
     start = np.array([nearest_float(v) for v in problem.start], dtype=np.float64)
     if np.isinf(start).any():
@@ -151,7 +139,7 @@ def run_sampled(
         )
     out = {name: np.empty((len(runs), len(recorded))) for name in names}
 
-    def work(first_row: int, job: _Job) -> bool:
+    def work(first_row: int, job: Job) -> bool:
         rows = slice(first_row, min(first_row + at_once, len(runs)))
         chosen = runs[rows]
         with np.errstate(all="ignore"):  # divergence is a result here, not an accident
@@ -180,7 +168,7 @@ def run_sampled(
                 job.add(len(chosen) * (int(leg.stops[-1]) - leg.first))
         return True
 
-    job = _Job(total=len(runs) * int(recorded[-1]), on_progress=on_progress, should_stop=should_stop)
+    job = Job(total=len(runs) * int(recorded[-1]), on_progress=on_progress, should_stop=should_stop)
     firsts = range(0, len(runs), at_once)
     finished = job.run(work, firsts, workers)
     rows = min(finished * at_once, len(runs))
@@ -190,7 +178,6 @@ def run_sampled(
     info: dict[str, object] = {
         "engine": "sampled",
         "path": runner.path,
-        "kernel": runner.kernel,
         "generator": "Philox4x32-10",
         "precision": "float64",
         "seeds": {"start": wanted.start, "step": wanted.step, "count": rows},
@@ -292,111 +279,20 @@ def _recorded(values: Floats) -> Floats:
     return np.where(np.isfinite(values), values, np.inf)[:, None]
 
 
-def _inexactness(solves: Solves, runner: Runner, seeds: streams.Words, state: Floats, leg: _Leg) -> Floats:
-    """That of the leg's one round, which follows `state`; 0 before the first round."""
-    if int(leg.stops[0]) == 0:
-        return np.zeros((len(seeds), 1))
-    returned = runner.returned(seeds, state, leg.first, solves.lowered.largest)
-    return _recorded(solves.largest(runner.whole, seeds, state, leg.first, returned))
+def _inexactness(solves: Solves, runner: Runner, seeds: streams.Words, state: Floats, leg: Leg) -> Floats:
+    """That of the leg's one round, which follows `state`; 0 before the first round, and where nobody takes part."""
+    found = np.zeros(len(seeds))
+    if int(leg.stops[0]):
+
+        def solved(solve: Solve) -> None:
+            found[solve.rows] = np.maximum(found[solve.rows], solves.gammas(runner.oracle, solve))
+
+        runner.look(seeds, state, leg.first, Asked(solves=solved))
+    return _recorded(found)
 
 
-def _returned(runner: Runner, seeds: streams.Words, state: Floats, leg: _Leg, lowered: Lowered) -> Floats:
+def _returned(runner: Runner, seeds: streams.Words, state: Floats, leg: Leg, lowered: Lowered) -> Floats:
     """The clients' models (S, n, d) at the end of the leg's one round, before they are averaged; at 0 the start."""
     if int(leg.stops[0]) == 0:
-        return state[:, 1 : 1 + lowered.models].copy()
+        return np.repeat(state[:, :1], lowered.models, axis=1)
     return runner.returned(seeds, state, leg.first, lowered.largest)
-
-
-@dataclass(frozen=True)
-class _Cost:
-    """Rough nanoseconds of one round, to size the pieces of work; no result depends on them."""
-
-    a_round: float  # however many seeds share it
-    a_seed: float  # for each of them
-
-    def of(self, seeds: int) -> float:
-        return self.a_round + seeds * self.a_seed
-
-
-def _cost(lowered: Lowered, arrays: Arrays | None, dim: int, path: str) -> _Cost:
-    steps, gradients = typical(lowered)
-    whole = lowered.whole or lowered.momentum is not None or lowered.correction is not None
-    if whole:
-        gradients = max(1, 2 * gradients + steps)
-    matrices = arrays is not None and (arrays.kind == "quadratic" or (whole and len(arrays.client_A) > 0))
-    width = dim * dim if matrices else dim
-    m = lowered.largest
-    if path == "numba":
-        return _Cost(0.0, 1 + m * (5 + gradients * (4 + width / 2)))
-    if arrays is None:
-        return _Cost(m * 3e4, m * gradients * 1e4)
-    visits = m * min(lowered.clients, 1024) if lowered.law is not None else m  # one pass for each client drawn
-    return _Cost(visits * (3e4 + gradients * 4e3 * (1 + width / dim)), m * gradients * 5 * width)
-
-
-def _block(seeds: int, workers: int, points: int, rounds: int, cost: _Cost, path: str) -> int:
-    """Seeds a thread takes at once: many on the NumPy path, about 50 ms of work on the compiled one.
-
-    Every thread gets equally many blocks of about one size, so that none waits for another at the end.
-    """
-    fair = -(-seeds // workers)
-    memory = max(1, BLOCK_BYTES // (8 * max(1, points)))
-    wish = 1024 if path == "numpy" else max(1, int(5e7 / max(1.0, rounds * cost.a_seed)))
-    pieces = -(-fair // min(memory, wish))
-    return -(-fair // pieces)
-
-
-def _legs(grid: Ints, columns: int, stride: int, last_alone: bool = False) -> Iterator[_Leg]:
-    """Cut the grid into legs of at most `columns` recorded points and about `stride` rounds.
-
-    last_alone: a leg with a recorded point holds the one round that ends there; `columns` is then 1.
-    """
-    at, g = 0, 0
-    while g < len(grid):
-        reach = 1 if last_alone else stride
-        while grid[g] - at > reach:
-            to = min(at + stride, int(grid[g]) - 1) if last_alone else at + stride
-            yield _Leg(at, np.array([to], dtype=np.int64), None)
-            at = to
-        end = g + 1
-        while end < len(grid) and end - g < columns and grid[end] - at <= stride:
-            end += 1
-        yield _Leg(at, grid[g:end], slice(g, end))
-        at, g = int(grid[end - 1]), end
-
-
-@dataclass
-class _Job:
-    """Work on a pool of threads that can be watched and stopped from the caller's thread."""
-
-    total: int
-    on_progress: Callable[[int, int], None] | None
-    should_stop: Callable[[], bool] | None
-    done: int = 0
-    stop: threading.Event = field(default_factory=threading.Event)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def add(self, amount: int) -> None:
-        """Count finished work."""
-        with self.lock:
-            self.done += amount
-
-    def run(self, work: Callable[[int, _Job], bool], firsts: Sequence[int], workers: int) -> int:
-        """Carry out work(first, self) for all `firsts`; returns how many leading ones were completed."""
-        pool = ThreadPoolExecutor(max_workers=min(workers, len(firsts)), thread_name_prefix="boundcheck-sampled")
-        try:
-            futures = [pool.submit(work, first, self) for first in firsts]
-            pending = set(futures)
-            while pending:
-                finished, pending = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_EXCEPTION)
-                for future in finished:
-                    future.result()  # an error in a thread is raised here
-                if self.on_progress is not None:
-                    self.on_progress(self.done, self.total)
-                if self.should_stop is not None and pending and self.should_stop():
-                    self.stop.set()
-        finally:
-            self.stop.set()  # also on Ctrl-C: no thread outlives the call
-            pool.shutdown(wait=True, cancel_futures=True)
-        completed = [future.result() for future in futures]
-        return completed.index(False) if False in completed else len(completed)

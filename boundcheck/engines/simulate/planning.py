@@ -12,7 +12,7 @@ import numpy as np
 
 from boundcheck.core import streams
 from boundcheck.engines.curve import Ints
-from boundcheck.engines.sampled.lowering import Lowered, Member, lower
+from boundcheck.engines.simulate.lowering import Lowered, Member, lower
 from boundcheck.errors import BadInput
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
@@ -67,7 +67,8 @@ def typical(lowered: Lowered) -> tuple[int, int]:
     else:
         cohort = tuple(range(min(law.largest, law.n))) if law.kind != "subsets" else max(law.subsets, key=len)
     some = cohort[:16]
-    steps = max([0, *(max(m.steps) for m in lowered.members(some))])
+    work = lowered.members(cohort if lowered.by_cohort and len(cohort) <= 1024 else some)
+    steps = max([0, *(max(m.steps) for m in work)])
     if lowered.whole:
         return steps, 0
     return steps, max([0, *(samples_of(lowered.known.sizes[i], lowered.batch, steps) for i in some)])
@@ -84,14 +85,19 @@ def draw_samples(lowered: Lowered, seeds: streams.Words, round_index: int, clien
     return np.concatenate([np.empty((len(seeds), 0), dtype=np.int64), *orders], axis=1)[:, :count]
 
 
-def draw_warm_up(lowered: Lowered, seeds: streams.Words) -> Ints:
-    """The clients, drawn by weight, whose gradients start the momentum of each seed; shape (S, warm_up)."""
-    momentum = lowered.momentum
-    count = 0 if momentum is None else momentum.warm_up
-    if not count:
-        return np.empty((len(seeds), 0), dtype=np.int64)
+def draw_clients(lowered: Lowered, seeds: streams.Words, count: int) -> Ints:
+    """Clients, drawn by weight, whose vectors start what the server keeps; shape (S, count)."""
     words = streams.words(seeds, streams.WARM_UP, 0, 0, 0, count)
     return streams.pick(words, streams.cuts(lowered.known.weights))
+
+
+def draw_numbers(lowered: Lowered, seeds: streams.Words, round_index: int) -> Ints:
+    """Which of the rule's outcomes of a round each seed draws; shape (S,)."""
+    law = lowered.rule.drawn(round_index)
+    if len(law) == 1:
+        return np.zeros(len(seeds), dtype=np.int64)
+    word = streams.words(seeds, streams.REFERENCE, round_index, 0, 0, 1)[:, 0]
+    return streams.pick(word, streams.cuts(p for p, _ in law))
 
 
 @dataclass(frozen=True)
@@ -154,9 +160,13 @@ class Plan:
         ends = np.cumsum([0, *batches(size, self.lowered.batch, steps)]).tolist()
         return [samples[a:b] for a, b in pairwise(ends)]
 
-    def warm_up(self) -> tuple[int, ...]:
-        """The clients whose gradients start the momentum, as drawn."""
-        return tuple(draw_warm_up(self.lowered, self._one)[0].tolist())
+    def first_clients(self, count: int) -> tuple[int, ...]:
+        """The clients whose vectors start what the server keeps, as drawn."""
+        return tuple(draw_clients(self.lowered, self._one, count)[0].tolist())
+
+    def number(self, round_index: int) -> int:
+        """Which of the rule's outcomes a round draws."""
+        return int(draw_numbers(self.lowered, self._one, round_index)[0])
 
 
 def plan(method: Method, clients: Sequence[int] | Clients, seed: int, rounds: int) -> Plan:

@@ -1,8 +1,8 @@
-"""Compositions that have no agreed meaning, or that the sampled engine does not carry out."""
+"""Compositions that have no agreed meaning, or that simulated runs do not carry out."""
 
 from __future__ import annotations
 
-from boundcheck.engines.sampled.cohorts import Cohorts
+from boundcheck.engines.simulate.cohorts import Cohorts
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -15,13 +15,6 @@ def check_parts(method: Method, known: Clients) -> None:
     visit = method.local.visits(0, (0,), known)[0][1] if known.count else None
     own = method.client_optimizer
     name = f"the sampled engine does not carry out {method.name}:"
-    if method.server.averages_models:
-        raise Unsupported(f"{name} its server adds up differences, not models.")
-    if method.functions is not None:
-        raise Unsupported(
-            f"{name} what a round does is said by functions of its own ({type(method.functions).__name__}), which the "
-            "exact engine carries out, on quadratic problems."
-        )
     if method.momentum is not None:
         others = [
             (method.correction is not None, "a gradient correction"),
@@ -43,6 +36,10 @@ def check_parts(method: Method, known: Clients) -> None:
                 raise Unsupported(f"{name} a momentum of the server's step does not go with {what}.")
     if own is not None and visit is not None and visit.sampling == "exact":
         raise Unsupported(f"{name} exact solves have no steps that could have {own.words()}.")
+    if own is not None and method.functions is not None:
+        raise Unsupported(
+            f"{name} functions of its own say what its local steps are, which {own.words()} would change."
+        )
     shaped = own is not None and (own.clip is not None or own.weight_decay != 0)
     whole = method.correction is not None or (method.momentum is not None and method.momentum.variance_reduced)
     if own is not None and shaped and whole:

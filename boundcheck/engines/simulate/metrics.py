@@ -9,15 +9,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.sampled.cohorts import counted
-from boundcheck.engines.sampled.lowering import Lowered
-from boundcheck.engines.sampled.measure import Measure, measures
-from boundcheck.engines.sampled.oracles import Whole
-from boundcheck.engines.sampled.reference import estimate_of, slot, went_on
-from boundcheck.engines.sampled.solves import least_curvature
+from boundcheck.engines.simulate.lowering import Lowered
+from boundcheck.engines.simulate.measure import Measure, measures
+from boundcheck.engines.simulate.oracles import Whole
+from boundcheck.engines.simulate.rows import Solve
+from boundcheck.engines.simulate.solves import least_curvature
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.answers import averaging
 from boundcheck.problems._losses import Logistic, Softmax
 from boundcheck.problems.problem import Arrays, LazyProblem, Problem
 
@@ -47,7 +46,7 @@ def discrepancy(lowered: Lowered, name: str, dim: int) -> Callable[[Floats], Flo
     name: "discrepancy", or "discrepancy:<j>" for the coordinates of block j alone. Raises Unsupported for a method
     without such models and BadInput for a block that does not exist.
     """
-    blocks, number = lowered.blocks, name.partition(":")[2]
+    blocks, number = averaging(lowered.method.exchange), name.partition(":")[2]
     if blocks is None:
         raise needs_models(lowered, name)
     own = list(range(dim))
@@ -58,16 +57,25 @@ def discrepancy(lowered: Lowered, name: str, dim: int) -> Callable[[Floats], Flo
                 f"the metric '{name}' is about a block that does not exist; there are {len(every)}, from 0 on."
             )
         own = list(every[int(number)])
-    portions = lowered.portions
+    portions, count = portions_of(lowered), len(lowered.kept)
+    first = len(lowered.server) + lowered.kept.index("apart")
 
     def measure(state: Floats) -> Floats:
         found = np.empty(len(state))
-        for s, models in enumerate(state):  # one by one: a seed's sum must not depend on its neighbours
-            apart = models[1 : 1 + len(portions), own] - models[0, own]
+        for s, vectors in enumerate(state):  # one by one: a seed's sum must not depend on its neighbours
+            apart = vectors[first::count, own]
             found[s] = portions @ np.array([float((row * row).sum()) for row in apart])
         return found
 
     return measure
+
+
+def portions_of(lowered: Lowered) -> Floats:
+    """The weights of the models in their average."""
+    blocks = averaging(lowered.method.exchange)
+    if blocks is None or blocks.hand_over is not None:
+        return np.full(lowered.models, 1 / max(1, lowered.models))
+    return np.array([float(w) for w in blocks.of(lowered.known.weights)])
 
 
 def local_losses(
@@ -83,7 +91,7 @@ def local_losses(
     not known (see `client_losses`), and for the difference UnknownName for a problem that has no `gap`.
     """
     wanted = [name for name in LOCAL if name in names]
-    if lowered.blocks is None:
+    if averaging(lowered.method.exchange) is None:
         raise needs_models(lowered, wanted[0])
     # the minimum of F cancels in the difference
     gap = measures(problem, arrays, ("gap",))["gap"] if ABOVE_LEAST_LOCAL in wanted else None
@@ -219,28 +227,13 @@ class Solves:
             f"'{INEXACTNESS}' needs a lower bound of the clients' curvature; '{self.problem.name}' has none."
         )
 
-    def largest(self, whole: Whole, seeds: Words, state: Floats, round_index: int, returned: Floats) -> Floats:
-        """The largest gamma over the cohort of each seed (S,), 0 where nobody takes part.
-
-        state: the one before the round. returned (S, m, d): what the members of the cohorts return.
-        """
-        lowered = self.lowered
-        by = lowered.correcting(round_index)
-        estimate = estimate_of(lowered, whole, seeds, state, round_index) if by else np.zeros_like(state[:, 0])
-        found = np.zeros(len(seeds))
-        sent = went_on(lowered, state, round_index)[1]
-        for s, cohort in enumerate(lowered.cohorts.draw(seeds, round_index)):
-            members = {m.client: m for m in lowered.members(cohort)}
-            for p, client in enumerate(counted(cohort)):
-                prox = max(members[client].prox)
-                own = slot(lowered, client, p)
-                x, y = state[s, own] if own else sent[s], returned[s, p]
-                slope = whole.full(client, y[None])[0] + prox * (y - x)
-                if by:
-                    slope = slope + by * (estimate[s] - whole.full(client, x[None])[0])
-                m = prox + self.curvature(client)
-                found[s] = max(found[s], _certified(float(np.sqrt((slope * slope).sum())), m, y - x))
-        return found
+    def gammas(self, whole: Whole, solve: Solve) -> Floats:
+        """gamma of a visit for each of its seeds."""
+        y, moved = solve.returned, solve.returned - solve.started
+        slopes = whole.full(solve.client, y) + solve.shift + solve.mu * (y - solve.centre)
+        m = solve.mu + self.curvature(solve.client)
+        sizes = [float(np.sqrt((row * row).sum())) for row in slopes]
+        return np.array([_certified(size, m, way) for size, way in zip(sizes, moved, strict=True)])
 
 
 def _below(value: Fraction) -> float:

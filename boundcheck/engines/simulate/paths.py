@@ -1,0 +1,131 @@
+"""Which code carries out a run: NumPy, or the compiled kernel that reads coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from boundcheck.core.streams import Words
+from boundcheck.engines.curve import Floats, Ints
+from boundcheck.engines.simulate.lowering import Lowered
+from boundcheck.engines.simulate.oracles import ArrayOracle, LazyOracle, Oracle, ProblemOracle
+from boundcheck.engines.simulate.rows import Asked, Rows
+from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.formal import NotAffine
+from boundcheck.problems.problem import Arrays, LazyProblem, Problem, clients_of
+
+Path = Literal["auto", "numpy", "numba"]
+PATHS = ("auto", "numpy", "numba")
+
+
+@runtime_checkable
+class _HasArrays(Protocol):
+    def arrays(self) -> Arrays: ...
+
+
+@dataclass(frozen=True)
+class Runner:
+    """How seeds are carried out. path: "numpy" or "numba"; why: what keeps the run from the compiled path.
+
+    begin(seeds, start): the state before round 0 (S, parts, d). advance: see `Rows.advance`. look: see `Rows.look`.
+    """
+
+    path: str
+    why: str
+    begin: Callable[[Words, Floats], Floats]
+    advance: Callable[[Words, Floats, int, Ints, Floats], None]
+    look: Callable[[Words, Floats, int, Asked], None]
+    oracle: Oracle
+
+    def epoch_starts(self, seeds: Words, state: Floats, round_index: int, epochs: int) -> Floats:
+        """The points before each of so many epochs of a round; shape (S, epochs, d)."""
+        starts = np.empty((len(seeds), epochs, state.shape[-1]))
+        self.look(seeds, state, round_index, Asked(starts=starts))
+        return starts
+
+    def returned(self, seeds: Words, state: Floats, round_index: int, members: int) -> Floats:
+        """What each of so many members of the cohort returns in a round; shape (S, members, d)."""
+        found = np.empty((len(seeds), members, state.shape[-1]))
+        self.look(seeds, state, round_index, Asked(returned=found))
+        return found
+
+
+def flat_arrays(problem: Problem) -> Arrays | None:
+    """The problem's flat arrays, if it has them."""
+    return problem.arrays() if isinstance(problem, _HasArrays) else None
+
+
+def known_clients(problem: Problem, arrays: Arrays | None) -> Clients:
+    """What a method may know of the clients; their samples are the components of the arrays."""
+    known = clients_of(problem)
+    if arrays is None or getattr(problem, "sizes", None) is not None:
+        return known
+    return Clients(known.weights, [int(s) for s in np.diff(arrays.offsets)])
+
+
+def _check_samples(problem: Problem, lowered: Lowered, arrays: Arrays | None) -> None:
+    if lowered.sampling == "exact" and arrays is None and not isinstance(problem, LazyProblem):
+        raise Unsupported(
+            f"problem '{problem.name}' has no flat arrays, from which the subproblems of method "
+            f"'{lowered.method.name}' could be solved exactly."
+        )
+    if lowered.whole or isinstance(problem, LazyProblem):
+        return
+    if arrays is None:
+        raise Unsupported(
+            f"problem '{problem.name}' has no samples of its own, so that method '{lowered.method.name}' cannot visit "
+            "them in random order; local work with full gradients runs."
+        )
+    sizes = np.diff(arrays.offsets)
+    if np.any(sizes < 1):
+        raise BadInput(f"problem '{problem.name}' has a client without samples; every client needs at least one.")
+    if not np.array_equal(sizes, np.array(lowered.known.sizes, dtype=np.int64)):
+        raise BadInput(f"problem '{problem.name}' has clients with other numbers of samples than its `sizes` say.")
+
+
+def _not_compiled(problem: Problem, lowered: Lowered, source: Arrays | LazyProblem | None) -> str:
+    """What keeps a run from the compiled path; "" where nothing does, as far as the problem tells."""
+    if source is None:
+        return f"problem '{problem.name}' has no flat arrays, which the compiled path needs"
+    if lowered.sampling == "exact":
+        return "the compiled path solves no subproblem exactly"
+    everyone = lowered.gradients is not None and lowered.gradients.largest == lowered.clients
+    if isinstance(source, LazyProblem) and everyone:
+        return f"the compiled path has no gradients of all clients of '{problem.name}' at once, which a round collects"
+    return ""
+
+
+def choose_path(path: str, problem: Problem, lowered: Lowered, arrays: Arrays | None) -> Runner:
+    """The path taken; says why where there is none. Raises UnknownName, BadInput and Unsupported."""
+    if path not in PATHS:
+        raise UnknownName("path of the sampled engine", path, PATHS)
+    _check_samples(problem, lowered, arrays)
+    source = problem if arrays is None and isinstance(problem, LazyProblem) else arrays
+    why = _not_compiled(problem, lowered, source)
+    oracle: Oracle = ProblemOracle(problem) if arrays is None else ArrayOracle(arrays)
+    if isinstance(source, LazyProblem):
+        oracle = LazyOracle(source)
+    rows = Rows(lowered, oracle, problem.weights)
+    advance, look = rows.advance, rows.look
+    if path != "numpy" and not why and source is not None:
+        from boundcheck.engines.simulate.stretch import Compiled
+
+        try:
+            compiled = Compiled(lowered, source, problem.dim)
+            advance, look = compiled.advance, partial(_look, compiled, rows)
+        except NotAffine as error:
+            why = f"'{lowered.method.name}' is not affine: {error}".rstrip(".")
+    if path == "numba" and why:
+        raise Unsupported(f"{why}; use path='numpy' or path='auto'.")
+    taken = "numba" if path != "numpy" and not why else "numpy"
+    return Runner(taken, why, partial(rows.begin, oracle), advance, look, oracle)
+
+
+def _look(compiled: Any, rows: Rows, seeds: Words, state: Floats, round_index: int, asked: Asked) -> None:
+    """Points are the kernel's, subproblems those of the functions themselves."""
+    (compiled if asked.solves is None else rows).look(seeds, state, round_index, asked)

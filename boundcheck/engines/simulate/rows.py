@@ -1,0 +1,442 @@
+"""Rounds in NumPy: the functions of a round on arrays with one row for each seed. It is the definition of a run.
+
+A state holds for each seed what the server keeps, the point first, and what each client keeps. Sums over cohorts are
+added client by client in the order of the cohort, and no operation of the reader mixes rows: a seed's numbers do not
+depend on the others'. A vector is an array (rows, d); functions may do with it what NumPy does coordinate by
+coordinate, and take `At.norm`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from boundcheck.core.streams import Words
+from boundcheck.engines.curve import Floats, Ints
+from boundcheck.engines.simulate import planning
+from boundcheck.engines.simulate.cohorts import counted
+from boundcheck.engines.simulate.lowering import Lowered, Member
+from boundcheck.engines.simulate.oracles import LazyOracle, Oracle, Whole
+from boundcheck.errors import BadInput, BoundcheckError, Unsupported
+from boundcheck.methods.round import At, Rule, Sent
+
+
+class Vectors(np.ndarray[Any, Any]):
+    """Vectors of several seeds, one a row; exact numbers that multiply them are rounded first."""
+
+    def __mul__(self, other: Any) -> Any:
+        return super().__mul__(_number(other))
+
+    def __rmul__(self, other: Any) -> Any:
+        return super().__rmul__(_number(other))
+
+    def __truediv__(self, other: Any) -> Any:
+        return super().__truediv__(_number(other))
+
+
+def _number(value: Any) -> Any:
+    return float(value) if isinstance(value, Fraction) else value
+
+
+def vectors(values: Floats) -> Vectors:
+    """An array as vectors that functions cannot change in place."""
+    found = np.asarray(values).view(Vectors)
+    found.flags.writeable = False
+    return found
+
+
+class _Named(dict[str, Any]):
+    """Vectors by name; those of nobody are 0. Remembers which were asked for."""
+
+    def __init__(self, given: Mapping[str, Any], shape: tuple[int, int] | None = None) -> None:
+        super().__init__(given)
+        self.shape, self.asked = shape, set[str]()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+    def __missing__(self, name: str) -> Any:
+        if self.shape is None:
+            raise KeyError(name)
+        self[name] = vectors(np.zeros(self.shape))
+        return self[name]
+
+
+@dataclass
+class _Collected:
+    """What a cohort that does not change collected, and what of the server it rests on."""
+
+    inputs: dict[str, Floats]
+    sums: dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class Solve:
+    """A visit and its subproblem f_client(v) + <shift, v> + mu/2 |v - centre|^2; arrays (rows, d) of the seeds `rows`.
+
+    started, returned: where the visit began and ended.
+    """
+
+    client: int
+    rows: Ints
+    centre: Floats
+    shift: Floats
+    mu: float
+    started: Floats
+    returned: Floats
+
+
+@dataclass
+class Asked:
+    """What is looked at inside a round.
+
+    starts (S, epochs, d): the points before each epoch, of cohorts of one client (every step with a whole gradient
+    counts as an epoch). returned (S, m, d): what the members of the cohort return, in the order in which they first
+    appear. solves: is called with the visits, where their subproblems are asked for.
+    """
+
+    starts: Floats | None = None
+    returned: Floats | None = None
+    solves: Callable[[Solve], None] | None = None
+    before: list[Floats] = field(default_factory=list[Floats])
+
+
+class Rows:
+    """The rounds of a method on a problem's gradients."""
+
+    def __init__(self, lowered: Lowered, oracle: Oracle, weights: Sequence[Fraction]) -> None:
+        self.lowered, self.oracle, self.weights = lowered, oracle, weights
+        self.rule: Rule = lowered.rule
+        self.eta_g: Any = float(lowered.method.server.factor)
+
+    # --- what functions see -----------------------------------------------------------------------------------------
+
+    def _at(self, count: int, dim: int, index: int | None, oracle: Whole | None = None, **more: Any) -> At:
+        known: dict[int, tuple[Any, Any]] = {}
+        source = oracle or self.oracle
+
+        def whole(v: Any) -> Any:
+            if id(v) not in known:
+                values = np.asarray(v, dtype=np.float64)
+                known[id(v)] = (v, vectors(self._gradient(index, values, source)))
+            return known[id(v)][1]
+
+        def part(v: Any, coordinates: Sequence[int]) -> Any:
+            found, own = np.zeros((count, dim)), list(coordinates)
+            found[:, own] = np.asarray(v)[:, own]
+            return vectors(found)
+
+        def minimiser(centre: Any, shift: Any, mu: Any) -> Any:
+            assert index is not None
+            return vectors(self.oracle.solve(index, np.asarray(centre), np.asarray(shift), float(mu)))
+
+        def no_mean(name: str, shares: Sequence[Fraction]) -> Any:
+            raise BadInput(f"{self.lowered.method.name}: a mean over what clients keep is taken at the start alone.")
+
+        given: dict[str, Any] = {"mean": no_mean, "who": lambda: index or 0, "norm": _norm, **more}
+        return At(
+            self.lowered.known, self.eta_g, whole, part, minimiser, zero=vectors(np.zeros((count, dim))), **given
+        )  # fmt: skip
+
+    def _gradient(self, client: int | None, x: Floats, oracle: Whole) -> Floats:
+        """A client's whole gradient, or that of F."""
+        if client is not None:
+            return oracle.full(client, x)
+        if isinstance(oracle, LazyOracle):
+            name, problem = self.lowered.method.name, cast(Any, oracle.problem)
+            raise Unsupported(
+                f"'{name}' takes the gradient of F, and the data of the {problem.clients} clients of '{problem.name}' "
+                "are made one by one."
+            )
+        total = np.zeros_like(x)
+        for i, w in enumerate(self.weights):
+            if w:
+                total += float(w) * oracle.full(i, x)
+        return total
+
+    def _call(self, function: Callable[..., Any], *given: Any) -> Any:
+        """What a function of the rule returns. Raises BadInput, with its words, where it fails."""
+        try:
+            return function(*given)
+        except BoundcheckError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            what = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            name = self.lowered.method.name
+            raise BadInput(f"{name}: the function {function.__name__} of its round fails: {what}.") from error
+
+    def begin(self, oracle: Whole, seeds: Words, start: Floats) -> Floats:
+        """The state of each seed before round 0; shape (S, parts, d). start: x_0 (d,)."""
+        lowered, rule, dim = self.lowered, self.rule, len(start)
+        x0 = vectors(start[None])
+        kept: dict[int, Mapping[str, Any]] = {}
+
+        def own(i: int) -> Mapping[str, Any]:
+            if i not in kept:
+                kept[i] = self._call(rule.initial_client, self._at(1, dim, i, oracle, x0=x0))
+            return kept[i]
+
+        def mean(name: str, shares: Sequence[Fraction]) -> Any:
+            total = np.zeros((1, dim))
+            for i, share in enumerate(shares):
+                total += float(share) * np.asarray(own(i)[name])
+            return vectors(total)
+
+        at = self._at(1, dim, None, oracle, x0=x0, mean=mean)
+        first = self._call(rule.initial, at)
+        state = np.zeros((len(seeds), lowered.parts, dim))
+        for k, name in enumerate(lowered.server):
+            state[:, k] = first[name] if name in first else x0 if rule.kept_by_server[name] else 0.0
+        drawn = self._call(rule.drawn_at_first, self._at(1, dim, 0, oracle, x0=x0))
+        for name, (_, count) in drawn.items():
+            clients = planning.draw_clients(lowered, seeds, count)
+            of = {i: self._call(rule.drawn_at_first, self._at(1, dim, i, oracle, x0=x0))[name][0]
+                  for i in np.unique(clients).tolist()}  # fmt: skip
+            total = np.zeros((len(seeds), dim))
+            for s, row in enumerate(clients.tolist()):
+                for i in row:
+                    total[s] += np.asarray(of[i])[0]
+            state[:, lowered.server.index(name)] = total / count
+        at_first = len(lowered.server)
+        for slot in range(lowered.models):
+            for k, name in enumerate(lowered.kept):
+                state[:, at_first + slot * len(lowered.kept) + k] = own(slot)[name]
+        return state
+
+    # --- rounds -----------------------------------------------------------------------------------------------------
+
+    def advance(self, seeds: Words, state: Floats, first: int, stops: Ints, points: Floats) -> None:
+        """Run rounds first, ..., stops[-1] - 1 from `state`, which is updated in place.
+
+        stops: (G,) increasing, none below `first`; points: (S, G, d), receives the server's point after so many rounds.
+        """
+        reached, known = first, list[_Collected]()
+        for g, stop in enumerate(stops):
+            for r in range(reached, int(stop)):
+                self._round(seeds, state, r, known)
+            reached = int(stop)
+            points[:, g] = state[:, 0]
+
+    def look(self, seeds: Words, state: Floats, round_index: int, asked: Asked) -> None:
+        """Look into the round that follows `state`, which stays as it is."""
+        self._round(seeds, state.copy(), round_index, [], asked)
+
+    def numbers(self, seeds: Words, r: int, dim: int) -> dict[str, Any]:
+        """The numbers of a round: floats, columns of them where they are drawn, and what is no number."""
+        law = self.rule.drawn(r)
+        found = {name: _plain(v) for name, v in {**self.rule.numbers(r, dim), **law[0][1]}.items()}
+        if len(law) > 1:
+            which = planning.draw_numbers(self.lowered, seeds, r)
+            for name in law[0][1]:
+                found[name] = np.array([float(own[name]) for _, own in law])[which][:, None]
+        return found
+
+    def _round(
+        self, seeds: Words, state: Floats, r: int, known: list[_Collected], asked: Asked | None = None
+    ) -> None:  # fmt: skip
+        """Carry out one round. known: what was collected last, where it may serve again."""
+        lowered, rule = self.lowered, self.rule
+        count, dim = len(seeds), state.shape[-1]
+        number = self.numbers(seeds, r, dim)
+        cohorts = lowered.cohorts.draw(seeds, r)
+        common = planning.draw_common(lowered, seeds, r, cohorts)
+        server = {name: vectors(state[:, k].copy()) for k, name in enumerate(lowered.server)}
+        collected = self._collect(seeds, r, number, server, cohorts, known)
+        total: dict[str, Floats] = {}
+        visits = [self._groups(seeds, r, cohorts, common, p) for p in range(max(map(len, cohorts), default=0))]
+        for p, position in enumerate(visits):
+            for member, choice, rows in position:
+                at = self._of(member.client, rows, dim, number, server, collected, self._held(state, member, p, rows))
+                y, sent, kept = self._visit(seeds[rows], r, member, choice, at, asked)
+                if asked is not None and asked.starts is not None:
+                    asked.starts[rows] = np.stack(asked.before, axis=1)
+                if asked is not None and asked.returned is not None:
+                    asked.returned[rows, p] = y
+                if asked is not None and asked.solves is not None:
+                    asked.solves(self._subproblem(at, member.client, rows, y))
+                for name, own in sent.items():
+                    weight = np.array([lowered.weighing(own.rule).of(cohorts[s])[member.client] for s in rows])
+                    if own.rule is None:
+                        weight = weight * member.gain[choice]
+                    total.setdefault(name, np.zeros((count, dim)))[rows] += weight[:, None] * np.asarray(own.vector)
+                self._keep(state, member, p, rows, kept)
+        sums = _Named({name: vectors(v) for name, v in total.items()}, (count, dim))
+        at = self._at(count, dim, None, server=server, number=number, collected=collected, total=sums)
+        after = self._call(rule.combine, sums, at)
+        for k, name in enumerate(lowered.server):
+            if name in after:
+                state[:, k] = after[name]
+        if rule.receives:
+            new = {name: vectors(state[:, k].copy()) for k, name in enumerate(lowered.server)}
+            for p, position in enumerate(visits):
+                for member, _, rows in position:
+                    held = self._held(state, member, p, rows)
+                    at = self._of(member.client, rows, dim, number, new, collected, held, sums)
+                    self._keep(state, member, p, rows, self._call(rule.receive, at))
+
+    def _groups(
+        self, seeds: Words, r: int, cohorts: list[tuple[int, ...]], common: list[int | None], position: int
+    ) -> list[tuple[Member, int, Ints]]:
+        """The visits at a position of the cohorts, each with the seeds that do the same there."""
+        lowered = self.lowered
+        found: dict[Member, list[int]] = {}
+        for s, cohort in enumerate(cohorts):
+            clients = list(counted(cohort))
+            if position < len(clients):
+                found.setdefault(lowered.member(clients[position], cohort, common[s]), []).append(s)
+        groups: list[tuple[Member, int, Ints]] = []
+        for member, own in found.items():
+            rows = np.array(own)
+            choices = planning.draw_choices(lowered, seeds[rows], r, member.client)
+            groups += [(member, int(k), rows[choices == k]) for k in np.unique(choices)]
+        return groups
+
+    def _of(
+        self, client: int, rows: Ints, dim: int, number: Mapping[str, Any], server: Mapping[str, Any],
+        collected: Mapping[str, Any], held: Mapping[str, Any], total: Mapping[str, Any] | None = None,
+    ) -> At:  # fmt: skip
+        """What the functions of a client see, of the seeds `rows`."""
+        shape = (len(rows), dim)
+        of = {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in number.items()}
+        given: dict[str, Any] = {"server": {k: vectors(v[rows]) for k, v in server.items()}, "number": of}
+        given["collected"] = _Named({k: vectors(v[rows]) for k, v in collected.items()}, shape)
+        given["total"] = _Named({k: vectors(v[rows]) for k, v in (total or {}).items()}, shape)
+        return self._at(len(rows), dim, client, client=held, **given)
+
+    def _place(self, member: Member, position: int) -> int:
+        lowered = self.lowered
+        return len(lowered.server) + lowered.slot(member.client, position) * len(lowered.kept)
+
+    def _held(self, state: Floats, member: Member, position: int, rows: Ints) -> dict[str, Any]:
+        at = self._place(member, position)
+        return {name: vectors(state[rows, at + k]) for k, name in enumerate(self.lowered.kept)}
+
+    def _keep(self, state: Floats, member: Member, position: int, rows: Ints, kept: Mapping[str, Any]) -> None:
+        at = self._place(member, position)
+        for k, name in enumerate(self.lowered.kept):
+            if name in kept:
+                state[rows, at + k] = kept[name]
+
+    def _collect(
+        self, seeds: Words, r: int, number: Mapping[str, Any], server: Mapping[str, Any],
+        cohorts: list[tuple[int, ...]], known: list[_Collected],
+    ) -> Mapping[str, Any]:  # fmt: skip
+        """The sums of what is collected before the local work."""
+        lowered, shape = self.lowered, np.asarray(server["x"]).shape
+        if self.rule.collecting is None:
+            return _Named({}, shape)
+        drawn = cohorts if lowered.gradients is None else lowered.gradients.draw(seeds, r)
+        steady = lowered.gradients is not None and lowered.gradients.law is None and len(lowered.gradients.fixed) == 1
+        if steady and known and all(np.array_equal(server[n], v) for n, v in known[0].inputs.items()):
+            return _Named({k: vectors(v) for k, v in known[0].sums.items()}, shape)
+        seen, numbers = _Named(server), _Named(number)
+        total: dict[str, Floats] = {}
+        for position in range(max(map(len, drawn))):
+            asked: dict[int, list[int]] = {}
+            for s, cohort in enumerate(drawn):
+                clients = list(counted(cohort))
+                if position < len(clients):
+                    asked.setdefault(clients[position], []).append(s)
+            for client, own in asked.items():
+                rows = np.array(own)
+                at = self._of(client, rows, shape[1], {}, {}, {}, {})
+                at.server = seen if len(rows) == len(seeds) else _Picked(seen, rows)
+                at.number = numbers if len(rows) == len(seeds) else _Picked(numbers, rows)
+                for name, sent in self._call(self.rule.collect, at).items():
+                    weight = np.array([lowered.weighing(sent.rule, collecting=True).of(drawn[s])[client] for s in own])
+                    total.setdefault(name, np.zeros(shape))[rows] += weight[:, None] * np.asarray(sent.vector)
+        if steady and not numbers.asked:
+            known[:] = [_Collected({n: np.array(server[n]) for n in seen.asked}, total)]
+        return _Named({k: vectors(v) for k, v in total.items()}, shape)
+
+    def _visit(
+        self, seeds: Words, r: int, member: Member, choice: int, at: At, asked: Asked | None
+    ) -> tuple[Floats, dict[str, Sent], Mapping[str, Any]]:
+        """What a client ends with, sends and keeps, for each of its seeds."""
+        lowered, rule = self.lowered, self.rule
+        names: tuple[str, ...] = rule.local
+        sizes, scale = lowered.step_sizes(r), member.scale[choice]
+        at.steps, at.prox = member.steps[choice], member.prox[choice]  # pyright: ignore[reportAttributeAccessIssue]
+        begun = self._call(rule.begin, at)
+        local: dict[str, Any] = dict.fromkeys(names, at.zero)
+        local.update(begun if isinstance(begun, Mapping) else {names[0]: begun})
+        at.start = local[names[0]]
+        at.length = float(sizes.sum() if len(sizes) > 1 else sizes[0] * at.steps) * scale
+        if asked is not None:
+            asked.before = []
+        if lowered.sampling == "exact":
+            if asked is not None:
+                asked.before.append(np.asarray(at.start))
+            local[names[0]] = self._call(rule.solve, at)
+        else:
+            local = self._steps(seeds, r, member.client, at, local, sizes * scale, asked)
+        ends = local if len(names) > 1 else local[names[0]]
+        sent = {k: v if isinstance(v, Sent) else Sent(v) for k, v in self._call(rule.upload, ends, at).items()}
+        return np.asarray(local[names[0]]), sent, self._call(rule.keep, ends, at)
+
+    def _subproblem(self, at: At, client: int, rows: Ints, y: Floats) -> Solve:
+        found: list[Solve] = []
+
+        def minimiser(centre: Any, shift: Any, mu: Any) -> Any:
+            started, own = np.asarray(at.start), (np.asarray(centre), np.asarray(shift))
+            found.append(Solve(client, rows, *own, float(mu), started, y))
+            return centre
+
+        at.minimiser = minimiser
+        self._call(self.rule.solve, at)
+        return found[0]
+
+    def _steps(
+        self, seeds: Words, r: int, client: int, at: At, local: dict[str, Any], sizes: Floats, asked: Asked | None
+    ) -> dict[str, Any]:
+        lowered, rule, full = self.lowered, self.rule, self.lowered.whole
+        names: tuple[str, ...] = rule.local
+        size = self.oracle.size(client)
+        samples = None if full else planning.draw_samples(lowered, seeds, r, client, size, at.steps)
+        used = 0
+        for k, width in enumerate([0] * at.steps if full else planning.batches(size, lowered.batch, at.steps)):
+            if asked is not None and (full or used % size == 0):
+                asked.before.append(np.asarray(local[names[0]]))
+            own = None if samples is None else samples[:, used : used + width]
+            used += width
+
+            def gradient(point: Any, own: Ints | None = own) -> Any:
+                values = np.asarray(point, dtype=np.float64)
+                found = self.oracle.full(client, values) if own is None else self.oracle.mean(client, own, values)
+                return vectors(found)
+
+            at.eta = float(sizes[k if len(sizes) > 1 else 0])
+            found = self._call(rule.step, local if len(names) > 1 else local[names[0]], gradient, at)
+            local = dict(found) if isinstance(found, Mapping) else {names[0]: found}
+        return local
+
+
+class _Picked(Mapping[str, Any]):
+    """Some rows of vectors, and of columns, by name."""
+
+    def __init__(self, of: _Named, rows: Ints) -> None:
+        self.of, self.rows = of, rows
+
+    def __getitem__(self, name: str) -> Any:
+        own = self.of[name]
+        return own[self.rows] if isinstance(own, np.ndarray) else own
+
+    def __iter__(self) -> Any:
+        return iter(self.of)
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+
+def _norm(vector: Any) -> Any:
+    """The Euclidean norm of each row, as a column."""
+    return np.sqrt((np.asarray(vector) ** 2).sum(axis=-1, keepdims=True))
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if isinstance(value, Fraction) else value
