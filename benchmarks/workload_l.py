@@ -165,7 +165,7 @@ def ours(problem: Logistic, threads: int, recorded: int) -> np.ndarray:
     """Mean loss; recorded = 1: at the last round only."""
     grid = [ROUNDS] if recorded == 1 else np.linspace(0, ROUNDS, recorded).round().astype(int).tolist()
     curve = run_sampled(METHOD, problem, ROUNDS, SEEDS, ("loss",), grid, threads=threads)  # pyright: ignore
-    assert curve.info["kernel"] == "general"
+    assert curve.info["path"] == "numba"
     return curve.samples["loss"]
 
 

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 from exact_brute import Choices
 
-from boundcheck.core import streams
 from boundcheck.engines.simulate import Plan
 
 Samples = Sequence[tuple[np.ndarray, np.ndarray]]  # of one client: A (d, d) and b (d,) of each sample
@@ -59,7 +58,8 @@ class Planned:
         return self.plan.batches(r, client)
 
     def reference(self, epoch: int, inner: int) -> int:
-        return int(streams.below(streams.words([self.plan.seed], 8, epoch, 0, 0, 1), inner)[0, 0])
+        """The last of the points that were taken: the one before step t with probability 1/(t + 1)."""
+        return max(t for t in range(inner) if t == 0 or self.plan.number(epoch * inner + t) == 0)
 
 
 def gradient(samples: Samples, x: np.ndarray, batch: Sequence[int] | None = None) -> np.ndarray:

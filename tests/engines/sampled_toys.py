@@ -167,7 +167,7 @@ def replay(method: Method, toy: Toy, seed: int, rounds: int, met: list[Any] | No
     if momentum is not None and momentum.start == "gradient":
         m = sum(w * whole(c, x) for c, w in enumerate(toy.weights))
     if momentum is not None and momentum.start == "sampled":
-        m = sum(whole(c, x) for c in choices.warm_up()) / momentum.warm_up
+        m = sum(whole(c, x) for c in choices.first_clients(momentum.warm_up)) / momentum.warm_up
     for r in range(rounds):
         eta = None if method.by_iteration else method.schedule.step(method.cycle_of(r, clients))
         cohort = choices.cohort(r)

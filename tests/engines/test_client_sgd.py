@@ -220,7 +220,7 @@ def test_the_engines_agree(name: str) -> None:
     names = ("gap", "grad2", "discrepancy") if isinstance(method.exchange, Blocks) else ("gap", "grad2")
     one, other = (
         run_sampled(method, problem, ROUNDS, SEEDS, names, grid, path=path)  # pyright: ignore
-        for path in ("numpy", "general")
+        for path in ("numpy", "auto")
     )
     neural = run_neural(method, problem, ROUNDS, SEEDS, names, None, Settings(precision="float64"))
     for metric in names:
@@ -238,7 +238,7 @@ def test_the_compiled_path_is_the_reference(kind: str) -> None:
         method = build({**spec, "eta": "1/32"})
         one, other = (
             run_sampled(method, problem, 20, 3, ("dist2",), [1, 7, 20], path=path)  # pyright: ignore
-            for path in ("numpy", "general")
+            for path in ("numpy", "auto")
         )
         np.testing.assert_allclose(other.samples["dist2"], one.samples["dist2"], rtol=1e-11)
 

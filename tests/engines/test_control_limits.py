@@ -236,7 +236,7 @@ def test_a_new_reference_point_takes_the_gradients_of_all_clients() -> None:
     lazy = build_problem({"kind": "population", "clients": 50, "samples": 4, "dim": 2})
     method = build({"kind": "svrg", "eta": "1/8", "inner": 3})
     with pytest.raises(Unsupported, match="no gradients of all clients"):
-        run_sampled(method, lazy, 3, 2, path="general")
+        run_sampled(method, lazy, 3, 2, path="numba")
     assert run_sampled(method, lazy, 3, 2, ["grad2"]).info["path"] == "numpy"
 
 

@@ -171,7 +171,7 @@ SAMPLED = {
 }
 
 
-@pytest.mark.parametrize("path", ["numpy", "general"])
+@pytest.mark.parametrize("path", ["numpy", "numba"])
 @pytest.mark.parametrize("kind", OPTIONS)
 @pytest.mark.parametrize("case", SAMPLED)
 def test_a_sampled_run_of_scaffold_is_the_loop_with_the_same_plan(case: str, kind: str, path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_sampled_run_of_scaffold_is_the_loop_with_the_same_plan(case: str, kin
         np.testing.assert_allclose(row, dist2(points, least), rtol=1e-13, atol=1e-15)
 
 
-@pytest.mark.parametrize("path", ["numpy", "general"])
+@pytest.mark.parametrize("path", ["numpy", "numba"])
 @pytest.mark.parametrize("kind", ["saga", "svrg", "svrg_random", "svrg_average"])
 def test_a_sampled_run_of_saga_and_svrg_is_the_loop_with_the_same_plan(kind: str, path: Path) -> None:
     own, more = problem(EQUAL), {} if kind == "saga" else {"inner": 4}
@@ -218,7 +218,7 @@ def test_a_seed_does_not_depend_on_the_others(kind: str) -> None:
 def test_both_paths_know_the_sign_of_the_correction() -> None:
     method = build({"kind": "scaffold", "eta_l": "1/5", "K": 2, "start": "gradient"})
     wrong = replace(method, control=OppositeControl(start="gradient"))
-    runs = [run_sampled(wrong, problem(EQUAL), 9, 2, ["dist2"], range(10), path=p) for p in ("numpy", "general")]
+    runs = [run_sampled(wrong, problem(EQUAL), 9, 2, ["dist2"], range(10), path=p) for p in ("numpy", "numba")]
     np.testing.assert_allclose(runs[0].samples["dist2"], runs[1].samples["dist2"], rtol=1e-13)
     exact = run(wrong, problem(EQUAL), rounds=range(10), metrics=["dist2"])
     np.testing.assert_allclose(exact.values["dist2"], runs[1].samples["dist2"][0], rtol=1e-12)

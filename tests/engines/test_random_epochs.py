@@ -79,7 +79,7 @@ def test_sampled_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
     for seed in (1, 2**40 + 3):
         x = replay(method, toy, seed, 4)
         dist2 = float(sum((v - F(c)) ** 2 for v, c in zip(x, toy.flat.centre, strict=True)))
-        for path in ("numpy", "general"):
+        for path in ("numpy", "numba"):
             curve = run_sampled(method, toy, 4, range(seed, seed + 1), ("dist2",), [4], path=path)  # pyright: ignore
             assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
 
@@ -87,9 +87,9 @@ def test_sampled_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["fednova of some", "least of some", "mean of some"])
 def test_a_seed_does_not_depend_on_the_others(name: str) -> None:
     toy, method = random_toy("rows", 3, (3, 1, 4)), CASES[name]
-    whole = run_sampled(method, toy, 9, 6, ("gap",), [3, 9], path="general", threads=1).samples["gap"]
+    whole = run_sampled(method, toy, 9, 6, ("gap",), [3, 9], path="numba", threads=1).samples["gap"]
     assert len(np.unique(whole[:, 1])) == 6
-    some = run_sampled(method, toy, 9, range(4, 0, -3), ("gap",), [3, 9], path="general", block=1).samples["gap"]
+    some = run_sampled(method, toy, 9, range(4, 0, -3), ("gap",), [3, 9], path="numba", block=1).samples["gap"]
     assert np.array_equal(some, whole[[4, 1]])
 
 

@@ -45,7 +45,7 @@ from boundcheck.methods.parts import (
 from boundcheck.problems.build import build
 
 F = Fraction
-PATHS = ("numpy", "general")
+PATHS = ("numpy", "numba")
 SIZES = (3, 1, 4, 2, 3)
 SHARES = tuple(F(k, 20) for k in (6, 1, 7, 2, 4))
 STEP = Constant(F(1, 16))

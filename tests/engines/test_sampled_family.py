@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sampled_toys import DIM, Toy, equation_36, random_toy, replay
+from sampled_toys import Toy, equation_36, random_toy, replay
 
 from boundcheck.engines.simulate import plan, run_sampled
 from boundcheck.errors import Unsupported
@@ -36,7 +36,7 @@ from boundcheck.methods.parts import (
     Uniform,
 )
 
-PATHS = ("numpy", "general")
+PATHS = ("numpy", "numba")
 SIZES = (3, 1, 4, 2, 3)
 SHARES = tuple(Fraction(k, 20) for k in (6, 1, 7, 2, 4))
 STEP = Constant(Fraction(1, 16))
@@ -111,15 +111,15 @@ def test_paths_agree_and_rows_depend_on_their_seed_alone(name: str) -> None:
     toy = weighted("rows", 9, seed=3)
     method = replace(method, schedule=Constant(F(1, 64)))
     names, grid = ("dist2", "gap"), [0, 1, 5, 9]
-    whole = run_sampled(method, toy, 9, 6, names, grid, path="general", threads=1)
-    assert whole.info["kernel"] == "general"
+    whole = run_sampled(method, toy, 9, 6, names, grid, path="numba", threads=1)
+    assert whole.info["path"] == "numba"
     slow = run_sampled(method, toy, 9, 6, names, grid, path="numpy")
     for metric in names:
         assert np.all(np.isfinite(slow.samples[metric]))
         np.testing.assert_allclose(whole.samples[metric], slow.samples[metric], rtol=1e-10, atol=1e-14)
     random = method.is_random(Clients(toy.weights, SIZES))
     assert (len(np.unique(whole.samples["dist2"][:, -1])) > 1) == random
-    for path, base, pieces in (("general", whole, ((1, 2), (4, 1), (6, 3))), ("numpy", slow, ((4, 2),))):
+    for path, base, pieces in (("numba", whole, ((1, 2), (4, 1), (6, 3))), ("numpy", slow, ((4, 2),))):
         for block, threads in pieces:
             other = run_sampled(method, toy, 9, 6, names, grid, path=path, block=block, threads=threads)  # pyright: ignore
             for metric in names:
@@ -127,19 +127,6 @@ def test_paths_agree_and_rows_depend_on_their_seed_alone(name: str) -> None:
         some = run_sampled(method, toy, 8, range(5, 0, -2), ("gap",), [3, 5, 8], path=path)  # pyright: ignore
         if random:
             assert np.array_equal(some.samples["gap"][:, 1], base.samples["gap"][[5, 3, 1], 2])
-
-
-def test_the_general_path_is_the_special_one() -> None:
-    """What the specialised kernels carry, the general one carries too."""
-    for kind in ("isotropic", "quadratic", "rows"):
-        toy = random_toy(kind, DIM[kind], (5, 1, 2, 9, 4))
-        for participation in (Full(), Uniform(2), Cyclic()):
-            for work in (GradientSteps(3), Epochs(2, 3)):
-                method = Method("m", participation, work, InverseCycle(F(1, 64)))
-                fast = run_sampled(method, toy, 30, 5, ("dist2",), [1, 30], path="numba")
-                assert fast.info["kernel"] == "special"
-                wide = run_sampled(method, toy, 30, 5, ("dist2",), [1, 30], path="general")
-                np.testing.assert_allclose(wide.samples["dist2"], fast.samples["dist2"], rtol=1e-11)
 
 
 def test_cohorts_follow_their_laws() -> None:

@@ -46,7 +46,7 @@ from boundcheck.methods.parts import (
 from boundcheck.problems.build import build
 
 F = Fraction
-PATHS = ("numpy", "general")
+PATHS = ("numpy", "numba")
 SIZES = (3, 1, 4, 2, 3)
 SHARES = tuple(F(k, 20) for k in (6, 1, 7, 2, 4))
 STEP = Constant(F(1, 16))
@@ -117,7 +117,7 @@ def test_paths_agree_on_models(kind: str, name: str) -> None:
     method = replace(given, local=local, schedule=Constant(F(1, 8)))
     slow, fast = (run_sampled(method, problem, 3, 3, ("loss",), [0, 2, 3], path=k) for k in PATHS)  # pyright: ignore
     np.testing.assert_allclose(fast.samples["loss"], slow.samples["loss"], rtol=1e-12)
-    again = run_sampled(method, problem, 3, 3, ("loss",), [2, 3], path="general", block=1, threads=2)
+    again = run_sampled(method, problem, 3, 3, ("loss",), [2, 3], path="numba", block=1, threads=2)
     assert np.array_equal(again.samples["loss"], fast.samples["loss"][:, 1:])
 
 
@@ -217,7 +217,7 @@ def test_newton_runs_and_is_certified(path: Any) -> None:
     assert np.all(curve.samples["inexactness"][:, 1:] > 0)
     assert np.all(curve.samples["inexactness"] < 1e-10)
     with pytest.raises(Unsupported, match="solves no subproblem exactly"):
-        run_sampled(method, problem, 4, 1, ("loss",), path="general")
+        run_sampled(method, problem, 4, 1, ("loss",), path="numba")
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -9,7 +9,7 @@ import pytest
 
 from boundcheck.core import streams
 from boundcheck.engines.simulate import plan
-from boundcheck.engines.simulate.drawing import ORDERS, draw_cohorts, draw_orders, draw_sparse, draw_words
+from boundcheck.engines.simulate.drawing import draw_cohorts, draw_sparse, draw_visits, draw_words
 from boundcheck.errors import BadInput
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, Constant, Epochs, Full, GradientSteps, InverseCycle, Uniform
@@ -34,27 +34,29 @@ def test_the_plan_is_the_methods_own() -> None:
 
 
 def test_compiled_draws_are_the_streams_bit_for_bit() -> None:
-    sizes = np.array([3, 1, 2, 5, 4, 6, 7, 3])  # looked up, and swapped one by one
+    sizes = np.array([3, 1, 2, 5, 4, 6, 7, 3])
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    distinct, rank = np.unique(sizes, return_inverse=True)
     seeds = np.array([5, 2**64 - 1], dtype=np.uint64)
     first, rounds, m, epochs = 2**32 - 7, 4, 3, 2
     cohorts = np.zeros((2, rounds, m), dtype=np.uint32)
     draw_cohorts(seeds, first, rounds, len(sizes), cohorts)
-    width = epochs * int(sizes.sum())
-    sequence = np.zeros((2, rounds * width), dtype=np.uint32)
-    draw_orders(seeds, first, rounds, offsets, sizes, rank, distinct, ORDERS, epochs, cohorts, 0, sequence, width)
+    entry = cohorts.astype(np.int64)
+    used = epochs * sizes
+    place = (np.cumsum(used[entry].ravel()) - used[entry].ravel()).reshape(entry.shape)
+    sequence = np.zeros(int(used[entry].sum()), dtype=np.uint32)
+    counts = np.full((2, rounds), m)
+    draw_visits(
+        seeds, first, rounds, False, entry, counts, place, np.arange(8), offsets[:-1].copy(), sizes, used, sequence
+    )  # fmt: skip
     for r in range(rounds):
         expected = streams.shuffle(seeds, streams.COHORT, first + r, 0, len(sizes), m)
         assert np.array_equal(cohorts[:, r], expected)
         for s, seed in enumerate(seeds):
-            steps: list[int] = []
-            for c in expected[s]:
-                n = int(sizes[c])
+            for p, c in enumerate(expected[s]):
+                n, at = int(sizes[c]), int(place[s, r, p])
                 for e in range(epochs):
-                    order = streams.shuffle([seed], streams.ORDER, first + r, int(c), n, n, e * (n - 1))
-                    steps += [int(offsets[c]) + int(i) for i in order[0]]
-            assert sequence[s, r * width : r * width + len(steps)].tolist() == steps
+                    order = streams.shuffle([seed], streams.ORDER, first + r, int(c), n, n, e * (n - 1))[0]
+                    assert sequence[at + e * n : at + (e + 1) * n].tolist() == [int(offsets[c]) + int(i) for i in order]
 
 
 def test_sparse_cohorts_are_those_of_the_shuffle() -> None:

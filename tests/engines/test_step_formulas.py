@@ -89,7 +89,7 @@ def test_sampled_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
     for seed in (1, 2**40 + 3):
         x = replay(method, toy, seed, 4)
         dist2 = float(sum((v - F(c)) ** 2 for v, c in zip(x, toy.flat.centre, strict=True)))
-        for path in ("numpy", "general", "auto"):
+        for path in ("numpy", "numba", "auto"):
             curve = run_sampled(method, toy, 4, range(seed, seed + 1), ("dist2",), [4], path=path)  # pyright: ignore
             assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
 

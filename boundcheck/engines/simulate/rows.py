@@ -151,7 +151,7 @@ class Rows:
             name, problem = self.lowered.method.name, cast(Any, oracle.problem)
             raise Unsupported(
                 f"'{name}' takes the gradient of F, and the data of the {problem.clients} clients of '{problem.name}' "
-                "are made one by one."
+                "are made one by one; start it from zero."
             )
         total = np.zeros_like(x)
         for i, w in enumerate(self.weights):
@@ -160,7 +160,9 @@ class Rows:
         return total
 
     def _call(self, function: Callable[..., Any], *given: Any) -> Any:
-        """What a function of the rule returns. Raises BadInput, with its words, where it fails."""
+        """What a function of the rule returns. Raises BadInput, with its words, where one of a user's own fails."""
+        if self.lowered.method.functions is None:
+            return function(*given)
         try:
             return function(*given)
         except BoundcheckError:
