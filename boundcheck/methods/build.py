@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 import boundcheck.methods.kinds
-from boundcheck.core import plugins
+from boundcheck.core import offered, plugins
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.chosen import chosen
 from boundcheck.methods.clients import Clients
@@ -42,27 +42,51 @@ def _found() -> dict[str, tuple[Kind, str]]:
 
 
 @cache
+def _offered(name: str, changes: int) -> Kind | None:
+    """The kind that a file of `--load` provides."""
+    from boundcheck.methods.from_rule import kind_of_rule
+
+    found = offered.find("methods", name)
+    return None if found is None else kind_of_rule(name, found.value)
+
+
 def _plugged(name: str) -> Kind:
-    """The kind of a plug-in. Raises BadInput where it cannot be loaded or is no kind."""
+    """The kind of a loaded file or of a plug-in. Raises BadInput where it cannot be loaded or is no kind."""
+    return _offered(name, offered.changes()) or _installed(name)
+
+
+@cache
+def _installed(name: str) -> Kind:
     kind = plugins.load(plugins.METHODS, name)
     if not isinstance(kind, Kind):
         raise plugins.refuse(plugins.METHODS, name, f"is of type {type(kind).__name__}; it must be a Kind")
     return kind
 
 
-@cache
 def _all() -> dict[str, Kind]:
     """Shipped kinds and those of plug-ins; a plug-in that cannot be loaded has no method, and says so by its name."""
+    return _all_of(offered.changes())
+
+
+@cache
+def _all_of(changes: int) -> dict[str, Kind]:
     found = {name: kind for name, (kind, _) in _found().items()}
-    for name in plugins.names(plugins.METHODS, _found()):
+    for name in _further():
         with suppress(BadInput):
             found[name] = _plugged(name)
     return found
 
 
+def _further() -> tuple[str, ...]:
+    """Names of kinds that are not shipped."""
+    installed = plugins.names(plugins.METHODS, _found())
+    offered.refuse_taken("methods", (*_found(), *installed))
+    return (*installed, *offered.names("methods"))
+
+
 def kinds() -> tuple[str, ...]:
-    """Names of all compositions: the shipped ones, and those of plug-ins."""
-    return (*_found(), *plugins.names(plugins.METHODS, _found()))
+    """Names of all compositions: the shipped ones, and those of plug-ins and of loaded files."""
+    return (*_found(), *_further())
 
 
 def kind_of(name: str) -> Kind:
@@ -77,7 +101,10 @@ def kind_of(name: str) -> Kind:
 def module_name(name: str) -> str:
     """The module that has the kind of this name, as a dotted name. Raises UnknownName."""
     kind_of(name)
-    return _found()[name][1] if name in _found() else plugins.module_name(plugins.METHODS, name)
+    if name in _found():
+        return _found()[name][1]
+    own = offered.find("methods", name)
+    return plugins.module_name(plugins.METHODS, name) if own is None else own.module
 
 
 def build(spec: Mapping[str, Any]) -> Method:

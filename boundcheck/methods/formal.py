@@ -121,7 +121,6 @@ class Vector:
     """A sum of terms, each with its number. Only sums and multiples are defined; see the module."""
 
     __slots__ = ("_hash", "_sum", "terms")
-    __array_ufunc__ = None  # NumPy's functions do not take a formal vector apart
 
     def __init__(self, terms: Mapping[Term, Fraction] | None = None) -> None:
         self.terms: dict[Term, Fraction] = {t: c for t, c in (terms or {}).items() if c}
@@ -186,8 +185,14 @@ class Vector:
     def _refuse(self, what: str) -> NoReturn:
         raise NotAffine(
             f"a function of the round takes {what}; the exact engine reads sums of vectors, their multiples by exact "
-            "numbers, and gradients."
+            "numbers, and gradients; engine = 'sampled' carries it out."
         )
+
+    def __array_ufunc__(self, function: Any, *_: Any, **__: Any) -> NoReturn:
+        self._refuse(f"NumPy's {function.__name__} of a vector")
+
+    def __array_function__(self, function: Any, *_: Any, **__: Any) -> NoReturn:
+        self._refuse(f"NumPy's {function.__name__} of a vector")
 
     def __abs__(self) -> NoReturn:
         self._refuse("an absolute value of a vector")

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, cast
 
 import boundcheck.problems
-from boundcheck.core import plugins, providers
+from boundcheck.core import offered, plugins, providers
 from boundcheck.core.parameters import check_parameters
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems.problem import Problem
@@ -23,8 +23,10 @@ _NOT_KINDS = {
 
 
 def kinds() -> tuple[str, ...]:
-    """Names of the kinds of problem: those of this folder, of other rooms (`core.providers`) and of plug-ins."""
-    return tuple(sorted((*_shipped(), *plugins.names(plugins.PROBLEMS, _shipped()))))
+    """Names of the kinds of problem: of this folder, of other rooms (`core.providers`), plug-ins and loaded files."""
+    known = (*_shipped(), *plugins.names(plugins.PROBLEMS, _shipped()))
+    offered.refuse_taken("problems", known)
+    return tuple(sorted((*known, *offered.names("problems"))))
 
 
 def _shipped() -> tuple[str, ...]:
@@ -33,6 +35,9 @@ def _shipped() -> tuple[str, ...]:
 
 def module_name(kind: str) -> str:
     """The dotted name of the module of a kind, which need not exist."""
+    own = offered.find("problems", kind)
+    if own is not None:
+        return own.module
     if kind in plugins.names(plugins.PROBLEMS, _shipped()):
         return plugins.module_name(plugins.PROBLEMS, kind)
     return providers.module_name(providers.PROBLEMS, kind) or f"boundcheck.problems.{kind}"
@@ -56,6 +61,11 @@ def build(spec: Mapping[str, Any]) -> Problem:
 def _maker(kind: str) -> Callable[..., Problem]:
     if kind in _shipped():
         return importlib.import_module(module_name(kind)).build
+    own = offered.find("problems", kind)
+    if own is not None:
+        if not callable(own.value):
+            raise BadInput(f"the problem '{kind}' of {own.module} must be a function that gives a problem.")
+        return cast("Callable[..., Problem]", own.value)
     make = getattr(plugins.load(plugins.PROBLEMS, kind), "build", None)
     if not callable(make):
         raise plugins.refuse(plugins.PROBLEMS, kind, "has no function build(**parameters)")

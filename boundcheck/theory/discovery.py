@@ -20,6 +20,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from types import ModuleType
 
+from boundcheck.core import offered
 from boundcheck.core.loaded import LOADED
 from boundcheck.errors import BadInput, UnknownName, nearest
 from boundcheck.theory.quantities import is_measured
@@ -108,6 +109,8 @@ def _exported(module: str) -> Mapping[str, tuple[Statement, ...]]:
     """Statement name -> its readings, the best first, of one module."""
     found = imported(module)
     theorem, several = getattr(found, "theorem", None), getattr(found, "theorems", None)
+    if theorem is None and several is None and any(hasattr(found, export) for export in offered.EXPORTS):
+        return {}
     if isinstance(theorem, Theorem) and several is None:
         several = {module.rpartition(".")[2]: theorem}
     if not isinstance(several, Mapping) or not several or not all(isinstance(t, Theorem) for t in several.values()):

@@ -11,6 +11,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from boundcheck.core import offered
 from boundcheck.core.loaded import LOADED, Loaded, digest_of, sources_of
 from boundcheck.errors import BadInput
 from boundcheck.theory import discovery
@@ -56,6 +57,7 @@ def _is_paper(folder: Path) -> bool:
 def unload(name: str) -> None:
     """Forgets a loaded paper; nothing happens where none has this name."""
     if LOADED.pop(name, None) is not None:
+        offered.withdraw(name)
         _forget(name)
 
 
@@ -84,9 +86,9 @@ def _load(wanted: Loaded) -> None:
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
     try:
-        discovery.imported(name)
-        if not any(True for _ in discovery.all_statements(name)):
-            raise BadInput("it holds no module with `theorem` or `theorems`.")
+        provides = offered.take(discovery.imported(name))
+        if not provides and not any(True for _ in discovery.all_statements(name)):
+            raise BadInput("it holds no module with `theorem` or `theorems`, and no `methods` or `problems`.")
     except BadInput as error:
         unload(name)
         inner = place / place.name  # the package, where the folder of its project was given

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from boundcheck.core.digest import canonical
-from boundcheck.engines.simulate.lowering import lower
+from boundcheck.networks.engine.features import lower
 from boundcheck.errors import DataNotFetched
 from boundcheck.evidence.studies import load_studies
 from boundcheck.methods.build import build as build_method

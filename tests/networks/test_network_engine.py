@@ -13,8 +13,9 @@ import torch
 from neural_toys import Interrupted, Saving, classifier, perceptron
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.simulate import plan, reference
-from boundcheck.engines.simulate.lowering import lower
+from boundcheck.engines.simulate import plan
+from boundcheck.engines.simulate.rows import Rows
+from boundcheck.networks.engine.features import lower
 from boundcheck.engines.simulate.oracles import ArrayOracle
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build
@@ -126,9 +127,10 @@ def by_reference(method: Method, problem: Any, seeds: range, rounds: int = ROUND
     lowered = lower(method, clients_of(problem), rounds)
     oracle = ArrayOracle(problem.arrays())
     chosen = np.array(seeds, dtype=np.uint64)
-    state = reference.begin(lowered, oracle, problem.weights, chosen, np.zeros(problem.dim))
+    rows = Rows(lowered, oracle, problem.weights)
+    state = rows.begin(oracle, chosen, np.zeros(problem.dim))
     points = np.empty((len(chosen), rounds + 1, problem.dim))
-    reference.advance(lowered, oracle, chosen, state, 0, np.arange(rounds + 1), points)
+    rows.advance(chosen, state, 0, np.arange(rounds + 1), points)
     return points
 
 
