@@ -41,7 +41,9 @@ def take(module: ModuleType) -> bool:
     for export in EXPORTS:
         table: Any = getattr(module, export, {})
         if not isinstance(table, Mapping) or not all(isinstance(k, str) and k.isidentifier() for k in table):
-            raise BadInput(f"its `{export}` must be a table of names, such as {{'my_name': ...}}; it is {shown(table)}.")
+            raise BadInput(
+                f"its `{export}` must be a table of names, such as {{'my_name': ...}}; it is {shown(table)}."
+            )
         for key, value in table.items():
             held = _OFFERS.get((export, key))
             if held is not None:
@@ -72,4 +74,6 @@ def refuse_taken(export: str, shipped: Any) -> None:
     """Raises BadInput where a file has a name that is known without it."""
     for name in names(export):
         if name in shipped:
-            raise BadInput(f"'{name}' in the `{export}` of {_OFFERS[export, name].module} is taken; choose another name.")
+            raise BadInput(
+                f"'{name}' in the `{export}` of {_OFFERS[export, name].module} is taken; choose another name."
+            )

@@ -39,6 +39,7 @@ TIME = 7  # how long a piece of a client's work takes, one word each; round is 0
 REFERENCE = (
     8  # what a method draws once a round, such as whether a point is the next reference point: word 0; client is 0
 )
+UNIFORM = 9  # uniform numbers of a client's visit, one word for each coordinate
 
 MAX_BOUND = 1 << 24
 

@@ -14,10 +14,11 @@ from boundcheck.methods.kinds.composed import KINDS
 from boundcheck.methods.round import Rule
 
 # The functions of a round that a class may write, with what each is given.
-_FUNCTIONS = {
-    name: tuple(inspect.signature(getattr(Rule, name)).parameters)
-    for name in ("initial", "initial_client", "collect", "begin", "step", "direction", "solve", "upload", "keep", "combine", "receive", "numbers", "drawn")
-}  # fmt: skip
+_NAMES = (
+    *("initial", "initial_client", "collect", "begin", "step", "direction", "solve", "upload", "keep", "combine"),
+    *("receive", "numbers", "drawn"),
+)
+_FUNCTIONS = {name: tuple(inspect.signature(getattr(Rule, name)).parameters) for name in _NAMES}
 
 
 def kind_of_rule(name: str, given: Any) -> Kind:
@@ -36,15 +37,16 @@ def kind_of_rule(name: str, given: Any) -> Kind:
                 f"the method '{name}': its function {function}({', '.join(own)}) must take ({', '.join(wanted)})."
             )
     rule = given if is_dataclass(given) and "__dataclass_fields__" in vars(given) else dataclass(frozen=True)(given)
+    held: Any = rule
     own = tuple(
         p.Parameter(f.name, "a number of the round", f"as {f.type}", _reader(str(f.type)), f"functions.{f.name}",
                     p.NEEDED if f.default is MISSING else f.default)
-        for f in fields(rule)
+        for f in fields(held)
     )  # fmt: skip
     taken = {q.name for q in KINDS["composed"].declared} & {q.name for q in own}
     if taken:
         raise BadInput(f"the method '{name}': its field '{min(taken)}' is a parameter of every round; rename it.")
-    open_ = {f.name: anything for f in fields(rule)}
+    open_ = {f.name: anything for f in fields(held)}
     return Kind(
         dict,
         Form(aggregation=anything, server=anything, functions=Part(rule, **open_)),
@@ -61,4 +63,3 @@ def _reader(kind: str) -> p.Reader:
     if "int" in kind.split(" | "):
         return p.count
     return as_fraction
-

@@ -237,7 +237,8 @@ class Method:
         rules = [part for part in self._rules if part is not None]
         laws = [part.collecting for part in rules if part.collecting not in (None, "same")]
         drawn = any(law.fixed(0, clients) is None for law in (self.participation, *laws))
-        return drawn or self.local.is_random or any(part.draws for part in rules)
+        own = any(part.draws or part.uniforms for part in rules)
+        return drawn or self.local.is_random or own
 
     def context(self, clients: Clients) -> AggregationContext:
         """What the aggregation's coefficients may depend on."""

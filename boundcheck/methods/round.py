@@ -36,6 +36,15 @@ class Sent:
     rule: Any = None
 
 
+class _NoUniform(dict[str, Any]):
+    """What readers of formal vectors know of uniform numbers."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise NotAffine(
+            f"a function of the round takes the uniform numbers '{name}', of which exact engines know none."
+        )
+
+
 @dataclass
 class At:
     """What the functions of a round see.
@@ -46,7 +55,7 @@ class At:
     number of local steps, the sum of their step sizes and the weight of a proximal term. eta_g: of the server.
     clients: all of them. x0: the start. whole(v): the client's whole gradient; part(v, coordinates): v with all other
     coordinates 0; norm(v): its Euclidean norm, which no exact reader knows; minimiser(centre, shift, mu): see
-    `formal.Minimiser`; mean(name, shares): what all clients keep, in the mean.
+    `formal.Minimiser`; mean(name, shares): what all clients keep, in the mean. uniform: the visit's `Rule.uniforms`.
     """
 
     clients: Clients
@@ -69,6 +78,7 @@ class At:
     length: Any = None
     prox: Fraction = Fraction(0)
     norm: Callable[[Any], Any] = no_norm
+    uniform: Mapping[str, Any] = field(default_factory=_NoUniform)
 
     @property
     def index(self) -> int:
@@ -81,7 +91,8 @@ class Rule:
 
     kept_by_server, kept_by_clients: name -> whether it is a point (or else a difference or a gradient); the server
     keeps a point "x", which is what metrics measure. local: names of
-    the local vectors; the first is the model. collecting: None, "same" for the cohort of the round, or a participation
+    the local vectors; the first is the model. uniforms: names of vectors of independent uniform numbers below 1 that
+    are drawn for every visit. collecting: None, "same" for the cohort of the round, or a participation
     of its own, which is drawn independently. receives: whether clients of the cohort take over something after the
     server's step; needs_all: whether all clients take part in every round. steady: whether the numbers of rounds repeat
     after `repeats_after` rounds, from round `settled` on. For messages, kept_words: what makes the state large,
@@ -91,6 +102,7 @@ class Rule:
     kept_by_server: ClassVar[Mapping[str, bool]] = {"x": True}
     kept_by_clients: ClassVar[Mapping[str, bool]] = {}
     local: ClassVar[tuple[str, ...]] = ("y",)
+    uniforms: ClassVar[tuple[str, ...]] = ()
     receives: ClassVar[bool] = False
     needs_all: ClassVar[bool] = False
     settled: ClassVar[int] = 0

@@ -4,6 +4,8 @@ S. P. Karimireddy, Q. Rebjock, S. U. Stich, M. Jaggi, "Error Feedback Fixes Sign
 Schemes", 2019: Algorithm 1 and Counterexample 3.
 """
 
+from types import MappingProxyType
+
 import numpy as np
 
 from boundcheck.methods.round import At, Rule
@@ -20,7 +22,7 @@ class ErrorFeedback(Rule):
     """p = eta g(y) + e, d = |p|_1/dim sign(p), y <- y - d, e <- p - d: what was not sent is kept for the next step."""
 
     local = ("y", "e")
-    kept_by_clients = {"e": False}
+    kept_by_clients = MappingProxyType({"e": False})
 
     def begin(self, at: At):
         return {"y": at.server["x"], "e": at.client["e"]}

@@ -299,10 +299,12 @@ def test_a_method_with_functions_of_its_own_is_no_instance_of_the_kind_that_it_w
     assert algorithms(own, clients_of(PROBLEM)) == ()
 
 
-def test_the_sampled_engine_says_that_it_has_no_functions_of_a_round() -> None:
-    method = Method("own", Full(), GradientSteps(1), Constant(ETA), functions=FedLin())
-    with pytest.raises(Unsupported, match="functions of its own"):
-        run_sampled(method, PROBLEM, 1, range(2), ["dist2"], (1,))
+@pytest.mark.parametrize("path", ["numpy", "numba"])
+def test_simulated_runs_carry_functions_of_a_round(path: Any) -> None:
+    method = Method("own", Full(), GradientSteps(2), Constant(ETA), functions=FedLin())
+    exact = run(method, PROBLEM, rounds=[1, 3], metrics=["dist2"], arithmetic="rational").exact["dist2"]
+    found = run_sampled(method, PROBLEM, 3, range(2), ["dist2"], (1, 3), path=path)
+    assert found.values["dist2"] == pytest.approx([float(v) for v in exact], rel=1e-13)
 
 
 def test_step_sizes_by_iteration_reach_the_functions() -> None:

@@ -17,9 +17,9 @@ import torch
 
 from boundcheck.core.digest import code_digest
 from boundcheck.core.store import Checkpoint, Store
-from boundcheck.networks.engine.features import lower
 from boundcheck.evidence.stored import code_of, run_or_recall
 from boundcheck.methods.build import build as build_method
+from boundcheck.networks.engine.features import lower
 from boundcheck.networks.engine.visits import visits_of
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of

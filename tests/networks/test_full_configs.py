@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from boundcheck.core.digest import canonical
-from boundcheck.networks.engine.features import lower
 from boundcheck.errors import DataNotFetched
 from boundcheck.evidence.studies import load_studies
 from boundcheck.methods.build import build as build_method
 from boundcheck.networks import problem as neural
+from boundcheck.networks.engine.features import lower
 from boundcheck.networks.engine.task import resolved
 from boundcheck.networks.study.runs import _resolved  # pyright: ignore[reportPrivateUsage]
 from boundcheck.networks.study.spec import Spec, problem_spec, settings

@@ -14,9 +14,8 @@ from neural_toys import Interrupted, Saving, classifier, perceptron
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.simulate import plan
-from boundcheck.engines.simulate.rows import Rows
-from boundcheck.networks.engine.features import lower
 from boundcheck.engines.simulate.oracles import ArrayOracle
+from boundcheck.engines.simulate.rows import Rows
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build
 from boundcheck.methods.method import Method
@@ -46,6 +45,7 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.networks.engine import losses
 from boundcheck.networks.engine.device import Settings
+from boundcheck.networks.engine.features import lower
 from boundcheck.networks.engine.run import NeuralCurve, run_neural
 from boundcheck.networks.engine.visits import visits_of
 from boundcheck.networks.own_module import own_module

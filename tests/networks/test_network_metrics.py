@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from boundcheck.networks.engine.features import lower
 from boundcheck.engines.simulate.metrics import discrepancy
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build as method
 from boundcheck.networks.engine.device import Settings
+from boundcheck.networks.engine.features import lower
 from boundcheck.networks.engine.metrics import measures, metrics_of, passes_of, surrogate_weights
 from boundcheck.networks.engine.passes import Passes
 from boundcheck.networks.engine.task import task_of

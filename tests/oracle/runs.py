@@ -19,7 +19,7 @@ from boundcheck.problems.problem import Problem
 from boundcheck.setting.metrics import ROUND_METRICS
 from tests.oracle.instances import METHODS, ONE_CLIENT, QUADRATICS
 
-SAMPLED = [kind for kind in METHODS if kind not in ("fedlin", "mime")]  # no functions of a round in the sampled engine
+SAMPLED = list(METHODS)
 ROUNDS = (1, 3)
 SEEDS = range(5, 8)
 METRICS = ("dist2", "gap", "grad2")

@@ -32,7 +32,7 @@ class _HasArrays(Protocol):
 class Runner:
     """How seeds are carried out. path: "numpy" or "numba"; why: what keeps the run from the compiled path.
 
-    begin(seeds, start): the state before round 0 (S, parts, d). advance: see `Rows.advance`. look: see `Rows.look`.
+    begin(seeds, start): the state before round 0 (S, parts, d). advance, look, tried: see `Rows`.
     """
 
     path: str
@@ -41,6 +41,7 @@ class Runner:
     advance: Callable[[Words, Floats, int, Ints, Floats], None]
     look: Callable[[Words, Floats, int, Asked], None]
     oracle: Oracle
+    tried: Callable[[Floats], None]
 
     def epoch_starts(self, seeds: Words, state: Floats, round_index: int, epochs: int) -> Floats:
         """The points before each of so many epochs of a round; shape (S, epochs, d)."""
@@ -123,7 +124,7 @@ def choose_path(path: str, problem: Problem, lowered: Lowered, arrays: Arrays | 
     if path == "numba" and why:
         raise Unsupported(f"{why}; use path='numpy' or path='auto'.")
     taken = "numba" if path != "numpy" and not why else "numpy"
-    return Runner(taken, why, partial(rows.begin, oracle), advance, look, oracle)
+    return Runner(taken, why, partial(rows.begin, oracle), advance, look, oracle, rows.tried)
 
 
 def _look(compiled: Any, rows: Rows, seeds: Words, state: Floats, round_index: int, asked: Asked) -> None:

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from boundcheck.core import streams
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate import planning
@@ -22,7 +23,10 @@ from boundcheck.engines.simulate.cohorts import counted
 from boundcheck.engines.simulate.lowering import Lowered, Member
 from boundcheck.engines.simulate.oracles import LazyOracle, Oracle, Whole
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
+from boundcheck.methods.reading import Reading
 from boundcheck.methods.round import At, Rule, Sent
+
+ANY = ("...",)  # any names may be sent
 
 
 class Vectors(np.ndarray[Any, Any]):
@@ -172,15 +176,40 @@ class Rows:
             name = self.lowered.method.name
             raise BadInput(f"{name}: the function {function.__name__} of its round fails: {what}.") from error
 
+    def _named(self, found: Any, allowed: Sequence[str], function: str, shape: tuple[int, int]) -> dict[str, Any]:
+        """What a function returned, by name. Raises BadInput for other names and shapes from a user's own."""
+        first = allowed[0] if allowed else "nothing"
+        named: dict[str, Any] = dict(found) if isinstance(found, Mapping) else {first: found}
+        if self.lowered.method.functions is None:
+            return named
+        where = f"{self.lowered.method.name}: the function {function} of its round gives"
+        for name, value in named.items():
+            if name not in allowed and allowed != ANY:
+                raise BadInput(f"{where} '{name}', which is none of {', '.join(allowed) or 'nothing'}.")
+            own = value.vector if isinstance(value, Sent) else value
+            try:
+                size = np.broadcast_shapes(np.shape(own), shape)
+            except ValueError:
+                size = None
+            if size != shape or not np.issubdtype(np.asarray(own).dtype, np.floating):
+                raise BadInput(
+                    f"{where} '{name}' of shape {np.shape(own)}, which is no vector; vectors have one row for each "
+                    "seed and their coordinates last."
+                )
+        return named
+
     def begin(self, oracle: Whole, seeds: Words, start: Floats) -> Floats:
         """The state of each seed before round 0; shape (S, parts, d). start: x_0 (d,)."""
         lowered, rule, dim = self.lowered, self.rule, len(start)
         x0 = vectors(start[None])
-        kept: dict[int, Mapping[str, Any]] = {}
+        kept: dict[int, dict[str, Any]] = {}
 
         def own(i: int) -> Mapping[str, Any]:
             if i not in kept:
-                kept[i] = self._call(rule.initial_client, self._at(1, dim, i, oracle, x0=x0))
+                found = self._call(rule.initial_client, self._at(1, dim, i, oracle, x0=x0))
+                kept[i] = self._named(found, lowered.kept, "initial_client", (1, dim))
+                for name in set(lowered.kept) - set(kept[i]):
+                    kept[i][name] = x0 if rule.kept_by_clients[name] else np.zeros((1, dim))
             return kept[i]
 
         def mean(name: str, shares: Sequence[Fraction]) -> Any:
@@ -190,7 +219,7 @@ class Rows:
             return vectors(total)
 
         at = self._at(1, dim, None, oracle, x0=x0, mean=mean)
-        first = self._call(rule.initial, at)
+        first = self._named(self._call(rule.initial, at), lowered.server, "initial", (1, dim))
         state = np.zeros((len(seeds), lowered.parts, dim))
         for k, name in enumerate(lowered.server):
             state[:, k] = first[name] if name in first else x0 if rule.kept_by_server[name] else 0.0
@@ -227,6 +256,37 @@ class Rows:
     def look(self, seeds: Words, state: Floats, round_index: int, asked: Asked) -> None:
         """Look into the round that follows `state`, which stays as it is."""
         self._round(seeds, state.copy(), round_index, [], asked)
+
+    def tried(self, start: Floats) -> None:
+        """Raises BadInput where a user's own functions do not do with rows what the reader relies on.
+
+        Two rounds of two seeds are run, twice and one by one: what is random must be declared, and no row may rest on
+        another one.
+        """
+        if self.lowered.method.functions is None:
+            return
+        name, seeds = self.lowered.method.name, np.array([1, 2], dtype=np.uint64)
+        Reading(self.rule, self.lowered.known, self.lowered.method.server.factor, name).check(len(start))
+
+        def ran(chosen: Words) -> Floats:
+            state = self.begin(self.oracle, chosen, start)
+            for r in range(2):
+                self._round(chosen, state, r, [])
+            return state
+
+        with np.errstate(all="ignore"):
+            both, again = ran(seeds), ran(seeds)
+            alone = np.concatenate([ran(seeds[:1]), ran(seeds[1:])])
+        if not np.array_equal(both, again, equal_nan=True):
+            raise BadInput(
+                f"{name}: the functions of its round give two answers for one input; what is random is declared, by "
+                "`drawn` and `uniforms`."
+            )
+        if not np.allclose(both, alone, rtol=1e-9, atol=0, equal_nan=True):
+            raise BadInput(
+                f"{name}: the functions of its round mix the rows of different seeds; sums and norms go over the last "
+                "axis, as at.norm does."
+            )
 
     def numbers(self, seeds: Words, r: int, dim: int) -> dict[str, Any]:
         """The numbers of a round: floats, columns of them where they are drawn, and what is no number."""
@@ -269,7 +329,7 @@ class Rows:
                 self._keep(state, member, p, rows, kept)
         sums = _Named({name: vectors(v) for name, v in total.items()}, (count, dim))
         at = self._at(count, dim, None, server=server, number=number, collected=collected, total=sums)
-        after = self._call(rule.combine, sums, at)
+        after = self._named(self._call(rule.combine, sums, at), lowered.server, "combine", (count, dim))
         for k, name in enumerate(lowered.server):
             if name in after:
                 state[:, k] = after[name]
@@ -279,7 +339,8 @@ class Rows:
                 for member, _, rows in position:
                     held = self._held(state, member, p, rows)
                     at = self._of(member.client, rows, dim, number, new, collected, held, sums)
-                    self._keep(state, member, p, rows, self._call(rule.receive, at))
+                    found = self._named(self._call(rule.receive, at), lowered.kept, "receive", (len(rows), dim))
+                    self._keep(state, member, p, rows, found)
 
     def _groups(
         self, seeds: Words, r: int, cohorts: list[tuple[int, ...]], common: list[int | None], position: int
@@ -349,7 +410,9 @@ class Rows:
                 at = self._of(client, rows, shape[1], {}, {}, {}, {})
                 at.server = seen if len(rows) == len(seeds) else _Picked(seen, rows)
                 at.number = numbers if len(rows) == len(seeds) else _Picked(numbers, rows)
-                for name, sent in self._call(self.rule.collect, at).items():
+                found = self._call(self.rule.collect, at)
+                for name, value in self._named(found, ANY, "collect", (len(rows), shape[1])).items():
+                    sent = value if isinstance(value, Sent) else Sent(value)
                     weight = np.array([lowered.weighing(sent.rule, collecting=True).of(drawn[s])[client] for s in own])
                     total.setdefault(name, np.zeros(shape))[rows] += weight[:, None] * np.asarray(sent.vector)
         if steady and not numbers.asked:
@@ -361,13 +424,14 @@ class Rows:
     ) -> tuple[Floats, dict[str, Sent], Mapping[str, Any]]:
         """What a client ends with, sends and keeps, for each of its seeds."""
         lowered, rule = self.lowered, self.rule
-        names: tuple[str, ...] = rule.local
+        names: Any = rule.local
         sizes, scale = lowered.step_sizes(r), member.scale[choice]
         at.steps, at.prox = member.steps[choice], member.prox[choice]  # pyright: ignore[reportAttributeAccessIssue]
-        begun = self._call(rule.begin, at)
+        shape = np.shape(at.zero)
         local: dict[str, Any] = dict.fromkeys(names, at.zero)
-        local.update(begun if isinstance(begun, Mapping) else {names[0]: begun})
+        local.update(self._named(self._call(rule.begin, at), names, "begin", shape))
         at.start = local[names[0]]
+        at.uniform = {name: self._uniform(seeds, r, member.client, k, shape) for k, name in enumerate(rule.uniforms)}
         at.length = float(sizes.sum() if len(sizes) > 1 else sizes[0] * at.steps) * scale
         if asked is not None:
             asked.before = []
@@ -378,8 +442,18 @@ class Rows:
         else:
             local = self._steps(seeds, r, member.client, at, local, sizes * scale, asked)
         ends = local if len(names) > 1 else local[names[0]]
-        sent = {k: v if isinstance(v, Sent) else Sent(v) for k, v in self._call(rule.upload, ends, at).items()}
-        return np.asarray(local[names[0]]), sent, self._call(rule.keep, ends, at)
+        sent = self._named(self._call(rule.upload, ends, at), ANY, "upload", shape)
+        sent = {k: v if isinstance(v, Sent) else Sent(v) for k, v in sent.items()}
+        return (
+            np.asarray(local[names[0]]),
+            sent,
+            self._named(self._call(rule.keep, ends, at), lowered.kept, "keep", shape),
+        )
+
+    def _uniform(self, seeds: Words, r: int, client: int, number: int, shape: tuple[int, ...]) -> Any:
+        """Independent uniform numbers below 1, one for each coordinate."""
+        words = streams.words(seeds, streams.UNIFORM, r, client, number * shape[1], shape[1])
+        return vectors((words >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
     def _subproblem(self, at: At, client: int, rows: Ints, y: Floats) -> Solve:
         found: list[Solve] = []
@@ -397,7 +471,7 @@ class Rows:
         self, seeds: Words, r: int, client: int, at: At, local: dict[str, Any], sizes: Floats, asked: Asked | None
     ) -> dict[str, Any]:
         lowered, rule, full = self.lowered, self.rule, self.lowered.whole
-        names: tuple[str, ...] = rule.local
+        names: Any = rule.local
         size = self.oracle.size(client)
         samples = None if full else planning.draw_samples(lowered, seeds, r, client, size, at.steps)
         used = 0
@@ -414,7 +488,8 @@ class Rows:
 
             at.eta = float(sizes[k if len(sizes) > 1 else 0])
             found = self._call(rule.step, local if len(names) > 1 else local[names[0]], gradient, at)
-            local = dict(found) if isinstance(found, Mapping) else {names[0]: found}
+            after = self._named(found, names, "step", np.shape(at.zero))
+            local = after if len(after) == len(names) else {**local, **after}
         return local
 
 

@@ -137,6 +137,7 @@ def run_sampled(
             f"the start of '{problem.name}' is above the largest number in double precision, 1.8e308, with which the "
             "sampled engine computes; take a smaller start."
         )
+    runner.tried(start)
     out = {name: np.empty((len(runs), len(recorded))) for name in names}
 
     def work(first_row: int, job: Job) -> bool:

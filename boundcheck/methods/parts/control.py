@@ -14,9 +14,8 @@ from typing import Any, ClassVar, Literal
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients, Repeated
-from boundcheck.methods.parts.aggregation import Aggregation, PerClient, Same
 from boundcheck.methods.parts.participation import Full
-from boundcheck.methods.round import At, Rule, Sent
+from boundcheck.methods.round import PLAIN, At, Rule, Sent
 
 UPDATES = ("gradient", "difference")
 STARTS = ("zero", "gradient")
@@ -46,9 +45,9 @@ class _Weighted(Rule):
             return clients.weights
         return Repeated(Fraction(1, clients.count), clients.count)
 
-    def summing(self, clients: Clients) -> Aggregation:
-        """The same as weights of what is sent."""
-        return PerClient(tuple(clients.weights)) if self.weights == "data" else Same(Fraction(1, clients.count))
+    def share(self, at: At) -> Fraction:
+        """s_i of the client at work."""
+        return at.clients.weights[at.index] if self.weights == "data" else Fraction(1, at.clients.count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +101,7 @@ class ControlVariates(_Weighted):
 
     def upload(self, y: Any, at: At) -> Mapping[str, Any]:
         gained = self._renewed(y, at) - at.client["c"]
-        return {"x": y - at.start, "c": Sent(gained, self.summing(at.clients))}
+        return {"x": y - at.start, "c": Sent(self.share(at) * gained, PLAIN)}
 
     def keep(self, y: Any, at: At) -> Mapping[str, Any]:
         return {"c": self._renewed(y, at)}
@@ -161,7 +160,7 @@ class ReferencePoint(_Weighted):
         return (Fraction(1, phase + 1), {"taken": 1}), (Fraction(phase, phase + 1), {"taken": 0})
 
     def collect(self, at: At) -> Mapping[str, Sent]:
-        return {"g": Sent(at.whole(at.server["r"]), self.summing(at.clients))}
+        return {"g": Sent(self.share(at) * at.whole(at.server["r"]), PLAIN)}
 
     def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
         return g(y) + self.sign * (at.collected["g"] - at.whole(at.server["r"]))

@@ -23,8 +23,8 @@ class Visits:
     """V visits, seed after seed, in the order of the cohorts.
 
     seed: number of the seed; position: of the client among the members of its cohort. steps: local steps; eta: their
-    size; prox: mu; factor, share: see `Lowered.factors`. samples: rows of the problem's data that are visited, those of visit v
-    from first[v] on; empty where whole gradients are taken.
+    size; prox: mu; factor, share: see `Lowered.factors`. samples: rows of the problem's data that are visited, those of
+    visit v from first[v] on; empty where whole gradients are taken.
     """
 
     seed: Ints
