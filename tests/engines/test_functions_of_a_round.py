@@ -302,7 +302,7 @@ def test_a_method_with_functions_of_its_own_is_no_instance_of_the_kind_that_it_w
 @pytest.mark.parametrize("path", ["numpy", "numba"])
 def test_simulated_runs_carry_functions_of_a_round(path: Any) -> None:
     method = Method("own", Full(), GradientSteps(2), Constant(ETA), functions=FedLin())
-    exact = run(method, PROBLEM, rounds=[1, 3], metrics=["dist2"], arithmetic="rational").exact["dist2"]
+    exact = run_exact(method, PROBLEM, [1, 3], ["dist2"], arithmetic=Arithmetic.RATIONAL).exact["dist2"]
     found = run_sampled(method, PROBLEM, 3, range(2), ["dist2"], (1, 3), path=path)
     assert found.values["dist2"] == pytest.approx([float(v) for v in exact], rel=1e-13)
 
