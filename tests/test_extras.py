@@ -43,14 +43,15 @@ def test_the_table_and_the_extras_name_the_same_packages() -> None:
     (every,) = PROJECT["optional-dependencies"]["all"]
     assert set(re.findall(r"\w+", every)) - {"boundcheck"} == set(extras)
     for extra, found in extras.items():
-        assert found == {package.lower() for package, own in PACKAGES.values() if own == extra}, extra
+        assert found - {"boundcheck"} == {package.lower() for package, own in PACKAGES.values() if own == extra}, extra
     assert {extra for _, extra in PACKAGES.values()} - {""} == set(extras)
 
 
 def test_optional_packages_are_imported_inside_functions() -> None:
     outside = re.compile(rf"^(?:import|from) (?:{'|'.join(PACKAGES)})\b", re.MULTILINE)
     assert outside.search("import sys\nfrom torch import nn\n")
-    for path in sorted((ROOT / "boundcheck").rglob("*.py")):
+    compiled = ROOT / "boundcheck" / "engines" / "simulate" / "kernel.py"  # which is imported inside functions alone
+    for path in sorted({*(ROOT / "boundcheck").rglob("*.py")} - {compiled}):
         assert not outside.search(path.read_text(encoding="utf-8")), path
 
 

@@ -20,6 +20,7 @@ PACKAGES: Mapping[str, tuple[str, str]] = {
     "fsspec": ("fsspec", "cluster"),
     "jax": ("jax", ""),
     "matplotlib": ("matplotlib", "figures"),
+    "numba": ("numba", "fast"),
     "pandas": ("pandas", ""),
     "polars": ("polars", ""),
     "pyarrow": ("pyarrow", "data"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from boundcheck.core.extras import missing
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate.lowering import Lowered
@@ -93,6 +95,8 @@ def _not_compiled(problem: Problem, lowered: Lowered, source: Arrays | LazyProbl
     """What keeps a run from the compiled path; "" where nothing does, as far as the problem tells."""
     if source is None:
         return f"problem '{problem.name}' has no flat arrays, which the compiled path needs"
+    if importlib.util.find_spec("numba") is None:
+        return missing("numba", "the compiled path")
     if lowered.sampling == "exact":
         return "the compiled path solves no subproblem exactly"
     everyone = lowered.gradients is not None and lowered.gradients.largest == lowered.clients

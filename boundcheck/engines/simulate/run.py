@@ -179,6 +179,7 @@ def run_sampled(
     info: dict[str, object] = {
         "engine": "sampled",
         "path": runner.path,
+        **({"why_numpy": runner.why} if runner.why else {}),
         "generator": "Philox4x32-10",
         "precision": "float64",
         "seeds": {"start": wanted.start, "step": wanted.step, "count": rows},
