@@ -1,18 +1,12 @@
-"""SCAFFOLD, SAGA and SVRG as their papers print them: plain loops over NumPy arrays, in fractions or doubles.
-
-A loop asks its `source` for every random choice. `Enumerated` goes through all of them; `Planned` takes those of the
-sampled engine's plan.
-"""
+"""SCAFFOLD, SAGA and SVRG as their papers print them: plain loops over NumPy arrays, with the choices of a plan."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from exact_brute import Choices
 
 from boundcheck.core import streams
 from boundcheck.engines.sampled import Plan
@@ -20,46 +14,14 @@ from boundcheck.engines.sampled import Plan
 Samples = Sequence[tuple[np.ndarray, np.ndarray]]  # of one client: A (d, d) and b (d,) of each sample
 
 
-class Source(Protocol):
-    """Who takes part, which samples the steps use, and which point becomes the next reference point."""
-
-    def cohort(self, r: int) -> Sequence[int]: ...
-    def batches(self, r: int, client: int) -> Sequence[Sequence[int]]: ...
-    def reference(self, epoch: int, inner: int) -> int: ...
+def vector(values: Sequence[Any]) -> np.ndarray:
+    """The numbers as fractions."""
+    return np.array([Fraction(v) for v in values], dtype=object)
 
 
-@dataclass
-class Enumerated:
-    """cohorts: those that are equally likely. work: r, client, choices -> samples of each step."""
-
-    choices: Choices
-    cohorts: Sequence[Sequence[int]]
-    work: Callable[[int, Choices], Sequence[Sequence[int]]]
-
-    def cohort(self, r: int) -> Sequence[int]:
-        return self.choices.one(self.cohorts)
-
-    def batches(self, r: int, client: int) -> Sequence[Sequence[int]]:
-        return self.work(client, self.choices)
-
-    def reference(self, epoch: int, inner: int) -> int:
-        return self.choices.one(range(inner))
-
-
-@dataclass
-class Planned:
-    """The choices of one seed of the sampled engine."""
-
-    plan: Plan
-
-    def cohort(self, r: int) -> Sequence[int]:
-        return self.plan.cohort(r)
-
-    def batches(self, r: int, client: int) -> Sequence[Sequence[int]]:
-        return self.plan.batches(r, client)
-
-    def reference(self, epoch: int, inner: int) -> int:
-        return int(streams.below(streams.words([self.plan.seed], 8, epoch, 0, 0, 1), inner)[0, 0])
+def reference(plan: Plan, epoch: int, inner: int) -> int:
+    """Which point of an epoch becomes the next reference point."""
+    return int(streams.below(streams.words([plan.seed], 8, epoch, 0, 0, 1), inner)[0, 0])
 
 
 def gradient(samples: Samples, x: np.ndarray, batch: Sequence[int] | None = None) -> np.ndarray:
@@ -67,30 +29,8 @@ def gradient(samples: Samples, x: np.ndarray, batch: Sequence[int] | None = None
     return sum(samples[j][0] @ x - samples[j][1] for j in chosen) / len(chosen)
 
 
-def whole(clients: Sequence[Samples], steps: int) -> Callable[[int, Choices], Sequence[Sequence[int]]]:
-    """So many steps with all samples of the client."""
-    return lambda i, _: [range(len(clients[i]))] * steps
-
-
-def reshuffled(clients: Sequence[Samples], epochs: Sequence[int]) -> Callable[[int, Choices], Sequence[Sequence[int]]]:
-    """Single samples in a fresh order in each of so many epochs; the number is drawn where there are several."""
-
-    def work(i: int, choices: Choices) -> Sequence[Sequence[int]]:
-        found: list[Sequence[int]] = []
-        for _ in range(choices.one(epochs)):
-            found += [[j] for j in choices.one(list(itertools.permutations(range(len(clients[i])))))]
-        return found
-
-    return work
-
-
-def replaced(clients: Sequence[Samples], steps: int) -> Callable[[int, Choices], Sequence[Sequence[int]]]:
-    """So many steps, each with a fresh sample."""
-    return lambda i, choices: [[choices.one(range(len(clients[i])))] for _ in range(steps)]
-
-
 def scaffold(
-    clients: Sequence[Samples], x: Any, source: Source, rounds: int, eta: Any, eta_g: Any, option: str,
+    clients: Sequence[Samples], x: Any, source: Plan, rounds: int, eta: Any, eta_g: Any, option: str,
     start: str = "zero", weights: Sequence[Any] | None = None, inclusion: Sequence[Any] | None = None,
 ) -> list[np.ndarray]:  # fmt: skip
     """Algorithm 1 of Karimireddy et al.; the server's points. With weights: w_i/p_i, w_i in the place of 1/|S|, 1/N."""
@@ -127,7 +67,7 @@ def scaffold(
     return points
 
 
-def saga(clients: Sequence[Samples], x: Any, source: Source, steps: int, eta: Any) -> list[np.ndarray]:
+def saga(clients: Sequence[Samples], x: Any, source: Plan, steps: int, eta: Any) -> list[np.ndarray]:
     """Algorithm 1 of Defazio et al., with a table of points phi_i."""
     n = len(clients)
     phi, points = [x] * n, [x]
@@ -141,7 +81,7 @@ def saga(clients: Sequence[Samples], x: Any, source: Source, steps: int, eta: An
 
 
 def svrg(
-    clients: Sequence[Samples], w: Any, source: Source, epochs: int, m: int, eta: Any, option: str
+    clients: Sequence[Samples], w: Any, source: Plan, epochs: int, m: int, eta: Any, option: str
 ) -> list[np.ndarray]:
     """Figure 1 of Johnson and Zhang; the points w_t of the steps, with the next reference point for w_m."""
     n, tilde, points = len(clients), w, [w]
@@ -154,7 +94,7 @@ def svrg(
         if option == "last":
             tilde = inner[m]
         elif option == "random":
-            tilde = inner[source.reference(s, m)]
+            tilde = inner[reference(source, s, m)]
         else:
             tilde = sum(inner[:m]) / m
         points += [*inner[1:m], tilde]

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from control_loops import gradient
-from exact_brute import vector
+from control_loops import gradient, vector
 from test_control_variates import EQUAL, OPTIONS, START, UNEQUAL, UNIFORM2, data, minimiser, problem
 
 from boundcheck.engines.exact.spectral import contraction

@@ -1,16 +1,14 @@
-"""Control variates against plain loops: exact expectations over all choices, sampled seeds with the same plan."""
+"""Sampled seeds of methods with control variates against plain loops with the same plan."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from control_loops import Enumerated, Planned, Samples, replaced, reshuffled, saga, scaffold, svrg, whole
-from exact_brute import Choices, expectation, vector
+from control_loops import Samples, saga, scaffold, svrg, vector
 
 from boundcheck.engines.run import run
 from boundcheck.engines.sampled import plan, run_sampled
@@ -30,9 +28,7 @@ SAMPLES = [
     [([["1/4", "0"], ["0", "1/2"]], ["1/2", "0"]), ([["1/4", "0"], ["0", "1/2"]], ["0", "-1"])],
 ]
 START = ["1", "-1"]
-ETA, ETA_G = F(1, 4), F(3, 2)
 UNIFORM2 = {"kind": "uniform", "size": 2}
-PAIRS = [*itertools.combinations(range(3), 2)]
 OPTIONS = {"scaffold": "II", "scaffold_option_1": "I"}
 
 
@@ -67,105 +63,12 @@ def dist2(points: list[np.ndarray], least: np.ndarray) -> np.ndarray:
     return np.array([((x - least) ** 2).sum() for x in points])
 
 
-EXACT = {
-    "everyone": ({"K": 3}, [range(3)], lambda c: whole(c, 3)),
-    "two of three": ({"K": 2, "participation": UNIFORM2}, PAIRS, lambda c: whole(c, 2)),
-    "orders": ({"E": 1, "participation": UNIFORM2}, PAIRS, lambda c: reshuffled(c, [1])),
-    "epochs drawn": (
-        {"E": {"low": 1, "high": 2}, "participation": {"kind": "pattern", "cohorts": [[0, 1]]}},
-        [[0, 1]],
-        lambda c: reshuffled(c, [1, 2]),
-    ),
-    "fresh samples": ({"K": 2, "batch": 1, "participation": UNIFORM2}, PAIRS, lambda c: replaced(c, 2)),
-}
-
-
-@pytest.mark.parametrize(("kind", "start"), [("scaffold", "zero"), ("scaffold_option_1", "gradient")])
-@pytest.mark.parametrize("case", EXACT)
-def test_scaffold_in_expectation_is_the_mean_over_all_choices(case: str, kind: str, start: str) -> None:
-    given, cohorts, work = EXACT[case]
-    rounds = 3 if case in ("everyone", "two of three") else 2
-    least = minimiser(EQUAL)
-
-    def one(choices: Choices) -> np.ndarray:
-        clients = data(F)
-        source = Enumerated(choices, cohorts, work(clients))
-        return dist2(scaffold(clients, vector(START), source, rounds, ETA, ETA_G, OPTIONS[kind], start), least)
-
-    method = build({"kind": kind, "eta_l": ETA, "eta_g": ETA_G, "start": start, **given})
-    curve = run(method, problem(EQUAL), rounds=range(rounds + 1), metrics=["dist2"], arithmetic="rational")
-    assert list(curve.exact["dist2"]) == list(expectation(one))
-
-
-ANY_COHORT = [*itertools.chain.from_iterable(itertools.combinations(range(3), k) for k in range(4))]
-LAWS = {
-    "uniform": (UNIFORM2, PAIRS, [F(2, 3)] * 3),
-    "independent": ({"kind": "independent", "probabilities": ["1/2"] * 3}, ANY_COHORT, [F(1, 2)] * 3),
-    "subsets": (
-        {"kind": "subsets", "subsets": [[0, 1], [2], [0, 2]], "probabilities": ["1/3"] * 3},
-        [(0, 1), (2,), (0, 2)],
-        [F(2, 3), F(1, 3), F(2, 3)],
-    ),
-}
-
-
-@pytest.mark.parametrize("weights", ["data", "uniform"])
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("kind", OPTIONS)
-def test_any_law_of_the_cohort_and_both_weights(kind: str, law: str, weights: str) -> None:
-    """With weights of the data differences count w_i/p_i, in the mean of the variates w_i."""
-    participation, cohorts, inclusion = LAWS[law]
-    least, more = minimiser(UNEQUAL), (UNEQUAL, inclusion) if weights == "data" else ()
-
-    def one(choices: Choices) -> np.ndarray:
-        clients = data(F)
-        source = Enumerated(choices, cohorts, whole(clients, 2))
-        return dist2(
-            scaffold(clients, vector(START), source, 2, ETA, ETA_G, OPTIONS[kind], "gradient", *more), least
-        )  # fmt: skip
-
-    given = {"K": 2, "weights": weights, "participation": participation, "start": "gradient"}
-    method = build({"kind": kind, "eta_l": ETA, "eta_g": ETA_G, **given})
-    curve = run(method, problem(UNEQUAL), rounds=range(3), metrics=["dist2"], arithmetic="rational")
-    assert list(curve.exact["dist2"]) == list(expectation(one))
-
-
-def test_saga_in_expectation_is_the_mean_over_all_choices() -> None:
-    least = minimiser(EQUAL)
-
-    def one(choices: Choices) -> np.ndarray:
-        clients = data(F)
-        source = Enumerated(choices, [[0], [1], [2]], whole(clients, 1))
-        return dist2(saga(clients, vector(START), source, 5, ETA), least)
-
-    curve = run(build({"kind": "saga", "eta": ETA}), problem(EQUAL), rounds=range(6), arithmetic="rational")
-    assert list(curve.exact["dist2"]) == list(expectation(one))
-    same = build({"kind": "scaffold", "K": 1, "participation": {**UNIFORM2, "size": 1}, "eta_l": ETA,
-                  "start": "gradient"})  # fmt: skip
-    again = run(same, problem(EQUAL), rounds=range(6), arithmetic="rational")
-    assert again.exact["dist2"] == curve.exact["dist2"]
-
-
-@pytest.mark.parametrize(("epochs", "inner"), [(2, 2), (1, 3)])
-@pytest.mark.parametrize("option", ["last", "random", "average"])
-def test_svrg_in_expectation_is_the_mean_over_all_choices(option: str, epochs: int, inner: int) -> None:
-    least = minimiser(EQUAL)
-
-    def one(choices: Choices) -> np.ndarray:
-        clients = data(F)
-        source = Enumerated(choices, [[0], [1], [2]], whole(clients, 1))
-        return dist2(svrg(clients, vector(START), source, epochs, inner, ETA, option), least)
-
-    kind = "svrg" if option == "last" else f"svrg_{option}"
-    method = build({"kind": kind, "eta": ETA, "inner": inner})
-    curve = run(method, problem(EQUAL), rounds=range(epochs * inner + 1), metrics=["dist2"], arithmetic="rational")
-    assert list(curve.exact["dist2"]) == list(expectation(one))
-
-
-# --- the sampled engine -------------------------------------------------------------------------------------------
-
 SAMPLED = {
-    **{name: given for name, (given, *_) in EXACT.items()},
+    "everyone": {"K": 3},
+    "two of three": {"K": 2, "participation": UNIFORM2},
+    "orders": {"E": 1, "participation": UNIFORM2},
+    "epochs drawn": {"E": {"low": 1, "high": 2}, "participation": {"kind": "pattern", "cohorts": [[0, 1]]}},
+    "fresh samples": {"K": 2, "batch": 1, "participation": UNIFORM2},
     "independent": {"K": 2, "participation": {"kind": "independent", "probabilities": ["1/2", "1/3", "3/4"]}},
     "in turn": {"K": 2, "batch": 2, "participation": {"kind": "pattern", "cohorts": [[0, 1], [2], []]}},
 }
@@ -181,7 +84,7 @@ def test_a_sampled_run_of_scaffold_is_the_loop_with_the_same_plan(case: str, kin
     curve = run_sampled(method, own, 12, range(3, 6), ["dist2"], range(13), path=path)
     least = minimiser(UNEQUAL).astype(float)
     for row, seed in zip(curve.samples["dist2"], range(3, 6), strict=True):
-        source = Planned(plan(method, clients_of(own), seed, 12))
+        source = plan(method, clients_of(own), seed, 12)
         points = scaffold(
             data(float), np.array([1.0, -1.0]), source, 12, 0.2, 0.5, OPTIONS[kind], "gradient",
             *(([0.5, 1 / 3, 1 / 6], [0.5, 1 / 3, 0.75]) if weighted else ()),
@@ -197,22 +100,12 @@ def test_a_sampled_run_of_saga_and_svrg_is_the_loop_with_the_same_plan(kind: str
     curve = run_sampled(method, own, 12, range(3, 6), ["dist2"], range(13), path=path)
     least, start = minimiser(EQUAL).astype(float), np.array([1.0, -1.0])
     for row, seed in zip(curve.samples["dist2"], range(3, 6), strict=True):
-        source = Planned(plan(method, clients_of(own), seed, 12))
+        source = plan(method, clients_of(own), seed, 12)
         if kind == "saga":
             points = saga(data(float), start, source, 12, 0.2)
         else:
             points = svrg(data(float), start, source, 3, 4, 0.2, kind.removeprefix("svrg_").replace("svrg", "last"))
         np.testing.assert_allclose(row, dist2(points, least), rtol=1e-13, atol=1e-15)
-
-
-@pytest.mark.parametrize("kind", ["scaffold", "saga", "svrg_random"])
-def test_a_seed_does_not_depend_on_the_others(kind: str) -> None:
-    given = {"scaffold": {"eta_l": "1/5", "E": 2, "participation": UNIFORM2}, "saga": {"eta": "1/5"}}
-    method = build({"kind": kind, **given.get(kind, {"eta": "1/5", "inner": 4})})
-    all_, one = (run_sampled(method, problem(EQUAL), 20, s, ["dist2"]) for s in (range(6), range(4, 5)))
-    few = run_sampled(method, problem(EQUAL), 20, range(6), ["dist2"], block=2, threads=2)
-    np.testing.assert_array_equal(all_.samples["dist2"][4:5], one.samples["dist2"])
-    np.testing.assert_array_equal(all_.samples["dist2"], few.samples["dist2"])
 
 
 def test_both_paths_know_the_sign_of_the_correction() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
@@ -22,6 +23,7 @@ from boundcheck.methods.parts import (
     Cyclic,
     EpochRange,
     Epochs,
+    Formula,
     Full,
     GradientSteps,
     Importance,
@@ -29,7 +31,9 @@ from boundcheck.methods.parts import (
     InverseCycle,
     Momentum,
     OneByWeight,
+    ServerMomentum,
     ServerStep,
+    StochasticSteps,
     Subsets,
     SumOne,
     Unbiased,
@@ -43,8 +47,8 @@ STEP = Constant(Fraction(1, 16))
 F = Fraction
 
 
-def weighted(kind: str, d: int = 2, seed: int = 0) -> Toy:
-    return replace(random_toy(kind, d, SIZES, seed), shares=SHARES)
+def weighted(kind: str, d: int = 2, seed: int = 0, sizes: Sequence[int] = SIZES) -> Toy:
+    return replace(random_toy(kind, d, sizes, seed), shares=SHARES)
 
 
 SETS = Subsets(((0, 1), (), (2, 3, 4), (1, 4)), (F(1, 3), F(1, 6), F(1, 4), F(1, 4)))
@@ -89,13 +93,44 @@ MOMENTA: dict[str, Method] = {
     ),
     "practical of varying": Method("m", SETS, Epochs(EpochRange(1, 2)), STEP, momentum=Momentum(F(1, 2), False)),
 }
+DRAWN = EpochRange(1, 2)
+NOVA, LEAST, MEAN = Epochs(DRAWN, divide="largest"), Epochs(DRAWN, common="min"), Epochs(DRAWN, common="mean")
+HEAVY, AHEAD = ServerMomentum(F(1, 3)), ServerMomentum(F(2, 5), nesterov=True)
+GROWING = ServerMomentum("(r-1)/(r+2)", nesterov=True)
+STEPS = Formula("2/(31 + 7*t)")
+MORE: dict[str, Method] = {
+    "nova, drawn epochs": Method("m", Full(), NOVA, STEP, Unbiased("nova")),
+    "nova of some": Method("m", Uniform(1), replace(NOVA, sampling="replacement"), STEP, Unbiased("nova")),
+    "nova, summing to one": Method("m", OneByWeight(), NOVA, STEP, SumOne("data")),
+    "nova with momentum": Method("m", Full(), NOVA, STEP, Unbiased("nova"), momentum=Momentum(F(1, 2), False)),
+    "nova, server momentum": Method("m", Full(), NOVA, STEP, Unbiased("nova"), server_momentum=AHEAD),
+    "least drawn work": Method("m", Uniform(2), replace(LEAST, E=EpochRange(1, 3), batch=2), STEP, SumOne()),
+    "mean of drawn work": Method("m", Full(), replace(MEAN, sampling="replacement"), STEP, SumOne()),
+    "mean of some": Method("m", Uniform(2), MEAN, STEP, Unbiased()),
+    "mean with momentum": Method("m", Full(), MEAN, STEP, SumOne(), momentum=Momentum(F(1, 2))),
+    "heavy ball": Method("m", Full(), GradientSteps(1), STEP, SumOne(), server_momentum=HEAVY),
+    "ahead": Method("m", Uniform(2), Epochs(1, 2), STEP, SumOne(), ServerStep(F(3, 2)), server_momentum=AHEAD),
+    "growing": Method("m", Uniform(1), Epochs(1, 1, divide="size"), STEP, Unbiased(), server_momentum=GROWING),
+    "growing, at x": Method("m", Full(), GradientSteps(2), STEP, server_momentum=replace(GROWING, nesterov=False)),
+    "fista": Method("m", Uniform(2), GradientSteps(1), STEP, server_momentum=ServerMomentum("fista", nesterov=True)),
+    "by round": Method("m", Uniform(2), Epochs(1, 2), Formula("1/(16 + 5*r)"), Unbiased()),
+    "by step": Method("m", Uniform(2), GradientSteps(3), STEPS, SumOne()),
+    "by step and round": Method("m", Full(), GradientSteps(2), Formula("(r + 2)/(40 + t)"), server_momentum=AHEAD),
+    "by drawn step": Method("m", Uniform(1), StochasticSteps(2), STEPS, Unbiased()),
+    "by batch of clients alike": Method("m", Full(), Epochs(2, 2), STEPS, Unbiased()),
+    "by drawn batch of clients alike": Method("m", Full(), Epochs(1, 2, "replacement", "size"), STEPS),
+}
+ALL = CASES | MOMENTA | MORE
+
+
+def sizes_of(name: str) -> Sequence[int]:
+    return (3,) * 5 if "alike" in name else SIZES
 
 
 @pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
-@pytest.mark.parametrize("name", [*CASES, *MOMENTA])
+@pytest.mark.parametrize("name", ALL)
 def test_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
-    method = (CASES | MOMENTA)[name]
-    toy = weighted(kind)
+    method, toy = ALL[name], weighted(kind, sizes=sizes_of(name))
     rounds = 4 if kind == "isotropic" else 3
     for seed in (1, 2**40 + 3):
         x = replay(method, toy, seed, rounds)
@@ -105,11 +140,10 @@ def test_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
             assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
 
 
-@pytest.mark.parametrize("name", [*CASES, *MOMENTA])
+@pytest.mark.parametrize("name", ALL)
 def test_paths_agree_and_rows_depend_on_their_seed_alone(name: str) -> None:
-    method = (CASES | MOMENTA)[name]
-    toy = weighted("rows", 9, seed=3)
-    method = replace(method, schedule=Constant(F(1, 64)))
+    toy = weighted("rows", 9, seed=3, sizes=sizes_of(name))
+    method = replace(ALL[name], schedule=Constant(F(1, 64)))
     names, grid = ("dist2", "gap"), [0, 1, 5, 9]
     whole = run_sampled(method, toy, 9, 6, names, grid, path="general", threads=1)
     assert whole.info["kernel"] == "general"
