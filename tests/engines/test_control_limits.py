@@ -32,7 +32,6 @@ from boundcheck.methods.parts import (
     Stale,
     StochasticSteps,
     Uniform,
-    WithReplacement,
 )
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
@@ -200,7 +199,6 @@ BASE = build({"kind": "scaffold", "eta_l": "1/8", "K": 2})
         ({"server_momentum": ServerMomentum(F(1, 2))}, "do not go with a momentum of the server's step"),
         ({"client_optimizer": ClientOptimizer(F(1, 2))}, "do not go with local steps that are not plain"),
         ({"local": ExactSolve(F(1))}, "do not go with proximal local work"),
-        ({"participation": WithReplacement(2)}, "do not go with clients drawn with replacement"),
     ],
 )
 def test_parts_without_an_agreed_meaning_beside_control_variates(other: dict[str, Any], words: str) -> None:
@@ -211,10 +209,6 @@ def test_parts_without_an_agreed_meaning_beside_control_variates(other: dict[str
 @pytest.mark.parametrize(
     ("spec", "error", "words"),
     [
-        ({"kind": "scaffold", "K": 2, "weights": "own"}, UnknownName, "weights of the control variates"),
-        ({"kind": "scaffold", "K": 2, "start": "warm"}, UnknownName, "start of the control variates"),
-        ({"kind": "scaffold", "K": 2, "E": 1}, BadInput, "either K, the number of local steps, or E"),
-        ({"kind": "scaffold"}, BadInput, "either K, the number of local steps, or E"),
         ({"kind": "svrg", "inner": 0, "eta": "1/8"}, BadInput, "inner = 0 is not allowed"),
     ],
 )
