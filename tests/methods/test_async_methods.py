@@ -15,19 +15,15 @@ from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import (
     Average,
-    GradientSteps,
     Pattern,
     Same,
     Sole,
-    Stale,
-    StochasticSteps,
     Timed,
-    Unbiased,
     WithReplacement,
     inclusion,
 )
 from boundcheck.methods.parts.update_times import finish_probability, first_to_finish
-from boundcheck.methods.schedules import F0, Buffer, Exponential, FirstToArrive, Fixed, Policy, Window
+from boundcheck.methods.schedules import Buffer, Exponential, FirstToArrive, Fixed, Policy, Window
 from boundcheck.problems.build import build as problem
 
 F = Fraction
@@ -46,9 +42,6 @@ def quadratics() -> Any:
 
 def test_asynchronous_fedavg() -> None:
     method = build({"kind": "fedavg_async", "times": [1, 2, 3], **STEPS})
-    assert method.participation == Timed(fixed(1, 2, 3), FirstToArrive())
-    assert (method.local, method.aggregation, method.exchange) == (GradientSteps(2), Unbiased("data"), Stale())
-    assert algorithms(method) == ("fedavg_async",)
     # (sum of 1/T_j) T_i p_i with p_i = 1/3
     assert method.factors((0, 1, 2), THREE) == [F(11, 18), F(11, 9), F(11, 6)]
     identical = build({"kind": "fedavg_async", "times": [1, 2, 3], "weights": "identical", "ties": "joint", **STEPS})
@@ -62,14 +55,6 @@ def test_weights_follow_the_clients_importance() -> None:
     clients = Clients((F(1, 2), F(1, 3), F(1, 6)), (1, 1, 1))
     assert method.factors((0, 1, 2), clients) == [2 * F(1, 2), 2 * F(2, 3), 2 * F(3, 6)]  # eta_g ceil(T_i/dt) p_i
     assert [inclusion(method.participation, i, clients) for i in range(3)] == [1, F(1, 2), F(1, 3)]
-
-
-def test_buffers() -> None:
-    method = build({"kind": "fedbuff", "times": [1, 2, 3], "m": 2, "batch": 4, **STEPS})
-    assert method.participation == Timed(fixed(1, 2, 3), Buffer(2))
-    assert method.local == StochasticSteps(2, 4)
-    assert method.parameters()["buffer"] == 2
-    assert algorithms(method) == ("fedbuff",)
 
 
 def test_sampling() -> None:
@@ -93,12 +78,6 @@ def test_centralised_learning_has_one_client() -> None:
     assert method.participation == Sole()
     assert set(algorithms(method)) == {"centralised", "fedavg_sync"}
     method.check(Clients.alike(1))
-
-
-def test_a_shorter_window_is_not() -> None:
-    fedfix = build({"kind": "fedfix", "times": [1, 2, 3], "dt": "5/2", **STEPS})
-    assert fedfix.exchange == Stale()
-    assert algorithms(fedfix) == ("fedfix",)
 
 
 def exponential_below(x: Fraction) -> tuple[Fraction, Fraction]:
@@ -193,7 +172,3 @@ def test_bad_input(spec: dict[str, Any], said: str) -> None:
 def test_an_unknown_parameter() -> None:
     with pytest.raises(UnknownName):
         build({"kind": "fedfix", "times": "f0", "dt": 1, "window": 2, **STEPS})
-
-
-def test_f0_is_what_the_paper_calls_identical_hardware() -> None:
-    assert F0.of(4) == fixed(1, 1, 1, 1)

@@ -6,54 +6,20 @@ Benefits".
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods.build import algorithms, build
+from boundcheck.methods.build import build
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts import Blocks, Constant, Full, GradientSteps, HandOver, StochasticSteps
+from boundcheck.methods.parts import StochasticSteps
 from boundcheck.problems.build import build as build_problem
 
 PARTIAL: dict[str, Any] = {"kind": "partial_averaging", "tau": 4, "eta": "1/10"}
 PERIODIC = {**PARTIAL, "kind": "periodic_averaging"}
 SYNC: dict[str, Any] = {"kind": "sync_sgd", "eta": "1/10"}
-
-
-def test_partial_averaging() -> None:
-    method = build({**PARTIAL, "order": [3, 1, 0, 2], "batch": 2, "weights": "data"})
-    assert (method.participation, method.local) == (Full(), StochasticSteps(1, 2))
-    assert method.schedule == Constant(Fraction(1, 10))
-    assert method.exchange == Blocks(4, "even", (3, 1, 0, 2), "data")
-    assert method.parameters() == {"steps": 1, "batch": 2, "eta": Fraction(1, 10), "eta_g": 1, "tau": 4}
-    assert {"partial_averaging"} <= set(algorithms(method))
-    assert not {"periodic_averaging", "sync_sgd", "fedavg", "gradient_descent"} & set(algorithms(method))
-    assert method.is_random(Clients.alike(2, 2))
-
-
-def test_partitions() -> None:
-    method = build({"kind": "partial_averaging", "tau": 2, "eta": 1, "partition": [[0, 2], [1]], "gradient": "full"})
-    assert method.local == GradientSteps(1)
-    assert method.exchange == Blocks(2, ((0, 2), (1,)))
-    assert not method.is_random(Clients.alike(2))
-
-
-def test_periodic_averaging() -> None:
-    method = build(PERIODIC)
-    assert method.exchange == Blocks(4, "whole")
-    assert "periodic_averaging" in algorithms(method)
-    assert not {"partial_averaging", "sync_sgd"} & set(algorithms(method))
-
-
-def test_a_hand_over() -> None:
-    method = build({**PARTIAL, "tau": 11, "hand_over": {"active": 32, "every": 110}})
-    assert method.exchange == Blocks(11, hand_over=HandOver(32, 110, 2))
-    assert build({**PERIODIC, "hand_over": {"active": 2, "every": 4, "design": 1}}).exchange == Blocks(
-        4, "whole", hand_over=HandOver(2, 4, 1)
-    )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods.build import algorithms, build, kinds
+from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -28,11 +28,6 @@ from boundcheck.methods.parts import (
 )
 
 THREE = Clients.alike(3)
-
-
-def test_the_shipped_kinds() -> None:
-    assert set(kinds()) >= {"scgd", "fedavg", "fedavg_reshuffled", "gradient_descent"}
-    assert not {"build", "method", "parts"} & set(kinds())
 
 
 def test_scgd() -> None:
