@@ -12,8 +12,6 @@ from sampled_simulation import Simulation
 from sampled_toys import Toy, random_toy
 
 from boundcheck.core import streams
-from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.exact import run_exact
 from boundcheck.engines.sampled import plan, run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
@@ -42,7 +40,6 @@ from boundcheck.methods.parts import (
     Uniform,
     WithReplacement,
 )
-from boundcheck.problems.build import build
 
 F = Fraction
 PATHS = ("numpy", "general")
@@ -116,19 +113,6 @@ def test_discrepancies_are_those_of_the_models(name: str, path: Any) -> None:
     assert np.array_equal(plainer.samples["dist2"][0], curve.samples["dist2"][0, [2, ROUNDS]])
 
 
-@pytest.mark.parametrize("name", [*STALES, *BLOCKS])
-def test_rows_depend_on_their_seed_alone(name: str) -> None:
-    method, problem = (STALES | BLOCKS)[name], toy()
-    grid = [0, 1, 7, 20]
-    for path in PATHS:
-        whole = run_sampled(method, problem, 20, 6, ("dist2",), grid, path=path, threads=1)  # pyright: ignore
-        for block, threads in ((1, 2), (4, 1)):
-            other = run_sampled(method, problem, 20, 6, ("dist2",), grid, path=path, block=block, threads=threads)  # pyright: ignore
-            assert np.array_equal(other.samples["dist2"], whole.samples["dist2"])
-        some = run_sampled(method, problem, 19, range(5, 0, -2), ("dist2",), [3, 7], path=path)  # pyright: ignore
-        assert np.array_equal(some.samples["dist2"][:, 1], whole.samples["dist2"][[5, 3, 1], 2])
-
-
 @pytest.mark.parametrize("path", PATHS)
 def test_known_specialisations(path: Any) -> None:
     """Full participation leaves nothing stale; one block that is averaged every round is synchronous SGD."""
@@ -170,49 +154,6 @@ def test_patterns_begin_with_their_lead() -> None:
             curve = run_sampled(method, problem, short, 1, grid=[short], path=path)  # pyright: ignore
             expected = Simulation(method, problem, 0, short).dist2(short)
             assert curve.samples["dist2"][0, 0] == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_clients_drawn_again_work_once(path: Any) -> None:
-    """The mean over seeds of one round's step is that over all draws; 5 standard errors."""
-    problem = toy("isotropic", 1)
-    for aggregation in (Average(), SumOne()):
-        method = Method("m", WithReplacement(2), GradientSteps(2), STEP, aggregation)
-        curve = run_sampled(method, problem, 1, 4000, ("x",), [1], path=path)
-        x, total = float(problem.start[0]), 0.0
-        after = []
-        for h, b in zip(problem.flat.client_A[:, 0, 0], problem.flat.client_b[:, 0], strict=True):
-            y = x
-            for _ in range(2):
-                y -= (h * y - b) / 16
-            after.append(y)
-        for i, w in enumerate(SHARES):
-            for j, v in enumerate(SHARES):
-                a = F(1, 2) if isinstance(aggregation, Average) else w / (w + v)
-                total += float(w * v) * (x + float(a) * (after[i] - x) + float(1 - a) * (after[j] - x))
-        error = curve.samples["x"].std() / 4000**0.5
-        assert 0 < abs(curve.values["x"][0] - total) < 5 * error
-    drawn = plan(Method("m", WithReplacement(4), WORK, STEP), Clients(SHARES, SIZES), 3, 50)
-    assert any(len(set(drawn.cohort(t))) < 4 for t in range(50))
-
-
-def test_means_are_those_of_the_exact_engine() -> None:
-    """Within 5 standard errors; without randomness within rounding."""
-    problem = build({"kind": "random_quadratics", "clients": 4, "d": 2, "seed": 3})
-    for method in (
-        Method("m", Uniform(2), GradientSteps(2), Constant(F(1, 20)), Unbiased(), exchange=Stale()),
-        Method("m", Pattern(((0, 1), (2, 3)), ((3,),)), GradientSteps(2), Constant(F(1, 20)), exchange=Stale()),
-        Method("m", Full(), GradientSteps(1), Constant(F(1, 20)), exchange=Blocks(2)),
-        Method("m", Full(), GradientSteps(1), Constant(F(1, 20)), exchange=Blocks(2, hand_over=HandOver(2, 3, 1))),
-        Method("m", Full(), GradientSteps(1), Constant(F(1, 20)), exchange=Blocks(2, hand_over=HandOver(2, 3, 2))),
-    ):
-        names = ("dist2", "discrepancy") if isinstance(method.exchange, Blocks) else ("dist2",)
-        curve = run_sampled(method, problem, 7, 2000, names, [1, 3, 7])
-        exact = run_exact(method, problem, [1, 3, 7], names, arithmetic=Arithmetic.FLOAT64)
-        for name in names:
-            known = np.array(exact.values[name], dtype=float)
-            error = curve.samples[name].std(axis=0) / 2000**0.5
-            assert np.all(np.abs(curve.values[name] - known) < 5 * error + 1e-11 * known + 1e-28)
 
 
 def test_what_does_not_go_together_is_named() -> None:

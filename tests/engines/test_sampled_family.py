@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from sampled_toys import DIM, Toy, equation_36, random_toy, replay
+from sampled_toys import DIM, Toy, random_toy, replay
 
 from boundcheck.engines.sampled import plan, run_sampled
 from boundcheck.errors import Unsupported
@@ -140,29 +140,6 @@ def test_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
             assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_paths_agree_and_rows_depend_on_their_seed_alone(name: str) -> None:
-    toy = weighted("rows", 9, seed=3, sizes=sizes_of(name))
-    method = replace(ALL[name], schedule=Constant(F(1, 64)))
-    names, grid = ("dist2", "gap"), [0, 1, 5, 9]
-    whole = run_sampled(method, toy, 9, 6, names, grid, path="general", threads=1)
-    assert whole.info["kernel"] == "general"
-    slow = run_sampled(method, toy, 9, 6, names, grid, path="numpy")
-    for metric in names:
-        assert np.all(np.isfinite(slow.samples[metric]))
-        np.testing.assert_allclose(whole.samples[metric], slow.samples[metric], rtol=1e-10, atol=1e-14)
-    random = method.is_random(Clients(toy.weights, SIZES))
-    assert (len(np.unique(whole.samples["dist2"][:, -1])) > 1) == random
-    for path, base, pieces in (("general", whole, ((1, 2), (4, 1), (6, 3))), ("numpy", slow, ((4, 2),))):
-        for block, threads in pieces:
-            other = run_sampled(method, toy, 9, 6, names, grid, path=path, block=block, threads=threads)  # pyright: ignore
-            for metric in names:
-                assert np.array_equal(other.samples[metric], base.samples[metric])
-        some = run_sampled(method, toy, 8, range(5, 0, -2), ("gap",), [3, 5, 8], path=path)  # pyright: ignore
-        if random:
-            assert np.array_equal(some.samples["gap"][:, 1], base.samples["gap"][[5, 3, 1], 2])
-
-
 def test_the_general_path_is_the_special_one() -> None:
     """What the specialised kernels carry, the general one carries too."""
     for kind in ("isotropic", "quadratic", "rows"):
@@ -210,45 +187,6 @@ def test_random_epochs_and_replacement_follow_their_laws() -> None:
     for r in range(20):
         if 2 in other.cohort(r):
             assert other.member(r, 2)[1] == works[r]
-
-
-FORM = (1, 3, 0, 2, 1, 5)
-
-
-@pytest.mark.parametrize("size", [2, 3])
-def test_mean_of_one_round_by_enumeration(size: int) -> None:
-    """FedShuffle on (36) after one round: the mean over all orders and cohorts of a form, in exact fractions.
-
-    The form is not symmetric in a client's coordinates, so that the orders matter with everyone present.
-    """
-    eta, n, d = F(1, 2), 3, 6
-    own = [range(1), range(1, 3), range(3, 6)]
-    unit = [np.array([F(int(i == j)) for i in range(d)], dtype=object) for j in range(d)]
-    weights = [F(1, 6), F(2, 6), F(3, 6)]
-    ends: list[list[Any]] = []
-    for samples in own:
-        ends.append([])
-        for order in permutations(samples):
-            y = np.array([F(0)] * d, dtype=object)
-            for j in order:
-                y = y - eta / len(samples) * (y - unit[j])
-            ends[-1].append(y)
-    cohorts = [(0, 1, 2)] if size == n else [(0, 1), (0, 2), (1, 2)]
-    gaps: list[F] = []
-    for cohort in cohorts:
-        for outcome in product(*(ends[i] for i in cohort)):
-            x = sum(weights[i] * F(n, size) * y for i, y in zip(cohort, outcome, strict=True))
-            gap = sum(q * (v - F(1, 6)) ** 2 for q, v in zip(FORM, x, strict=True))
-            gaps += [gap] * (12 // math.prod(len(ends[i]) for i in cohort))  # cohorts are alike, orders within too
-    expected = float(sum(gaps) / len(gaps))
-    toy = replace(equation_36(), shares=tuple(weights))
-    toy.flat.centred["gap"] = np.diag(FORM).astype(float)  # pyright: ignore
-    participation = Full() if size == n else Uniform(size)
-    method = Method("fedshuffle", participation, Epochs(1, 1, divide="size"), Constant(eta), Unbiased())
-    measured = run_sampled(method, toy, 1, 20000, ("gap",), [1]).samples["gap"][:, 0]
-    error = float(measured.std(ddof=1)) / math.sqrt(len(measured))
-    assert 0 < error < 0.01 * expected
-    assert abs(float(measured.mean()) - expected) < 5 * error
 
 
 def test_an_empty_cohort_changes_nothing() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from sampled_simulation import Simulation
 from sampled_toys import Toy, make_toy, random_toy
 from test_sampled_models import Model, model
 
-from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.exact import run_exact
 from boundcheck.engines.sampled import plan, run_sampled
 from boundcheck.engines.sampled.measure import measures
 from boundcheck.engines.sampled.metrics import dissimilarity
@@ -173,23 +170,6 @@ def test_exact_solves_on_the_line(mu: Fraction) -> None:
     np.testing.assert_allclose(curve.values["B2"], 2.0, rtol=1e-13)
 
 
-def test_the_mean_of_a_round_is_that_over_all_draws() -> None:
-    """One exact step: x - mean over S' of (g - grad F_k(x) + grad F_k(x)) / (h_k + mu); 5 standard errors."""
-    problem = toy("isotropic", 1)
-    h, x = problem.flat.client_A[:, 0, 0], float(problem.start[0])
-    slopes = h * x - problem.flat.client_b[:, 0]
-    for correction in (Correction(WithReplacement(2)), Correction()):
-        method = Method("m", WithReplacement(2), ExactSolve(F(8)), NoStep(), correction=correction)
-        curve = run_sampled(method, problem, 1, 4000, ("x",), [1])
-        total = 0.0
-        for i, j in product(range(5), repeat=2):
-            p = float(SHARES[i] * SHARES[j])
-            step = (1 / (h[i] + 8) + 1 / (h[j] + 8)) / 2
-            g = (slopes[i] + slopes[j]) / 2 if correction.participation is None else np.array(SHARES, float) @ slopes
-            total += p * (x - g * step)
-        assert 0 < abs(curve.values["x"][0] - total) < 5 * curve.samples["x"].std() / 4000**0.5
-
-
 @pytest.mark.parametrize("kind", ["logistic", "softmax"])
 def test_newton_solves_the_subproblem(kind: str) -> None:
     """The gradient at what the client returns, by the reference's own gradients."""
@@ -272,25 +252,6 @@ def test_dissimilarity_as_the_problem_computes_it() -> None:
     own = measures(problem, problem.arrays(), ("B2",))["B2"](points)
     np.testing.assert_allclose(own, dissimilarity(problem)(points), rtol=1e-12)
     assert np.all(own > 1)
-
-
-def test_means_are_those_of_the_exact_engine() -> None:
-    """Within 5 standard errors; without randomness within rounding."""
-    problem = build({"kind": "random_quadratics", "clients": 4, "d": 2, "seed": 3})
-    step, again = Constant(F(1, 20)), WithReplacement(2)
-    some = Proximal(F(20), GradientSteps(2))
-    for method in (
-        Method("m", again, ExactSolve(F(20)), NoStep(), correction=Correction(again)),
-        Method("m", again, some, step, correction=Correction()),
-        Method("m", again, some, step, correction=Correction(pipelined=True)),
-        Method("m", Full(), ExactSolve(F(20)), NoStep(), correction=Correction(Full())),
-    ):
-        curve = run_sampled(method, problem, 5, 2000, ("dist2",), [1, 2, 5])
-        exact = np.array(
-            run_exact(method, problem, [1, 2, 5], ["dist2"], arithmetic=Arithmetic.FLOAT64).values["dist2"], float
-        )
-        error = curve.samples["dist2"].std(axis=0) / 2000**0.5
-        assert np.all(np.abs(curve.values["dist2"] - exact) < 5 * error + 1e-11 * exact)
 
 
 def test_what_cannot_be_carried_out_is_named() -> None:
