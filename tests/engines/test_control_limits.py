@@ -149,15 +149,6 @@ def test_svrg_is_as_fast_as_theorem_1_says(kind: str) -> None:
     assert gaps[1] > gaps[0] / 1000  # far from a method that jumps to the minimiser
 
 
-def test_svrg_with_one_inner_step_is_gradient_descent() -> None:
-    own = problem(EQUAL, True)
-    svrg = run(build({"kind": "svrg", "eta": "1/4", "inner": 1}), own, rounds=8, arithmetic="rational")
-    descent = run(build({"kind": "gradient_descent", "eta": "1/4"}), own, rounds=8, arithmetic="rational")
-    assert svrg.exact == descent.exact
-    still = run(build({"kind": "svrg_random", "eta": "1/4", "inner": 1}), own, rounds=3, arithmetic="rational")
-    assert len(set(still.exact["dist2"])) == 1  # x_0 is the only point before a step
-
-
 # --- what is known of such a method -------------------------------------------------------------------------------
 
 

@@ -196,17 +196,6 @@ def test_with_everybody_nothing_is_old(participation, work):
     assert contraction(m, p).mean_radius_high == contraction(plain, p).mean_radius_high
 
 
-def test_waiting_half_a_round_for_equal_clients_is_a_server_step_of_two():
-    # FedFix with a window of half the clients' common time: nobody, everybody, nobody, ...; w_i/p_i = 2 w_i
-    p = samples(1, 2, 1, d=2)
-    fixed = Method("FedFix", Pattern(((), (0, 1, 2))), GradientSteps(3), STEP, Unbiased(), exchange=Stale())
-    waiting = Method("FedAvg", Full(), GradientSteps(3), STEP, Unbiased(), ServerStep(Fraction(2)))
-    even = run_exact(fixed, p, [0, 2, 4, 6, 20], POINT, arithmetic=EXACT).exact
-    assert even == run_exact(waiting, p, [0, 1, 2, 3, 10], POINT, arithmetic=EXACT).exact
-    odd = run_exact(fixed, p, [1, 3, 5, 7, 21], POINT, arithmetic=EXACT).exact
-    assert odd == even
-
-
 # --- the examples of the paper ----------------------------------------------------------------------------------
 
 

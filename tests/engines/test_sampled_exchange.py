@@ -113,22 +113,6 @@ def test_discrepancies_are_those_of_the_models(name: str, path: Any) -> None:
     assert np.array_equal(plainer.samples["dist2"][0], curve.samples["dist2"][0, [2, ROUNDS]])
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_known_specialisations(path: Any) -> None:
-    """Full participation leaves nothing stale; one block that is averaged every round is synchronous SGD."""
-    problem = toy("quadratic")
-    for local in (Epochs(2, 2), GradientSteps(3), Proximal(F(1), Epochs(1, 1))):
-        plain = Method("m", Full(), local, STEP, Unbiased(), ServerStep(F(5, 4)))
-        stale = replace(plain, exchange=Stale())
-        curves = [run_sampled(m, problem, 12, 3, ("dist2",), [1, 12], path=path) for m in (plain, stale)]
-        assert np.array_equal(curves[0].samples["dist2"], curves[1].samples["dist2"])
-    for partition in ("whole", "even"):
-        sgd = Method("m", Full(), Epochs(1, 3, missed=(0, 0, 1, 0, 0)), STEP)  # one step each
-        apart = replace(sgd, exchange=Blocks(1, partition))
-        curves = [run_sampled(m, problem, 12, 3, ("dist2",), [1, 12], path=path) for m in (sgd, apart)]
-        np.testing.assert_allclose(curves[1].samples["dist2"], curves[0].samples["dist2"], rtol=1e-12)
-
-
 def test_models_are_handed_to_fresh_clients() -> None:
     clients = Clients(SHARES, SIZES)
     drawn = plan(BLOCKS["hand-over"], clients, 5, 400)
@@ -141,19 +125,6 @@ def test_models_are_handed_to_fresh_clients() -> None:
     every = np.array(holders[::4])
     assert np.abs(np.bincount(every.ravel(), minlength=5) / 100 - 3 / 5).max() < 5 * (0.24 / 100) ** 0.5
     assert np.abs(np.bincount(every[:, 0], minlength=5) / 100 - 1 / 5).max() < 5 * (0.16 / 100) ** 0.5
-
-
-def test_patterns_begin_with_their_lead() -> None:
-    clients = Clients(SHARES, SIZES)
-    drawn = plan(STALES["pattern"], clients, 0, 12)
-    cycle = [(0, 1), (), (2,), (1, 3, 4)]
-    assert [drawn.cohort(t) for t in range(12)] == [(3,), (0, 1, 2), *cycle, *cycle, *cycle[:2]]
-    for short in (1, 2, 3):  # a run that ends before the pattern repeats
-        method, problem = STALES["identical"], toy()
-        for path in PATHS:
-            curve = run_sampled(method, problem, short, 1, grid=[short], path=path)  # pyright: ignore
-            expected = Simulation(method, problem, 0, short).dist2(short)
-            assert curve.samples["dist2"][0, 0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_what_does_not_go_together_is_named() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sampled_simulation import Simulation
-from sampled_toys import Toy, make_toy, random_toy
+from sampled_toys import Toy, random_toy
 from test_sampled_models import Model, model
 
 from boundcheck.engines.sampled import plan, run_sampled
@@ -118,25 +118,6 @@ def test_paths_agree_on_models(kind: str, name: str) -> None:
     assert np.array_equal(again.samples["loss"], fast.samples["loss"][:, 1:])
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_known_specialisations(path: Any) -> None:
-    """No correction is FedProx, and FedProx without its term is FedAvg, to the last bit."""
-    for problem, metric in ((toy(), "dist2"), (model("softmax"), "loss")):
-        prox = Method("m", AGAIN, WORK, STEP)
-        avg = replace(prox, local=WORK.work)
-        pairs = [
-            (prox, replace(prox, correction=Correction(AGAIN, factor=F(0)))),
-            (prox, replace(prox, correction=Correction(pipelined=True, factor=F(0)))),
-            (avg, replace(prox, local=Proximal(F(0), WORK.work))),
-            (avg, replace(prox, local=Proximal((F(0),) * 5, WORK.work))),
-        ]
-        for one, other in pairs:
-            curves = [run_sampled(m, problem, 9, 4, (metric,), [1, 9], path=path) for m in (one, other)]
-            assert np.array_equal(curves[0].samples[metric], curves[1].samples[metric])
-        moved = [run_sampled(m, problem, 9, 4, (metric,), [9], path=path).samples[metric] for m in (prox, avg)]
-        assert np.all(moved[0] != moved[1])
-
-
 def test_the_gradient_cohort_is_a_draw_of_its_own() -> None:
     clients = Clients(SHARES, SIZES)
     own, same = plan(WALKS["feddane"], clients, 7, 300), plan(WALKS["same cohort"], clients, 7, 300)
@@ -149,25 +130,6 @@ def test_the_gradient_cohort_is_a_draw_of_its_own() -> None:
             assert abs(share - w) < 5 * math.sqrt(w * (1 - w) / 300)
     alike = float(sum(w * w for w in SHARES))
     assert abs((first[:, 0] == first[:, 1]).mean() - alike) < 5 * math.sqrt(alike * (1 - alike) / 300)
-
-
-class OnTheLine(Toy):
-    """F_1 = 0 and F_2 = w^2."""
-
-    def gradient(self, client: int, x: Any) -> Any:
-        return 2 * client * x
-
-
-@pytest.mark.parametrize("mu", [F(1, 5), F(1), F(18)])
-def test_exact_solves_on_the_line(mu: Fraction) -> None:
-    """One round of DANE multiplies w by (mu^2 + mu - 1)/(mu (mu + 2))."""
-    problem = OnTheLine(make_toy("quadratic", (1, 1), [[[0]], [[2]]], [[0], [0]], [1]).flat, (F(1),))
-    method = Method("m", Full(), ExactSolve(mu), NoStep(), correction=Correction(Full()))
-    factor = float((mu * mu + mu - 1) / (mu * (mu + 2)))
-    curve = run_sampled(method, problem, 6, 1, ("x", "inexactness", "B2"), range(7))
-    np.testing.assert_allclose(curve.values["x"], factor ** np.arange(7.0), rtol=1e-13)
-    assert np.all(curve.values["inexactness"] < 1e-12)
-    np.testing.assert_allclose(curve.values["B2"], 2.0, rtol=1e-13)
 
 
 @pytest.mark.parametrize("kind", ["logistic", "softmax"])

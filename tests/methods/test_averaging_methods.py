@@ -18,8 +18,6 @@ from boundcheck.methods.parts import StochasticSteps
 from boundcheck.problems.build import build as build_problem
 
 PARTIAL: dict[str, Any] = {"kind": "partial_averaging", "tau": 4, "eta": "1/10"}
-PERIODIC = {**PARTIAL, "kind": "periodic_averaging"}
-SYNC: dict[str, Any] = {"kind": "sync_sgd", "eta": "1/10"}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Sixteen of the frozen rows, carried out as plainly as can be: every cohort and sample one by one, in fractions."""
+"""Seventeen of the frozen rows, carried out as plainly as can be: every cohort and sample one by one, in fractions."""
 
 from __future__ import annotations
 
@@ -155,14 +155,15 @@ def svrg(w: World, state: State, r: int, *, drawn: bool = False) -> Iterator[tup
             yield fmpq(1, 3), (new,)
 
 
-def feddane(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
+def feddane(w: World, state: State, r: int, *, decayed: bool = False) -> Iterator[tuple[Any, State]]:
     """Two clients drawn by weight for the gradient and two that solve exactly, each with replacement, mu = 2."""
-    x, twice = state[0], list(itertools.product(range(3), repeat=2))
+    x, twice, c = state[0], list(itertools.product(range(3), repeat=2)), fmpq(1, 1 + r * decayed)
     for asked, solving in itertools.product(twice, twice):
         p, g = fmpq(1), (w.of(asked[0], x) + w.of(asked[1], x)) / 2
         for i in (*asked, *solving):
             p *= w.weights[i]
-        yield p, (x - (w.solved(solving[0], g) + w.solved(solving[1], g)) / 2,)
+        a, b = (w.solved(i, g * c + w.of(i, x) * (1 - c)) for i in solving)
+        yield p, (x - (a + b) / 2,)
 
 
 def pipelined(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
@@ -254,6 +255,7 @@ ROWS: dict[str, tuple[Callable[[World, State, int], Iterable[tuple[Any, State]]]
     "svrg": (svrg, 3),
     "svrg_random": (partial(svrg, drawn=True), 3),
     "feddane": (feddane, 2),
+    "feddane: decay: inverse": (partial(feddane, decayed=True), 2),
     "feddane: pipelined: true": (pipelined, 3),
     "fedavg_async: times: {kind: exponential, rates: [1, 2, 1/2]}": (in_any_order, 3),
     "partial_averaging: hand_over: {active: 2, design: 2, every: 1}": (handed_over, 2),
