@@ -12,9 +12,8 @@ from test_exact_brute import problem
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import run_sampled
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.build import algorithms, build
+from boundcheck.methods.build import build
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Constant,
@@ -60,32 +59,6 @@ def _ones(count: int) -> Any:
     from boundcheck.methods.clients import Clients
 
     return Clients.alike(count)
-
-
-KINDS: list[dict[str, Any]] = [
-    {"kind": "fedavg_reshuffled", "eta": "1/16"},
-    {"kind": "fedprox", "mu": 1, "eta": "1/16"},
-    {"kind": "fedshuffle", "eta_l": "1/16"},
-    {"kind": "fedavgm", "eta_l": "1/16", "momentum_g": "1/2"},
-    {"kind": "fedshuffle_nova_rr", "eta_l": "1/16"},
-    {"kind": "fedavg_min", "eta_l": "1/16"},
-    {"kind": "fedavg_mean", "eta_l": "1/16", "sampling": "reshuffled"},
-]
-
-
-@pytest.mark.parametrize("spec", KINDS, ids=lambda s: s["kind"])
-def test_kinds_take_them_and_no_statement_of_one_number_does(spec: dict[str, Any]) -> None:
-    method = build({**spec, "E": {"low": 1, "high": 2}})
-    assert "E" not in method.parameters()
-    p = problem(2, 1)
-    exact = run_exact(method, p, [2], ["gap"])
-    twice = [run_exact(build({**spec, "E": E}), p, [1, 2], ["gap"]) for E in (2, {"low": 2, "high": 2})]
-    assert list(twice[0].values["gap"]) == list(twice[1].values["gap"])
-    sampled = run_sampled(method, p, 2, 400, ("gap",), [2])
-    mean, error = sampled.samples["gap"].mean(), sampled.samples["gap"].std() / 20
-    assert abs(mean - exact.values["gap"][0]) < 5 * error
-    if spec["kind"] in ("fedavg_reshuffled", "fedshuffle", "fedshuffle_nova_rr"):
-        assert spec["kind"] not in algorithms(method)
 
 
 def test_trained_models_draw_the_same_numbers() -> None:
