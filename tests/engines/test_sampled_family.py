@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sampled_toys import DIM, Toy, random_toy, replay
+from sampled_simulation import Simulation
+from sampled_toys import DIM, Toy, random_toy
 
 from boundcheck.engines.sampled import plan, run_sampled
 from boundcheck.errors import Unsupported
@@ -133,8 +134,7 @@ def test_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
     method, toy = ALL[name], weighted(kind, sizes=sizes_of(name))
     rounds = 4 if kind == "isotropic" else 3
     for seed in (1, 2**40 + 3):
-        x = replay(method, toy, seed, rounds)
-        dist2 = float(sum((v - F(c)) ** 2 for v, c in zip(x, toy.flat.centre, strict=True)))
+        dist2 = Simulation(method, toy, seed, rounds).dist2(rounds)
         for path in PATHS:
             curve = run_sampled(method, toy, rounds, range(seed, seed + 1), ("dist2",), [rounds], path=path)  # pyright: ignore
             assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
@@ -209,12 +209,8 @@ def test_gradients_at_epoch_starts(path: Any) -> None:
     toy = weighted("quadratic")
     toy.flat.centred["grad2"] = np.diag([F(3), F(5)]).astype(float)  # pyright: ignore
     method = replace(MOMENTA["mvr"], local=Epochs(3, 1, divide="size"))
-    met: list[Any] = []
-    replay(method, toy, 7, 4, met)
-    centre = [F(c) for c in toy.flat.centre]
-    expected = [
-        float(sum(3 * (y[0] - centre[0]) ** 2 + 5 * (y[1] - centre[1]) ** 2 for y in starts) / 3) for starts in met
-    ]
+    met = Simulation(method, toy, 7, 4).starts
+    expected = [sum((y - toy.flat.centre) ** 2 @ [3, 5] for y in starts) / 3 for starts in met]
     curve = run_sampled(method, toy, 3, range(7, 8), ("epoch_grad2", "dist2"), [0, 1, 2, 3], path=path)
     assert curve.samples["epoch_grad2"][0] == pytest.approx(expected, rel=1e-11)
     plainer = run_sampled(method, toy, 3, range(7, 8), ("dist2",), [0, 1, 2, 3], path=path)
