@@ -1,4 +1,4 @@
-"""A momentum of the server's step in every engine: generic loops, closed forms, runs by hand, and what is refused."""
+"""A momentum of the server's step in every engine: closed forms, runs by hand, and what is refused."""
 
 from __future__ import annotations
 

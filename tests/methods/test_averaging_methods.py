@@ -1,4 +1,4 @@
-"""Partial averaging, periodic averaging and synchronous SGD as compositions.
+"""Partial averaging: bad parameters, and batches of its stochastic steps.
 
 S. Lee, A. K. Sahu, C. He, S. Avestimehr, "Partial Model Averaging in Federated Learning: Performance Guarantees and
 Benefits".

@@ -1,4 +1,4 @@
-"""FedProx, DANE and FedDANE as compositions."""
+"""FedProx, DANE and FedDANE: what they are instances of, factors of the correction, bad parameters."""
 
 from __future__ import annotations
 
