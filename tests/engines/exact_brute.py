@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from boundcheck.methods.parts import EpochRange, Epochs, Visit, inclusion
+from boundcheck.methods.parts import inclusion
 from boundcheck.problems.problem import clients_of
 
 
@@ -102,30 +101,6 @@ class Brute:
         works = self.method.local.visits(i, cohort, self.clients)
         return works[0][1] if len(works) == 1 else c.one([v for _, v in works], [p for p, _ in works])
 
-    def drawn_together(self, cohort: tuple[int, ...], c: Choices) -> Visit | None:
-        """FedAvgMin and FedAvgMean with drawn epochs: what everyone of the cohort does."""
-        local = self.method.local
-        if not (isinstance(local, Epochs) and isinstance(local.E, EpochRange) and local.common and cohort):
-            return None
-        planned = [
-            c.one(range(local.E.low, local.E.high + 1)) * -(-self.clients.sizes[i] // local.batch) for i in cohort
-        ]
-        mean = Fraction(sum(planned), len(planned))
-        steps = min(planned) if local.common == "min" else math.floor(mean + Fraction(1, 2))
-        return Visit(local.sampling, steps, batch=local.batch)
-
-    def gained(self, i: int, share: Fraction, work: Visit) -> Fraction:
-        """The coefficient of FedNova with drawn epochs: w_i/K_i over the sum of all clients' means of it, over p_i."""
-        local, rule = self.method.local, getattr(self.method.aggregation, "weights", None)
-        if rule != "nova" or not isinstance(local.E, EpochRange):
-            return share
-        drawn, sizes = range(local.E.low, local.E.high + 1), [-(-s // local.batch) for s in self.clients.sizes]
-        total = sum(
-            w * sum(Fraction(1, e * s) for e in drawn) / len(drawn)
-            for w, s in zip(self.clients.weights, sizes, strict=True)
-        )
-        return self.unbiased(i) / work.steps / total
-
     def step(self, t: int) -> Any:
         """The step size of round t, or for one by local steps that of step k of K."""
         if self.method.by_iteration:
@@ -184,16 +159,10 @@ class Brute:
             cohort = self.cohort(t, c)
             m = self.renewed(t, cohort, x, before, m)
             moved, pulled = x, vector([0] * self.d)
-            sent = x
-            if method.server_momentum is not None:  # x_previous is x_0 in the first round
-                moved = x + method.server_momentum.at(t) * (x - before)
-                sent = moved if method.server_momentum.nesterov else x
-            together = self.drawn_together(cohort, c)
             for i, share in zip(cohort, self.shares(cohort), strict=True):
-                work = together or self.work(i, cohort, c)
-                share = self.gained(i, share, work)
-                y = self.visit(i, work, eta, sent, m, c)[-1]
-                moved = moved + method.server.factor * share * (y - sent)
+                work = self.work(i, cohort, c)
+                y = self.visit(i, work, eta, x, m, c)[-1]
+                moved = moved + method.server.factor * share * (y - x)
                 if work.steps and m is not None:
                     pulled = pulled + self.unbiased(i) * (x - y) / (work.steps * eta * work.scale)
             if method.momentum is not None and not method.momentum.variance_reduced:
@@ -221,9 +190,6 @@ class Brute:
             return vector([one(name, x, before, m, cohort, c) for name in names])
 
         return list(expectation(run))
-
-    def mean(self, rounds: int) -> np.ndarray:
-        return expectation(lambda c: self.run(rounds, c)[0])
 
     def drift(self, t: int, x: np.ndarray, m: Any, cohort: tuple[int, ...]) -> Fraction:
         """Every client as if it took part, each going through its own choices."""

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from control_loops import gradient
 from exact_brute import vector
-from test_control_variates import EQUAL, OPTIONS, START, UNEQUAL, UNIFORM2, data, minimiser, problem
 
 from boundcheck.engines.exact.spectral import contraction
 from boundcheck.engines.exact.stationary import stationary
@@ -20,6 +18,7 @@ from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.judging import NoLimit
 from boundcheck.evidence.limits import exact_limit
+from boundcheck.implementations.altered import OppositeControl
 from boundcheck.methods.build import build
 from boundcheck.methods.parts import (
     ClientOptimizer,
@@ -33,7 +32,6 @@ from boundcheck.methods.parts import (
     Stale,
     StochasticSteps,
     Uniform,
-    WithReplacement,
 )
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
@@ -42,7 +40,32 @@ from boundcheck.setting.followed_objective import small_step_weights
 from boundcheck.theory.discovery import statement
 
 F = Fraction
+EQUAL = [F(1, 3)] * 3
+UNEQUAL = [F(1, 2), F(1, 3), F(1, 6)]
+# three clients of two, one and two samples: other Hessians in every one, and in client 0
+SAMPLES = [
+    [([["1", "1/3"], ["1/3", "1/2"]], ["1", "-1/2"]), ([["1/2", "0"], ["0", "3/4"]], ["0", "1/3"])],
+    [([["2/3", "-1/4"], ["-1/4", "1"]], ["-1", "1/5"])],
+    [([["1/4", "0"], ["0", "1/2"]], ["1/2", "0"]), ([["1/4", "0"], ["0", "1/2"]], ["0", "-1"])],
+]
+START = ["1", "-1"]
+UNIFORM2 = {"kind": "uniform", "size": 2}
+OPTIONS = ("scaffold", "scaffold_option_1")
 OWN_STEPS = {"eta_l": "1/4", "E": [1, 3, 2]}  # another number of local steps at every client
+
+
+def problem(weights: list[Fraction], whole_clients: bool = False) -> Problem:
+    own = [c[:1] for c in SAMPLES] if whole_clients else SAMPLES
+    clients = [{"components": [{"A": a, "b": b} for a, b in client]} for client in own]
+    return build_problem({"kind": "quadratics", "clients": clients, "weights": weights, "start": START})
+
+
+def minimiser(weights: list[Fraction]) -> np.ndarray:
+    """Of clients that have their first sample alone, by Cramer's rule."""
+    own = [(np.array([vector(row) for row in a]), vector(b)) for (a, b), *_ in SAMPLES]
+    a, b = (sum(w * part[k] for w, part in zip(weights, own, strict=True)) for k in range(2))
+    det = a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0]
+    return vector([b[0] * a[1, 1] - a[0, 1] * b[1], a[0, 0] * b[1] - a[1, 0] * b[0]]) / det
 
 
 def line(curvatures: list[Fraction], start: str = "3") -> Problem:
@@ -56,7 +79,7 @@ def line(curvatures: list[Fraction], start: str = "3") -> Problem:
 
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_scaffold_ends_at_the_minimiser_whatever_the_local_steps(kind: str) -> None:
-    least = list(minimiser(EQUAL, True))
+    least = list(minimiser(EQUAL))
     found = stationary(build({"kind": kind, **OWN_STEPS}), problem(EQUAL, True))
     assert list(found.mean) == least
     assert set(found.values.values()) == {0}
@@ -71,8 +94,8 @@ def test_the_weights_say_whose_minimiser_it_is(kind: str) -> None:
     own = problem(UNEQUAL, True)
     plain = stationary(build({"kind": kind, **OWN_STEPS}), own)
     weighted = stationary(build({"kind": kind, **OWN_STEPS, "weights": "data"}), own)
-    assert list(plain.mean) == list(minimiser(EQUAL, True)) != list(minimiser(UNEQUAL, True))
-    assert list(weighted.mean) == list(minimiser(UNEQUAL, True))
+    assert list(plain.mean) == list(minimiser(EQUAL)) != list(minimiser(UNEQUAL))
+    assert list(weighted.mean) == list(minimiser(UNEQUAL))
     assert weighted.values["dist2"] == 0
 
 
@@ -124,15 +147,6 @@ def test_svrg_is_as_fast_as_theorem_1_says(kind: str) -> None:
     gaps = run(method, line([L, mu, L]), rounds=[0, m, 2 * m, 3 * m], metrics=["gap"]).high["gap"]
     assert all(gaps[s] <= float(alpha) ** s * gaps[0] for s in range(4))
     assert gaps[1] > gaps[0] / 1000  # far from a method that jumps to the minimiser
-
-
-def test_svrg_with_one_inner_step_is_gradient_descent() -> None:
-    own = problem(EQUAL, True)
-    svrg = run(build({"kind": "svrg", "eta": "1/4", "inner": 1}), own, rounds=8, arithmetic="rational")
-    descent = run(build({"kind": "gradient_descent", "eta": "1/4"}), own, rounds=8, arithmetic="rational")
-    assert svrg.exact == descent.exact
-    still = run(build({"kind": "svrg_random", "eta": "1/4", "inner": 1}), own, rounds=3, arithmetic="rational")
-    assert len(set(still.exact["dist2"])) == 1  # x_0 is the only point before a step
 
 
 # --- what is known of such a method -------------------------------------------------------------------------------
@@ -201,7 +215,6 @@ BASE = build({"kind": "scaffold", "eta_l": "1/8", "K": 2})
         ({"server_momentum": ServerMomentum(F(1, 2))}, "do not go with a momentum of the server's step"),
         ({"client_optimizer": ClientOptimizer(F(1, 2))}, "do not go with local steps that are not plain"),
         ({"local": ExactSolve(F(1))}, "do not go with proximal local work"),
-        ({"participation": WithReplacement(2)}, "do not go with clients drawn with replacement"),
     ],
 )
 def test_parts_without_an_agreed_meaning_beside_control_variates(other: dict[str, Any], words: str) -> None:
@@ -212,10 +225,6 @@ def test_parts_without_an_agreed_meaning_beside_control_variates(other: dict[str
 @pytest.mark.parametrize(
     ("spec", "error", "words"),
     [
-        ({"kind": "scaffold", "K": 2, "weights": "own"}, UnknownName, "weights of the control variates"),
-        ({"kind": "scaffold", "K": 2, "start": "warm"}, UnknownName, "start of the control variates"),
-        ({"kind": "scaffold", "K": 2, "E": 1}, BadInput, "either K, the number of local steps, or E"),
-        ({"kind": "scaffold"}, BadInput, "either K, the number of local steps, or E"),
         ({"kind": "svrg", "inner": 0, "eta": "1/8"}, BadInput, "inner = 0 is not allowed"),
     ],
 )
@@ -276,21 +285,12 @@ def test_the_exact_engine_refuses_a_state_of_too_many_clients() -> None:
         run(BASE, many, rounds=2, metrics=["dist2"])
 
 
-def test_a_step_size_that_changes_from_round_to_round_divides_the_differences_of_its_round() -> None:
-    own, changing = problem(EQUAL, True), {"value": "1/4", "at": [1, 2], "factor": "1/2"}
-    method = build({"kind": "scaffold", "eta_l": changing, "K": 2})
-    by_engine = [run(method, own, rounds=range(5), metrics=["dist2"], engine=e, seeds=1) for e in ("exact", "sampled")]
-    assert by_engine[0].values["dist2"] == pytest.approx(by_engine[1].values["dist2"], rel=1e-12)
-    clients, x = data(F, True), vector(START)
-    c, variates = vector([0, 0]), [vector([0, 0])] * 3
-    for r, eta in enumerate((F(1, 4), F(1, 8), F(1, 16), F(1, 16))):
-        ends = []
-        for i in range(3):
-            y = x
-            for _ in range(2):
-                y = y - eta * (gradient(clients[i], y) - variates[i] + c)
-            ends.append(y)
-        variates = [v - c + (x - y) / (2 * eta) for v, y in zip(variates, ends, strict=True)]
-        x, c = sum(ends) / 3, sum(variates) / 3
-        least = minimiser(EQUAL, True)
-        assert by_engine[0].values["dist2"][r + 1] == pytest.approx(float(((x - least) ** 2).sum()), rel=1e-12)
+def test_both_paths_know_the_sign_of_the_correction() -> None:
+    method = build({"kind": "scaffold", "eta_l": "1/5", "K": 2, "start": "gradient"})
+    wrong = replace(method, control=OppositeControl(start="gradient"))
+    runs = [run_sampled(wrong, problem(EQUAL), 9, 2, ["dist2"], range(10), path=p) for p in ("numpy", "numba")]
+    np.testing.assert_allclose(runs[0].samples["dist2"], runs[1].samples["dist2"], rtol=1e-13)
+    exact = run(wrong, problem(EQUAL), rounds=range(10), metrics=["dist2"])
+    np.testing.assert_allclose(exact.values["dist2"], runs[1].samples["dist2"][0], rtol=1e-12)
+    right = run(method, problem(EQUAL), rounds=range(10), metrics=["dist2"])
+    assert abs(right.values["dist2"][9] / exact.values["dist2"][9] - 1) > 1e-3

@@ -124,46 +124,40 @@ def computed(problem, m, rounds, arithmetic=Arithmetic.RATIONAL):
     return run_exact(m, problem, range(rounds + 1), METRICS, arithmetic=arithmetic)
 
 
-UNLIKE = {
-    "natural order": (unlike(), method()),
-    "other order": (unlike(), method(order=[1, 0])),
-    "own partition": (unlike(d=3), method(partition=[[2, 0], [1]])),
-    "weights of the clients": (unlike(weights=["1/4", "3/4"]), method(weights="data")),
-    "equal weights in the average alone": (unlike(weights=["1/4", "3/4"]), method()),
-    "periodic": (unlike(), method(kind="periodic_averaging")),
-    "two samples a step": (unlike(), method(batch=2)),
+HANDED = {"active": 2, "every": 2}
+CASES = {
+    "natural order": (unlike(), method(), 3),
+    "other order": (unlike(), method(order=[1, 0]), 3),
+    "own partition": (unlike(d=3), method(partition=[[2, 0], [1]]), 2),
+    "weights of the clients": (unlike(weights=["1/4", "3/4"]), method(weights="data"), 3),
+    "equal weights in the average alone": (unlike(weights=["1/4", "3/4"]), method(), 2),
+    "periodic": (unlike(), method(kind="periodic_averaging"), 3),
+    "two samples a step": (unlike(), method(batch=2), 2),
+    "three workers": (unlike(3, samples=1), method(gradient="full"), 6),
+    "equal workers": (alike(2), method(), 3),
+    "equal workers of several Hessians": (alike(3, common=False), method(), 2),
+    **{
+        f"{what}, design {design}": (problem, method(**more, hand_over={**hand_over, "design": design}), rounds)
+        for design in (1, 2)
+        for what, problem, more, hand_over, rounds in (
+            ("handed over", unlike(3, samples=1, d=1), {"gradient": "full"}, HANDED, 4),
+            ("one handed over", unlike(2, d=1), {"kind": "periodic_averaging"}, {"active": 1, "every": 1}, 3),
+            ("handed over among equal workers", alike(3, 1, common=False), {"tau": 3}, HANDED, 2),
+        )
+    },
 }
 
 
-@pytest.mark.parametrize("case", list(UNLIKE))
-def test_different_workers_by_enumeration(case):
-    problem, m = UNLIKE[case]
-    rounds = 2 if m.local.batch == 2 else 3
+@pytest.mark.parametrize("case", list(CASES))
+def test_metrics_are_those_of_all_outcomes(case):
+    problem, m, rounds = CASES[case]
     expected = enumerated(problem, m, rounds)
     assert computed(problem, m, rounds).exact == expected
+    assert bool(lower(m, problem, METRICS).reduced.alike) == ("equal workers" in case)
     ball = computed(problem, m, rounds, Arithmetic.BALL)
     for name in METRICS:
         for value, low, high in zip(expected[name], ball.low[name], ball.high[name], strict=True):
             assert Fraction(low) <= value <= Fraction(high)
-    np.testing.assert_allclose(
-        computed(problem, m, rounds, Arithmetic.FLOAT64).values["gap"], [float(v) for v in expected["gap"]], rtol=1e-12
-    )
-
-
-def test_three_workers_by_enumeration():
-    problem, m = unlike(3), method(gradient="sample")
-    assert computed(problem, m, 2).exact == enumerated(problem, m, 2)
-    problem, m = unlike(3, samples=1), method(gradient="full")
-    assert computed(problem, m, 6).exact == enumerated(problem, m, 6)
-    assert not computed(problem, m, 6).expectation
-
-
-@pytest.mark.parametrize("common", [True, False], ids=["one Hessian", "different Hessians"])
-@pytest.mark.parametrize(("n", "rounds"), [(2, 3), (3, 2)])
-def test_equal_workers_by_enumeration(n, rounds, common):
-    problem = alike(n, common=common)
-    assert lower(method(), problem, METRICS).reduced.alike
-    assert computed(problem, method(), rounds).exact == enumerated(problem, method(), rounds)
 
 
 def one_by_one(exact):
@@ -187,39 +181,23 @@ MORE = {
 
 
 @pytest.mark.parametrize("common", [True, False], ids=["one Hessian", "different Hessians"])
-@pytest.mark.parametrize("n", [2, 3])
-@pytest.mark.parametrize("case", list(MORE))
-def test_equal_workers_are_as_one(case, n, common):
-    m, problem = method(**MORE[case]), alike(n, 3, common)
-    exact = lower(m, problem, METRICS)
-    both = [Dynamics(RATIONAL, m, e) for e in (exact, one_by_one(exact))]
-    assert [d.exact.reduced.alike for d in both] == [n, 0]
-    grid = range(9)
-    found = [d.stepwise(grid, lambda _: None) for d in both]
-    assert found[0] == found[1]
-    assert len(set(found[0]["discrepancy"])) > 2
-
-
-def test_equal_workers_with_a_random_amount_of_work():
-    local = Epochs(EpochRange(1, 2), 1, "replacement")
-    for problem in (alike(2), alike(2, common=False)):
-        m = Method("m", Full(), local, Constant(Fraction(1, 20)), exchange=Blocks(2))
-        exact = lower(m, problem, METRICS)
-        both = [Dynamics(RATIONAL, m, e).stepwise(range(4), lambda _: None) for e in (exact, one_by_one(exact))]
-        assert both[0] == both[1]
+@pytest.mark.parametrize("case", [*MORE, "drawn epochs", "changing steps"])
+def test_equal_workers_are_as_one(case, common):
+    m = method(**MORE.get(case, {}))
+    if case == "drawn epochs":
+        m = replace(m, local=Epochs(EpochRange(1, 2), 1, "replacement"), schedule=Constant(Fraction(1, 20)))
+    if case == "changing steps":
+        m = replace(m, schedule=InverseCycle(Fraction(1, 5), 2))
+    for n in (2, 3):
+        exact = lower(m, alike(n, 3, common), METRICS)
+        both = [Dynamics(RATIONAL, m, e) for e in (exact, one_by_one(exact))]
+        assert [d.exact.reduced.alike for d in both] == [n, 0]
+        found = [d.stepwise(range(7), lambda _: None) for d in both]
+        assert found[0] == found[1]
+        assert len(set(found[0]["discrepancy"])) > 2
 
 
 # --- handing models over ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("design", [1, 2])
-def test_hand_over_among_different_clients(design):
-    m = method(gradient="full", hand_over={"active": 2, "every": 2, "design": design})
-    problem = unlike(3, samples=1, d=1)
-    assert computed(problem, m, 4).exact == enumerated(problem, m, 4)
-    m = method(hand_over={"active": 1, "every": 1, "design": design}, kind="periodic_averaging")
-    problem = unlike(2, d=1)
-    assert computed(problem, m, 3).exact == enumerated(problem, m, 3)
 
 
 def test_designs_differ_where_models_differ():
@@ -231,25 +209,17 @@ def test_designs_differ_where_models_differ():
     assert runs[0][2] == 0 < runs[1][2]
 
 
-@pytest.mark.parametrize("design", [1, 2])
-def test_hand_over_among_equal_clients(design):
-    problem = alike(3, 1, common=False)
-    m = method(tau=3, hand_over={"active": 2, "every": 2, "design": design})
+def test_hand_over_among_equal_clients_is_as_if_there_were_no_others():
+    problem, m = alike(3, 1, common=False), method(tau=3, hand_over={**HANDED, "design": 2})
     assert lower(m, problem, ()).layout.copies == 1
-    assert computed(problem, m, 2).exact == enumerated(problem, m, 2)
-    if design == 2:  # then it is as if there were no others
-        alone = replace(m, exchange=replace(m.exchange, hand_over=None))
-        assert computed(problem, m, 6).exact == computed(alike(2, 1, common=False), alone, 6).exact
+    alone = replace(m, exchange=replace(m.exchange, hand_over=None))
+    assert computed(problem, m, 6).exact == computed(alike(2, 1, common=False), alone, 6).exact
 
 
 def test_hand_overs_that_are_refused():
-    m = method(hand_over={"active": 4, "every": 2})
-    with pytest.raises(BadInput, match="4 active clients are impossible; there are 3"):
-        computed(unlike(3), m, 2)
+    m = method(hand_over=HANDED)
     with pytest.raises(Unsupported, match="in 20160 ways"):
         computed(unlike(8), method(hand_over={"active": 6, "every": 2}), 2)
-    with pytest.raises(Unsupported, match="averaged with equal weights"):
-        computed(unlike(2, weights=["1/4", "3/4"]), method(weights="data", hand_over={"active": 1, "every": 2}), 2)
     with pytest.raises(Unsupported, match="repeat after 100010000"):
         computed(alike(2), replace(m, exchange=Blocks(10_001, "whole", hand_over=HandOver(1, 10_000, 1))), 2)
 
@@ -301,14 +271,6 @@ def test_no_composition_where_a_covariance_depends_on_the_state():
 def test_composition_is_chosen_for_large_states_only():
     assert cheaper(FloatRing(), 129, 8, range(10_001), 2)
     assert not cheaper(FloatRing(), 3, 8, range(10_001), 2)
-
-
-def test_changing_steps():
-    m = replace(method(), schedule=InverseCycle(Fraction(1, 5), 2))
-    exact = lower(m, alike(3, 3), METRICS)
-    both = [Dynamics(RATIONAL, m, e).stepwise(range(7), lambda _: None) for e in (exact, one_by_one(exact))]
-    assert both[0] == both[1]
-    assert run_exact(m, alike(3, 3), range(7), METRICS, arithmetic=Arithmetic.RATIONAL).values["gap"][6] > 0
 
 
 # --- what the paper says ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The exact engine against going through every order, sample, cohort and number of epochs, in fractions."""
+"""Metrics of a round in the exact engine against going through every order, sample, cohort and number of epochs."""
 
 from fractions import Fraction
 
@@ -10,14 +10,15 @@ from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
+    Average,
     Constant,
     Cyclic,
     EpochRange,
     Epochs,
+    Formula,
     Full,
     GradientSteps,
     Independent,
-    InverseCycle,
     Momentum,
     OneByWeight,
     ServerStep,
@@ -71,31 +72,24 @@ def compare(p, method, rounds, metrics=POINT, grid=None):
 
 
 WORK = {
-    "single samples": Epochs(),
-    "two epochs": Epochs(2),
-    "short last batch": Epochs(1, 2),
-    "cut epochs": Epochs(2, 1, missed=(1, 2)),
-    "cut batches": Epochs(2, 2, missed=(1, 1)),
-    "replacement": Epochs(1, 1, "replacement"),
-    "replacement batches": Epochs(1, 2, "replacement", divide="size"),
-    "random epochs": Epochs(EpochRange(1, 2), divide="work"),
+    "single samples": (Epochs(), (2, 3)),
+    "two epochs": (Epochs(2), (2, 2)),
+    "short last batch": (Epochs(1, 2), (2, 3)),
+    "cut epochs": (Epochs(2, 1, missed=(1, 2)), (2, 3)),
+    "cut batches": (Epochs(2, 2, missed=(1, 1)), (2, 3)),
+    "replacement": (Epochs(1, 1, "replacement"), (2, 3)),
+    "replacement batches": (Epochs(1, 2, "replacement", divide="size"), (2, 3)),
+    "random epochs": (Epochs(EpochRange(1, 2), divide="work"), (1, 3)),
 }
 
 
 @pytest.mark.parametrize("alike", [False, True], ids=["different Hessians", "one Hessian"])
 @pytest.mark.parametrize("work", list(WORK))
 def test_local_work(work, alike):
-    p = problem(1 if "random" in work else 2, 3, alike=alike)
-    m = Method("m", Full(), WORK[work], STEP, Unbiased(), ServerStep(Fraction(4, 5)))
-    compare(p, m, 1, POINT)
-    compare(p, m, 0, ("drift",), [0])
-
-
-@pytest.mark.parametrize("work", ["single samples", "cut batches", "replacement"])
-@pytest.mark.parametrize("alike", [False, True], ids=["different Hessians", "one Hessian"])
-def test_two_rounds(work, alike):
-    p = problem(*(1, 3) if work == "single samples" else (1, 2), alike=alike, d=1)
-    compare(p, Method("m", Full(), WORK[work], STEP, Unbiased()), 2, ("gap", "x", "drift"))
+    local, sizes = WORK[work]
+    compare(problem(*sizes, alike=alike), Method("m", Full(), local, STEP, Unbiased()), 0, ("drift",))
+    small = problem(1, 2, alike=alike, d=1)
+    compare(small, Method("m", Full(), local, STEP, Unbiased(), ServerStep(Fraction(4, 5))), 1, ("gap", "x", "drift"))
 
 
 def test_equal_samples_are_grouped():
@@ -118,107 +112,56 @@ def test_a_sum_of_samples_steps_with_their_mean_gradient():
     compare(p, Method("m", Full(), Epochs(1, 2), Constant(Fraction(1, 11)), Unbiased()), 1, ("gap", "drift"))
 
 
+def test_steps_that_change_along_the_visit():
+    for local in (Epochs(2), Epochs(2, 2), Epochs(1, 2, "replacement", "size")):
+        compare(problem(3, alike=True, d=1), Method("m", Full(), local, Formula("2/(31 + 7*t)")), 0, ("drift",))
+
+
+ODD = Independent((Fraction(1, 2), Fraction(3, 4)))
+PAIRS = Subsets(((0, 1), (2,), (1, 2)), (THIRD, THIRD, THIRD))
+LEAST = Epochs(1, 1, "replacement", common="min")
 COHORTS = {
-    "uniform unbiased": (Uniform(2), Unbiased()),
-    "uniform Sum-One": (Uniform(2), SumOne()),
-    "independent, perhaps empty": (Independent((Fraction(1, 2), Fraction(3, 4))), Unbiased()),
-    "independent Sum-One": (Independent((Fraction(1, 2), Fraction(3, 4))), SumOne()),
-    "one by weight": (OneByWeight(), Unbiased()),
-    "subsets": (Subsets(((0, 1), (2,), (1, 2)), (THIRD, THIRD, THIRD)), Unbiased()),
+    "uniform unbiased": (Uniform(2), Unbiased(), Epochs(divide="size")),
+    "uniform Sum-One": (Uniform(2), SumOne(), GradientSteps(2)),
+    "independent, perhaps empty": (ODD, Unbiased(), Epochs(divide="size")),
+    "independent Sum-One": (ODD, SumOne(), GradientSteps(2)),
+    "one by weight": (OneByWeight(), Unbiased(), Epochs(divide="size")),
+    "subsets": (PAIRS, Unbiased(), GradientSteps(2)),
+    "work of the cohort": (Uniform(2), SumOne(), Epochs(common="mean")),
+    "drawn work of the cohort": (Subsets(((0, 1), (1, 2)), (THIRD, 1 - THIRD)), Unbiased(), LEAST),
 }
 
 
 @pytest.mark.parametrize("cohorts", list(COHORTS))
 def test_cohorts(cohorts):
-    participation, aggregation = COHORTS[cohorts]
-    p = problem(1, 2, d=1) if isinstance(participation, Independent) else problem(1, 2, 2, d=1)
-    for work in (Epochs(divide="size"), GradientSteps(2)):
-        compare(p, Method("m", participation, work, STEP, aggregation), 2, ("gap", "x", "drift"), [1, 2])
-
-
-@pytest.mark.parametrize("sampling", ["reshuffled", "replacement"])
-@pytest.mark.parametrize("common", ["min", "mean"])
-def test_work_that_depends_on_the_cohort(common, sampling):
-    p = problem(1, 2, 3, d=1)
-    work = Epochs(1, 1, sampling, common=common)
-    if sampling == "reshuffled":
-        compare(p, Method("m", Uniform(2), work, STEP, SumOne()), 1, ("gap", "x", "drift"))
-    cohorts = Subsets(((0, 1), (1, 2)), (THIRD, 1 - THIRD))
-    compare(p, Method("m", cohorts, work, STEP, Unbiased()), 1, ("gap", "x"))
-
-
-def test_changing_steps_and_fixed_cohorts_with_reshuffling():
-    p = problem(1, 3, d=1)
-    steps = InverseCycle(Fraction(1, 3))
-    m = Method("m", Full(), Epochs(divide="size"), steps, Unbiased())
-    brute = Brute(p, m)
-    curve = run_exact(m, p, [0, 1, 2], ["gap", "drift"], arithmetic=Arithmetic.RATIONAL)
-    for name in ("gap", "drift"):
-        assert curve.exact[name] == tuple(brute.metrics([name], t)[0] for t in range(3))
-
-
-def momentum(**more):
-    return Momentum(Fraction(2, 5), **more)
+    participation, aggregation, work = COHORTS[cohorts]
+    p = problem(1, 2, d=1) if participation == ODD else problem(1, 2, 2, d=1)
+    compare(p, Method("m", participation, work, STEP, aggregation), 2, ("gap", "x", "drift"), [1])
 
 
 ALL = ("gap", "drift", "epoch_grad2", "momentum_error2")
-
-
-@pytest.mark.parametrize("start", [{}, {"start": "gradient"}, {"start": "sampled", "warm_up": 2}], ids=str)
-@pytest.mark.parametrize("variance_reduced", [True, False])
-@pytest.mark.parametrize("alike", [True, False])
-def test_momentum_of_single_client_cohorts(start, variance_reduced, alike):
-    p = problem(1, 2, alike=alike, d=1)
-    m = Method(
-        "m",
-        OneByWeight(),
-        Epochs(1, divide="size"),
-        STEP,
-        Unbiased(),
-        momentum=momentum(variance_reduced=variance_reduced, **start),
-    )
-    compare(p, m, 3, ALL, [0, 1, 3])
-
-
-@pytest.mark.parametrize("variance_reduced", [True, False])
-@pytest.mark.parametrize("work", [Epochs(), GradientSteps(2)], ids=["epochs", "gradients"])
-def test_momentum_of_a_fixed_order_of_clients(variance_reduced, work):
-    p = problem(1, 2, d=1)
-    m = Method("m", Cyclic((1, 0)), work, STEP, momentum=momentum(variance_reduced=variance_reduced))
-    compare(p, m, 3, ALL)
-    plain = Method("m", Cyclic((1, 0)), work, STEP)
-    compare(p, plain, 3, ("gap", "x", "drift"))
+GRADIENT, WARM = {"start": "gradient"}, {"start": "sampled", "warm_up": 2}
+TURNS = Cyclic((1, 0))
+MOMENTA = {
+    "one by weight": (OneByWeight(), Unbiased(), Epochs(1, divide="size"), {}, 3),
+    "from the gradient": (OneByWeight(), Unbiased(), Epochs(1, divide="size"), GRADIENT, 1),
+    "warmed up": (OneByWeight(), Unbiased(), Epochs(1, divide="size"), WARM, 1),
+    "in turn": (TURNS, Average(), Epochs(), {}, 3),
+    "in turn, whole gradients": (TURNS, Average(), GradientSteps(2), {}, 3),
+    "full": (Full(), Unbiased(), Epochs(1, 2), GRADIENT, 2),
+    "random epochs": (Full(), SumOne(), Epochs(EpochRange(1, 2)), GRADIENT, 2),
+    "independent": (ODD, Unbiased(), Epochs(1, 1, "replacement"), GRADIENT, 2),
+    "work of the cohort": (Uniform(2), SumOne(), Epochs(common="min"), GRADIENT, 2),
+    "whole gradients": (Full(), Unbiased(), GradientSteps(2), GRADIENT, 2),
+}
 
 
 @pytest.mark.parametrize("variance_reduced", [True, False])
-def test_momentum_over_three_rounds_in_the_plane(variance_reduced):
-    p = problem(1, 2)
-    m = Method("m", OneByWeight(), Epochs(2), STEP, Unbiased(), momentum=momentum(variance_reduced=variance_reduced))
-    compare(p, m, 2, ("gap", "epoch_grad2", "momentum_error2"), [1, 2])
-
-
-@pytest.mark.parametrize("variance_reduced", [True, False])
-@pytest.mark.parametrize(
-    ("participation", "aggregation", "work"),
-    [
-        (Full(), Unbiased(), Epochs(1, 2)),
-        (Full(), SumOne(), Epochs(EpochRange(1, 2))),
-        (Independent((Fraction(1, 2), Fraction(3, 4))), Unbiased(), Epochs(1, 1, "replacement")),
-        (Uniform(2), SumOne(), Epochs(common="min")),
-        (Full(), Unbiased(), GradientSteps(2)),
-    ],
-    ids=["full", "random epochs", "independent", "min", "gradients"],
-)
-def test_momentum_of_any_cohorts(variance_reduced, participation, aggregation, work):
-    few = isinstance(participation, Independent) or work == Epochs(EpochRange(1, 2))
-    p = problem(1, 2, d=1) if few else problem(1, 1, 2, d=1)
-    m = Method(
-        "m",
-        participation,
-        work,
-        STEP,
-        aggregation,
-        ServerStep(Fraction(3, 2)),
-        momentum(variance_reduced=variance_reduced, start="gradient"),
-    )
-    compare(p, m, 2, ALL, [0, 1, 2])
+@pytest.mark.parametrize("name", list(MOMENTA))
+def test_momentum(name, variance_reduced):
+    participation, aggregation, work, start, rounds = MOMENTA[name]
+    momentum = Momentum(Fraction(2, 5), variance_reduced=variance_reduced, **start)
+    m = Method("m", participation, work, STEP, aggregation, ServerStep(Fraction(3, 2)), momentum)
+    compare(problem(1, 1, 2, d=1) if participation == Uniform(2) else problem(1, 2, d=1), m, rounds, ALL)
+    if rounds == 1:
+        compare(problem(1, 2, alike=True), m, 1, ALL)

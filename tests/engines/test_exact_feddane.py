@@ -1,4 +1,4 @@
-"""FedProx, DANE and FedDANE in the exact engine against going through all cohorts, orders and samples in fractions."""
+"""FedProx, DANE and FedDANE in the exact engine: laws of cohorts, closed forms, limits, what the paper says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from exact_brute import vector
-from exact_feddane_brute import POINT, Simulated
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
@@ -25,8 +24,6 @@ from boundcheck.methods.parts import (
     Average,
     Constant,
     Correction,
-    EpochRange,
-    Epochs,
     ExactSolve,
     Full,
     GradientSteps,
@@ -35,15 +32,9 @@ from boundcheck.methods.parts import (
     NoStep,
     Pattern,
     Proximal,
-    ServerStep,
-    Subsets,
-    SumOne,
-    Unbiased,
-    Uniform,
     WithReplacement,
 )
 from boundcheck.problems.build import build
-from boundcheck.problems.problem import clients_of
 from boundcheck.setting.constants import joint_constants
 
 F = Fraction
@@ -66,131 +57,12 @@ THREE = quadratics(
     weights=("1/2", "1/3", "1/6"),
 )
 ALIKE = quadratics([[2, 1], [1, 3]], [[1, 0], [0, 4]], sides=([1, 0], [0, -1]))
-
-
-def with_samples(alike: bool, d: int = 1) -> Any:
-    """Two clients with two and three samples."""
-    clients = []
-    for i, size in enumerate((2, 3)):
-        own = []
-        for j in range(size):
-            k = 0 if alike else j
-            a = [[2 + i + k, 1 - k], [1 - k, 3 + k]] if d == 2 else [[1 + i + k]]
-            own.append({"A": a, "b": [1 + j, i - 2 * j][:d]})
-        clients.append({"components": own})
-    spec = {"kind": "quadratics", "clients": clients, "weights": ["2/5", "3/5"], "start": [1, -2][:d]}
-    return build(spec)
-
-
-def compare(problem: Any, method: Method, rounds: int = 2) -> None:
-    simulated = Simulated(problem, method)
-    grid = list(range(rounds + 1))
-    rows = simulated.metrics(rounds)
-    expected = {m: tuple(row[k] for row in rows) for k, m in enumerate(POINT)}
-    assert run_exact(method, problem, grid, POINT, arithmetic=Arithmetic.RATIONAL).exact == expected
-    for arithmetic in (Arithmetic.BALL, Arithmetic.FLOAT64):
-        for wanted in (grid, [*grid, 150]):  # round by round, and by powers of the map where there is one
-            curve = run_exact(method, problem, wanted, POINT, arithmetic=arithmetic)
-            for name in POINT:
-                near = [float(v) for v in expected[name]]
-                np.testing.assert_allclose(curve.values[name][: len(grid)], near, rtol=1e-9, atol=1e-12)
-                if arithmetic is Arithmetic.BALL:
-                    for value, low, high in zip(expected[name], curve.low[name], curve.high[name], strict=False):
-                        assert F(low) <= value <= F(high)
+POINT = ("dist2", "gap", "grad2")
 
 
 def feddane(participation: Any, correction: Correction | None, local: Any = None, **more: Any) -> Method:
     local = ExactSolve(F(3)) if local is None else local
-    schedule = NoStep() if isinstance(local, ExactSolve) else STEP
-    return Method("feddane", participation, local, schedule, correction=correction, **more)
-
-
-PAIRS = Subsets(((0, 1), (1, 2), (0,)), (F(1, 2), F(1, 4), F(1, 4)))
-COHORTS = {
-    "with replacement": (TWICE, Correction(TWICE)),
-    "without replacement": (Uniform(2), Correction(Uniform(2))),
-    "different laws": (Uniform(2), Correction(TWICE)),
-    "one gradient": (Uniform(1), Correction(WithReplacement(1))),
-    "any subsets": (PAIRS, Correction(PAIRS)),
-    "independent": (Independent((F(1, 2), F(1), F(1, 3))), Correction(Independent((F(1), F(1, 4), F(1, 2))))),
-    "empty cohorts of solvers": (Independent((F(1, 2), F(1, 4), F(1, 3))), Correction(Uniform(2))),
-    "all gradients": (TWICE, Correction(Full())),
-    "all gradients by weight": (TWICE, Correction(Full(), weights="data")),
-    "gradients by weight": (Uniform(2), Correction(Uniform(2), weights="data")),
-    "all solve": (Full(), Correction(TWICE)),
-    "the same": (TWICE, Correction()),
-    "the same without replacement": (Uniform(2), Correction()),
-    "the same subsets by weight": (PAIRS, Correction(weights="data")),
-    "weaker": (TWICE, Correction(WithReplacement(1), factor=F(2, 3))),
-    "inverse": (Uniform(2), Correction(WithReplacement(1), "inverse")),
-    "geometric": (Uniform(2), Correction(None, "geometric", F(1, 3))),
-    "no factor": (Uniform(2), Correction(None, "geometric", F(0))),
-    "pipelined": (TWICE, Correction(pipelined=True)),
-    "pipelined without replacement": (Uniform(2), Correction(pipelined=True)),
-    "pipelined subsets by weight": (PAIRS, Correction(pipelined=True, weights="data")),
-    "pipelined and decayed": (Uniform(2), Correction(None, "geometric", F(1, 3), pipelined=True)),
-    "pattern": (Pattern(((0, 1), (2,)), lead=((0, 1, 2),)), Correction(Pattern(((0,), (1, 2), (0, 2))))),
-    "pattern, pipelined": (Pattern(((0, 1), (2,))), Correction(pipelined=True)),
-}
-
-
-@pytest.mark.parametrize("name", COHORTS)
-def test_every_pair_of_cohorts(name: str) -> None:
-    participation, correction = COHORTS[name]
-    fixed = participation.fixed(0, clients_of(THREE)) is not None and "pattern" in name
-    compare(THREE, feddane(participation, correction), rounds=5 if fixed else 2)
-
-
-def test_pipelined_for_three_rounds() -> None:
-    compare(THREE, feddane(Uniform(1), Correction(pipelined=True)), rounds=3)
-    compare(THREE, feddane(Full(), Correction(pipelined=True)), rounds=6)
-
-
-@pytest.mark.parametrize(
-    "local",
-    [ExactSolve((F(2), F(3), F(5))), Proximal((F(2), F(0), F(1)), GradientSteps(3)), GradientSteps(2)],
-    ids=["exact", "steps", "no proximal term"],
-)
-def test_weights_of_each_client(local: Any) -> None:
-    for correction in (Correction(TWICE), Correction(), None):
-        compare(THREE, feddane(TWICE, correction, local), rounds=1 if correction else 2)
-
-
-@pytest.mark.parametrize("aggregation", [SumOne(), Unbiased(), Unbiased((F(1), F(2), F(3)))], ids=str)
-def test_other_servers(aggregation: Any) -> None:
-    for correction in (Correction(Uniform(2)), Correction(), Correction(pipelined=True)):
-        compare(THREE, feddane(Uniform(2), correction, aggregation=aggregation, server=ServerStep(F(3, 2))))
-
-
-SAMPLED = {
-    "reshuffled": Epochs(),
-    "batches": Epochs(1, 2),
-    "replacement": Epochs(1, 1, "replacement"),
-    "random epochs": Epochs(EpochRange(1, 2), 3),
-}
-
-
-@pytest.mark.parametrize("alike", [True, False], ids=["one Hessian", "several"])
-@pytest.mark.parametrize("work", SAMPLED)
-def test_sampled_solvers(work: str, alike: bool) -> None:
-    local = Proximal((F(1), F(2)), SAMPLED[work])
-    problem = with_samples(alike)
-    for participation, correction in (
-        (Uniform(1), Correction(WithReplacement(1))),
-        (Uniform(1), Correction()),
-        (Uniform(1), Correction(pipelined=True)),
-        (Uniform(1), None),
-        (TWICE, None),
-    ):
-        rounds = 2 if participation == Uniform(1) and work != "replacement" else 1
-        compare(problem, feddane(participation, correction, local), rounds)
-
-
-def test_sampled_solvers_in_two_dimensions() -> None:
-    local = Proximal(F(1), Epochs(1, 2))
-    for correction in (Correction(WithReplacement(1)), Correction()):
-        compare(with_samples(False, 2), feddane(Uniform(1), correction, local))
-    compare(with_samples(False, 2), feddane(TWICE, Correction(TWICE), local), rounds=1)
+    return Method("feddane", participation, local, NoStep(), correction=correction, **more)
 
 
 def test_twelve_clients_out_of_many_are_not_enumerated() -> None:

@@ -64,7 +64,7 @@ def samples(*sizes, alike=False, d=1):
     return build({"kind": "quadratics", "clients": clients, "weights": weights, "start": [2, -1][:d]})
 
 
-def compare(p, m, rounds, virtual=True):
+def compare(p, m, rounds, virtual):
     """All rounds up to `rounds`, in fractions, and in balls and doubles where maps are composed and where not."""
     brute = StaleBrute(p, m)
     names = (*POINT, *(VIRTUAL if virtual else ()))
@@ -87,7 +87,7 @@ def stale(participation, local, aggregation=None, eta_g=Fraction(4, 5)):
     return Method("m", participation, local, STEP, aggregation or Unbiased(), ServerStep(eta_g), exchange=Stale())
 
 
-# --- fixed cohorts ------------------------------------------------------------------------------------------------
+# --- against all outcomes -----------------------------------------------------------------------------------------
 
 
 def test_the_delays_of_a_hand_computed_run():
@@ -96,35 +96,6 @@ def test_the_delays_of_a_hand_computed_run():
     curve = run_exact(m, line(4, 8), [0, 1, 2, 3, 4], ["x"], arithmetic=EXACT)
     # 0; +(4-0)/2; +(8-0)/2 from x_0; +(8-6)/2 from 6; +(4-2)/2 from 2, which client 0 received after round 0
     assert curve.exact["x"] == (0, 2, 6, 7, 8)
-
-
-@pytest.mark.parametrize("local", [GradientSteps(1), GradientSteps(3)], ids=["one step", "three steps"])
-@pytest.mark.parametrize(
-    "participation",
-    [
-        Cyclic(),
-        Pattern(((0, 1), (), (2,), (0,))),
-        Pattern(((1,), (0, 1)), ((2,), (), (0, 2))),
-        Pattern(((0, 1), (2, 0))),
-    ],
-    ids=["cyclic", "empty rounds", "lead", "always there"],
-)
-def test_fixed_cohorts(participation, local):
-    p = samples(1, 2, 1, d=2)
-    compare(p, stale(participation, local, Same(HALF)), 7)
-
-
-def test_fixed_cohorts_with_samples():
-    p = samples(1, 2, 2)
-    compare(p, stale(Pattern(((0, 1), (), (2,)), ((1, 2),)), Epochs(1, 1, "replacement"), Same(HALF)), 3, virtual=False)
-    compare(samples(2, 2), stale(Pattern(((0, 1), (1,))), Epochs()), 3)
-
-
-def test_a_lead_without_an_exchange():
-    p = samples(2, 2)
-    participation = Pattern(((0,), (), (0, 1)), ((1,), (1,)))
-    compare(p, Method("m", participation, GradientSteps(2), STEP, Same(HALF)), 6)
-    compare(p, Method("m", participation, Epochs(), STEP, Same(HALF)), 3)
 
 
 def test_a_model_that_is_not_read_again_is_no_memory():
@@ -149,61 +120,49 @@ def test_clients_that_take_part_together_share_a_model():
     assert len(lower(method, p, ()).layout.keys) == 3
     drawn = stale(Subsets(((0, 1, 4), (2, 3, 4)), (THIRD, 1 - THIRD)), GradientSteps(1))
     assert kept_models(drawn, clients) == (0, 0, 1, 1, None)
-    compare(p, drawn, 4)
+    compare(p, drawn, 4, virtual=True)
 
 
-# --- random cohorts -----------------------------------------------------------------------------------------------
-
-
-DRAWN = {
-    "one by weight": OneByWeight(),
-    "independent": Independent((HALF, THIRD, Fraction(1))),
-    "uniform": Uniform(2),
-    "subsets": Subsets(((0, 1), (2,), ()), (HALF, Fraction(1, 6), THIRD)),
-    "replacement": WithReplacement(2),
-}
-
-
-@pytest.mark.parametrize("kind", list(DRAWN))
-def test_random_cohorts(kind):
-    p = samples(1, 2, 1, d=2)
-    several = kind in ("independent", "replacement")
-    compare(p, stale(DRAWN[kind], GradientSteps(2), Unbiased()), 3, virtual=not several)
-    if kind not in ("independent", "subsets"):
-        compare(p, stale(DRAWN[kind], GradientSteps(1), Average()), 1 if several else 2)
-
-
-@pytest.mark.parametrize("alike", [False, True], ids=["different Hessians", "one Hessian"])
-@pytest.mark.parametrize("work", [Epochs(), Epochs(1, 1, "replacement")], ids=["reshuffled", "replacement"])
-def test_random_cohorts_with_samples(work, alike):
+PLANE, LINE, ALIKE = samples(1, 2, 1, d=2), samples(2, 2), samples(2, 2, 1, alike=True)
+LEAD = Pattern(((0,), (), (0, 1)), ((1,), (1,)))
+SOME, SIXTH = Independent((HALF, THIRD, Fraction(1))), Fraction(1, 6)
+SETS = Subsets(((0, 1), (2,), ()), (HALF, SIXTH, THIRD))
+REPLACED = Epochs(1, 1, "replacement")
+# problem, method, rounds, whether it has virtual models
+CASES = {
+    "cyclic": (PLANE, stale(Cyclic(), GradientSteps(3), Same(HALF)), 6, True),
+    "empty rounds": (PLANE, stale(Pattern(((0, 1), (), (2,), (0,))), GradientSteps(1), Same(HALF)), 7, True),
+    "lead": (PLANE, stale(Pattern(((1,), (0, 1)), ((2,), (), (0, 2))), GradientSteps(3), Same(HALF)), 7, True),
+    "always there": (PLANE, stale(Pattern(((0, 1), (2, 0))), GradientSteps(3), Same(HALF)), 5, True),
+    "in turn, samples": (LINE, stale(Pattern(((0, 1), (1,))), Epochs()), 3, True),
+    "in turn, drawn": (samples(1, 2, 2), stale(Pattern(((0, 1), (), (2,)), ((1, 2),)), REPLACED, Same(HALF)), 3, False),
+    "nothing kept": (LINE, Method("m", LEAD, GradientSteps(2), STEP, Same(HALF)), 6, True),
+    "nothing kept, samples": (LINE, Method("m", LEAD, Epochs(), STEP, Same(HALF)), 3, True),
+    "one by weight": (PLANE, stale(OneByWeight(), GradientSteps(2)), 3, True),
+    "independent": (PLANE, stale(SOME, GradientSteps(2)), 2, False),
+    "uniform": (PLANE, stale(Uniform(2), GradientSteps(2)), 3, True),
+    "uniform, average": (PLANE, stale(Uniform(2), GradientSteps(1), Average()), 2, True),
+    "subsets": (PLANE, stale(SETS, GradientSteps(2)), 3, True),
+    "replacement": (PLANE, stale(WithReplacement(2), GradientSteps(2)), 2, False),
+    "replacement, average": (PLANE, stale(WithReplacement(2), GradientSteps(1), Average()), 1, True),
+    "weights of the cohort": (samples(1, 1, 2), stale(SOME, GradientSteps(1), SumOne()), 2, False),
     # in round 2 both clients of a cohort hold points with the noise of the same earlier cohort
-    p = samples(2, 2, 1, alike=alike)
-    compare(p, stale(Uniform(2), work), 2, virtual=False)
-    compare(samples(2, 2, alike=alike), stale(OneByWeight(), work), 2)
+    "samples": (samples(2, 2, 1), stale(Uniform(2), Epochs()), 2, False),
+    "samples of one Hessian": (ALIKE, stale(Uniform(2), Epochs()), 2, False),
+    "drawn samples": (samples(2, 2, 1), stale(Uniform(2), REPLACED), 2, False),
+    "drawn samples of one Hessian": (samples(2, 2, alike=True), stale(OneByWeight(), REPLACED), 2, False),
+    "one noise for a cohort": (ALIKE, stale(Subsets(((0, 1), (0,), (1, 2)), (HALF, THIRD, SIXTH)), Epochs()), 2, False),
+    "random epochs": (samples(1, 2), stale(OneByWeight(), Epochs(EpochRange(1, 2))), 2, False),
+    "plain, independent": (PLANE, Method("m", SOME, GradientSteps(2), STEP, Unbiased(), ServerStep(HALF)), 1, True),
+    "plain, one by weight": (samples(2, 2, 2), Method("m", OneByWeight(), REPLACED, STEP, Unbiased()), 0, True),
+    "plain, replacement": (samples(2, 2, 2), Method("m", WithReplacement(2), Epochs(), STEP, Unbiased()), 0, True),
+    "plain, subsets": (samples(2, 2, 2), Method("m", SETS, Epochs(), STEP, Unbiased()), 0, True),
+}  # fmt: skip
 
 
-def test_all_of_a_cohort_receive_the_same_noise():
-    p = samples(2, 2, alike=True)
-    compare(p, stale(Subsets(((0, 1), (0,), (1,)), (HALF, THIRD, Fraction(1, 6))), Epochs()), 2, virtual=False)
-
-
-def test_random_numbers_of_epochs():
-    p = samples(1, 2)
-    compare(p, stale(OneByWeight(), Epochs(EpochRange(1, 2))), 2, virtual=False)
-
-
-def test_coefficients_that_depend_on_the_cohort():
-    p = samples(1, 1, 2)
-    compare(p, stale(Independent((HALF, THIRD, HALF)), GradientSteps(1), SumOne()), 2)
-
-
-@pytest.mark.parametrize("kind", list(DRAWN))
-def test_metrics_of_rounds_without_an_exchange(kind):
-    p = samples(1, 2, 1, d=2)
-    compare(p, Method("m", DRAWN[kind], GradientSteps(2), STEP, Unbiased(), ServerStep(Fraction(3, 2))), 1)
-    works = [Epochs(1, 1, "replacement"), Epochs()] if kind in ("one by weight", "subsets") else [Epochs()]
-    for work in works:
-        compare(samples(2, 2, 2), Method("m", DRAWN[kind], work, STEP, Unbiased()), 0)
+@pytest.mark.parametrize("name", list(CASES))
+def test_points_and_virtual_models_are_those_of_all_outcomes(name):
+    compare(*CASES[name])
 
 
 def test_the_stationary_state_of_random_cohorts():
@@ -235,17 +194,6 @@ def test_with_everybody_nothing_is_old(participation, work):
     assert run_exact(m, p, [0, 1, 2, 7, 40], names, arithmetic=EXACT).exact == expected
     assert len(lower(m, p, ()).layout.keys) == 1
     assert contraction(m, p).mean_radius_high == contraction(plain, p).mean_radius_high
-
-
-def test_waiting_half_a_round_for_equal_clients_is_a_server_step_of_two():
-    # FedFix with a window of half the clients' common time: nobody, everybody, nobody, ...; w_i/p_i = 2 w_i
-    p = samples(1, 2, 1, d=2)
-    fixed = Method("FedFix", Pattern(((), (0, 1, 2))), GradientSteps(3), STEP, Unbiased(), exchange=Stale())
-    waiting = Method("FedAvg", Full(), GradientSteps(3), STEP, Unbiased(), ServerStep(Fraction(2)))
-    even = run_exact(fixed, p, [0, 2, 4, 6, 20], POINT, arithmetic=EXACT).exact
-    assert even == run_exact(waiting, p, [0, 1, 2, 3, 10], POINT, arithmetic=EXACT).exact
-    odd = run_exact(fixed, p, [1, 3, 5, 7, 21], POINT, arithmetic=EXACT).exact
-    assert odd == even
 
 
 # --- the examples of the paper ----------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,44 +20,6 @@ CUBIC = build({"kind": "scgd_appendix_c", "cubic": True})
 LOGISTIC = build(
     {"kind": "logistic_regression", "data": "breast_cancer", "clients": 3, "ridge": "1/10", "split": "sorted"}
 )
-
-
-def by_hand(correction: Correction | None, rounds: int) -> list[Fraction]:
-    """Two local steps of 1/16 with mu = 2 in each of the rounds, on the line."""
-    x, old, found = F(CUBIC.start[0]), None, [F(CUBIC.start[0])]
-    n = CUBIC.clients
-
-    def slope(i: int, at: Fraction) -> Fraction:
-        return CUBIC.gradient(i, np.array([at], dtype=object))[0]
-
-    for t in range(rounds):
-        g, c = sum(slope(i, x) for i in range(n)) / n, F(1)
-        if correction is not None and correction.pipelined:
-            g, old, c = (old, g, F(1)) if old is not None else (F(0), g, F(0))
-        if correction is not None and correction.decay == "inverse":
-            c = c / (t + 1)
-        returned = []
-        for i in range(n):
-            y = x
-            for _ in range(2):
-                shift = c * (g - slope(i, x)) if correction is not None else F(0)
-                y -= F(1, 16) * (slope(i, y) + shift + 2 * (y - x))
-            returned.append(y)
-        x = sum(returned) / n
-        found.append(x)
-    return found
-
-
-@pytest.mark.parametrize(
-    "correction",
-    [None, Correction(), Correction(Full()), Correction(decay="inverse"), Correction(pipelined=True)],
-    ids=["fedprox", "same", "full", "inverse", "pipelined"],
-)
-def test_steps_on_the_cubic(correction: Any) -> None:
-    local = Proximal(F(2), GradientSteps(2))
-    m = Method("m", Full(), local, Constant(F(1, 16)), correction=correction)
-    found = run_exact(m, CUBIC, [0, 1, 2, 3], ["x"], arithmetic=Arithmetic.RATIONAL).exact["x"]
-    assert list(found) == by_hand(correction, 3)
 
 
 def test_a_proximal_run_on_the_line_is_enclosed() -> None:

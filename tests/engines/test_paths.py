@@ -75,8 +75,12 @@ def test_every_option_outcome_by_outcome_and_by_moments(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["scaffold", "fedshuffle_mvr", "fedavg_async", "fedavgm", "partial_averaging", "svrg", "fedprox"],
+    "row",
+    [
+        *("scaffold", "fedshuffle_mvr", "fedavg_async", "fedavgm", "partial_averaging", "svrg", "fedprox"),
+        *("feddane: solver: {eta: 1/8, steps: 2}", "dane: eta: 1/8, steps: 2"),
+        "feddane: decay: inverse, pipelined: true, solver: {E: 1, eta: 1/8}",
+    ],
 )
-def test_a_kind_outcome_by_outcome_and_by_moments(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert compared(kind, monkeypatch).endswith("rounds")
+def test_a_row_outcome_by_outcome_and_by_moments(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compared(row, monkeypatch).endswith("rounds")

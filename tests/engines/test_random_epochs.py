@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
-from exact_brute import Brute
-from sampled_toys import random_toy, replay
 from test_exact_brute import problem
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.engines.run import run
-from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.build import algorithms, build
+from boundcheck.methods.build import build
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Constant,
@@ -25,13 +21,9 @@ from boundcheck.methods.parts import (
     EpochRange,
     Epochs,
     Full,
-    Momentum,
-    OneByWeight,
-    ServerMomentum,
     Stale,
     SumOne,
     Unbiased,
-    Uniform,
 )
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting.followed_objective import surrogate
@@ -41,56 +33,6 @@ STEP = Constant(F(1, 16))
 DRAWN = EpochRange(1, 2)
 NOVA = Epochs(DRAWN, divide="largest")
 LEAST, MEAN = Epochs(DRAWN, common="min"), Epochs(DRAWN, common="mean")
-CASES: dict[str, Method] = {
-    "fedavg": Method("m", Full(), Epochs(DRAWN), STEP),
-    "fedshuffle": Method("m", Uniform(1), Epochs(DRAWN, divide="size"), STEP, Unbiased()),
-    "fednova": Method("m", Full(), NOVA, STEP, Unbiased("nova")),
-    "fednova of some": Method("m", Uniform(1), replace(NOVA, sampling="replacement"), STEP, Unbiased("nova")),
-    "fednova, summing to one": Method("m", OneByWeight(), NOVA, STEP, SumOne("data")),
-    "fednova with momentum": Method(
-        "m", Full(), NOVA, STEP, Unbiased("nova"), momentum=Momentum(F(1, 2), variance_reduced=False)
-    ),
-    "fednova, server momentum": Method(
-        "m", Full(), NOVA, STEP, Unbiased("nova"), server_momentum=ServerMomentum(F(1, 3), nesterov=True)
-    ),
-    "least": Method("m", Full(), LEAST, STEP, SumOne()),
-    "least of some": Method("m", Uniform(2), replace(LEAST, E=EpochRange(1, 3), batch=2), STEP, SumOne()),
-    "mean": Method("m", Full(), replace(MEAN, sampling="replacement"), STEP, SumOne()),
-    "mean of some": Method("m", Uniform(2), MEAN, STEP, Unbiased()),
-    "mean with momentum": Method("m", Full(), MEAN, STEP, SumOne(), momentum=Momentum(F(1, 2))),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_exact_engine_is_the_loop_over_all_outcomes(name: str) -> None:
-    method, p = CASES[name], problem(2, 1, d=1, alike=name == "mean")
-    brute = Brute(p, method)
-    rows = [brute.metrics(("dist2", "gap"), t) for t in range(3)]
-    expected = {metric: tuple(row[k] for row in rows) for k, metric in enumerate(("dist2", "gap"))}
-    assert run_exact(method, p, range(3), ["dist2", "gap"], arithmetic=Arithmetic.RATIONAL).exact == expected
-    far = run_exact(method, p, [1, 2, 60], ["gap"])  # maps that are composed
-    assert all(F(far.low["gap"][k]) <= expected["gap"][k + 1] <= F(far.high["gap"][k]) for k in range(2))
-
-
-@pytest.mark.parametrize("kind", ["rows"])
-@pytest.mark.parametrize("name", CASES)
-def test_sampled_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
-    toy, method = random_toy(kind, 2, (3, 1, 4)), CASES[name]
-    for seed in (1, 2**40 + 3):
-        x = replay(method, toy, seed, 4)
-        dist2 = float(sum((v - F(c)) ** 2 for v, c in zip(x, toy.flat.centre, strict=True)))
-        for path in ("numpy", "numba"):
-            curve = run_sampled(method, toy, 4, range(seed, seed + 1), ("dist2",), [4], path=path)  # pyright: ignore
-            assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
-
-
-@pytest.mark.parametrize("name", ["fednova of some", "least of some", "mean of some"])
-def test_a_seed_does_not_depend_on_the_others(name: str) -> None:
-    toy, method = random_toy("rows", 3, (3, 1, 4)), CASES[name]
-    whole = run_sampled(method, toy, 9, 6, ("gap",), [3, 9], path="numba", threads=1).samples["gap"]
-    assert len(np.unique(whole[:, 1])) == 6
-    some = run_sampled(method, toy, 9, range(4, 0, -3), ("gap",), [3, 9], path="numba", block=1).samples["gap"]
-    assert np.array_equal(some, whole[[4, 1]])
 
 
 def test_fednova_follows_the_true_objective_on_average() -> None:
@@ -102,54 +44,15 @@ def test_fednova_follows_the_true_objective_on_average() -> None:
     assert list(surrogate(plain, p).weights) != [F(1, 2), F(1, 6), F(1, 3)]
 
 
-def test_fixed_numbers_are_the_special_case() -> None:
-    p = problem(2, 1)
-    for name in CASES:
-        one = replace(CASES[name], local=replace(CASES[name].local, E=EpochRange(2, 2)))  # pyright: ignore
-        other = replace(CASES[name], local=replace(CASES[name].local, E=2))  # pyright: ignore
-        first, second = (run_exact(m, p, [1, 2], ["gap"], arithmetic=Arithmetic.RATIONAL).exact for m in (one, other))
-        assert first == second, name
-
-
 def test_common_steps_by_hand() -> None:
     """Two clients of one sample draw 1 or 2 steps: the least is 1 with probability 3/4; 3/2 is rounded up to 2."""
-    assert LEAST.law_of_common((0, 1), _ones(2)) == [(F(3, 4), 1), (F(1, 4), 2)]
-    assert MEAN.law_of_common((0, 1), _ones(2)) == [(F(1, 4), 1), (F(3, 4), 2)]
+    assert LEAST.law_of_common((0, 1), Clients.alike(2)) == [(F(3, 4), 1), (F(1, 4), 2)]
+    assert MEAN.law_of_common((0, 1), Clients.alike(2)) == [(F(1, 4), 1), (F(3, 4), 2)]
     p = build_problem({"kind": "quadratics", "clients": [{"A": 1, "b": 0}] * 2, "start": [1]})
     for kind, twice in (("fedavg_min", F(1, 4)), ("fedavg_mean", F(3, 4))):
         method = build({"kind": kind, "eta_l": "1/2", "E": {"low": 1, "high": 2}})
         curve = run_exact(method, p, [1], ["dist2"], arithmetic=Arithmetic.RATIONAL)
         assert curve.exact["dist2"][0] == (1 - twice) / 4 + twice / 16
-
-
-def _ones(count: int) -> Any:
-    from boundcheck.methods.clients import Clients
-
-    return Clients.alike(count)
-
-
-KINDS: list[dict[str, Any]] = [
-    {"kind": "fedavg_reshuffled", "eta": "1/16"},
-    {"kind": "fedprox", "mu": 1, "eta": "1/16"},
-    {"kind": "fedshuffle", "eta_l": "1/16"},
-    {"kind": "fedavgm", "eta_l": "1/16", "momentum_g": "1/2"},
-    {"kind": "fedshuffle_nova_rr", "eta_l": "1/16"},
-    {"kind": "fedavg_min", "eta_l": "1/16"},
-    {"kind": "fedavg_mean", "eta_l": "1/16", "sampling": "reshuffled"},
-]
-
-
-@pytest.mark.parametrize("spec", KINDS, ids=lambda s: s["kind"])
-def test_kinds_take_them_and_no_statement_of_one_number_does(spec: dict[str, Any]) -> None:
-    method = build({**spec, "E": {"low": 1, "high": 2}})
-    assert "E" not in method.parameters()
-    p = problem(2, 1)
-    exact = run_exact(method, p, [2], ["gap"])
-    sampled = run_sampled(method, p, 2, 400, ("gap",), [2])
-    mean, error = sampled.samples["gap"].mean(), sampled.samples["gap"].std() / 20
-    assert abs(mean - exact.values["gap"][0]) < 5 * error
-    if spec["kind"] in ("fedavg_reshuffled", "fedshuffle", "fedshuffle_nova_rr"):
-        assert spec["kind"] not in algorithms(method)
 
 
 def test_trained_models_draw_the_same_numbers() -> None:
@@ -178,9 +81,5 @@ def test_what_has_no_meaning_is_refused() -> None:
         {"kind": "fedavg_min", "eta_l": 1, "E": {"low": 1, "high": 2},
          "participation": {"kind": "with_replacement", "size": 2}}
     )  # fmt: skip
-    for engine in (
-        lambda: run_exact(twice, problem(1, 1), [1], ["gap"]),
-        lambda: run(twice, problem(1, 1), rounds=[1]),
-    ):
-        with pytest.raises((BadInput, Unsupported), match="drawn twice"):
-            engine()
+    with pytest.raises((BadInput, Unsupported), match="drawn twice"):
+        run(twice, problem(1, 1), rounds=[1])

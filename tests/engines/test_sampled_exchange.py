@@ -12,8 +12,6 @@ from sampled_simulation import Simulation
 from sampled_toys import Toy, random_toy
 
 from boundcheck.core import streams
-from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.exact import run_exact
 from boundcheck.engines.simulate import plan, run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
@@ -42,7 +40,6 @@ from boundcheck.methods.parts import (
     Uniform,
     WithReplacement,
 )
-from boundcheck.problems.build import build
 
 F = Fraction
 PATHS = ("numpy", "numba")
@@ -116,35 +113,6 @@ def test_discrepancies_are_those_of_the_models(name: str, path: Any) -> None:
     assert np.array_equal(plainer.samples["dist2"][0], curve.samples["dist2"][0, [2, ROUNDS]])
 
 
-@pytest.mark.parametrize("name", [*STALES, *BLOCKS])
-def test_rows_depend_on_their_seed_alone(name: str) -> None:
-    method, problem = (STALES | BLOCKS)[name], toy()
-    grid = [0, 1, 7, 20]
-    for path in PATHS:
-        whole = run_sampled(method, problem, 20, 6, ("dist2",), grid, path=path, threads=1)  # pyright: ignore
-        for block, threads in ((1, 2), (4, 1)):
-            other = run_sampled(method, problem, 20, 6, ("dist2",), grid, path=path, block=block, threads=threads)  # pyright: ignore
-            assert np.array_equal(other.samples["dist2"], whole.samples["dist2"])
-        some = run_sampled(method, problem, 19, range(5, 0, -2), ("dist2",), [3, 7], path=path)  # pyright: ignore
-        assert np.array_equal(some.samples["dist2"][:, 1], whole.samples["dist2"][[5, 3, 1], 2])
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_known_specialisations(path: Any) -> None:
-    """Full participation leaves nothing stale; one block that is averaged every round is synchronous SGD."""
-    problem = toy("quadratic")
-    for local in (Epochs(2, 2), GradientSteps(3), Proximal(F(1), Epochs(1, 1))):
-        plain = Method("m", Full(), local, STEP, Unbiased(), ServerStep(F(5, 4)))
-        stale = replace(plain, exchange=Stale())
-        curves = [run_sampled(m, problem, 12, 3, ("dist2",), [1, 12], path=path) for m in (plain, stale)]
-        assert np.array_equal(curves[0].samples["dist2"], curves[1].samples["dist2"])
-    for partition in ("whole", "even"):
-        sgd = Method("m", Full(), Epochs(1, 3, missed=(0, 0, 1, 0, 0)), STEP)  # one step each
-        apart = replace(sgd, exchange=Blocks(1, partition))
-        curves = [run_sampled(m, problem, 12, 3, ("dist2",), [1, 12], path=path) for m in (sgd, apart)]
-        np.testing.assert_allclose(curves[1].samples["dist2"], curves[0].samples["dist2"], rtol=1e-12)
-
-
 def test_models_are_handed_to_fresh_clients() -> None:
     clients = Clients(SHARES, SIZES)
     drawn = plan(BLOCKS["hand-over"], clients, 5, 400)
@@ -157,62 +125,6 @@ def test_models_are_handed_to_fresh_clients() -> None:
     every = np.array(holders[::4])
     assert np.abs(np.bincount(every.ravel(), minlength=5) / 100 - 3 / 5).max() < 5 * (0.24 / 100) ** 0.5
     assert np.abs(np.bincount(every[:, 0], minlength=5) / 100 - 1 / 5).max() < 5 * (0.16 / 100) ** 0.5
-
-
-def test_patterns_begin_with_their_lead() -> None:
-    clients = Clients(SHARES, SIZES)
-    drawn = plan(STALES["pattern"], clients, 0, 12)
-    cycle = [(0, 1), (), (2,), (1, 3, 4)]
-    assert [drawn.cohort(t) for t in range(12)] == [(3,), (0, 1, 2), *cycle, *cycle, *cycle[:2]]
-    for short in (1, 2, 3):  # a run that ends before the pattern repeats
-        method, problem = STALES["identical"], toy()
-        for path in PATHS:
-            curve = run_sampled(method, problem, short, 1, grid=[short], path=path)  # pyright: ignore
-            expected = Simulation(method, problem, 0, short).dist2(short)
-            assert curve.samples["dist2"][0, 0] == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_clients_drawn_again_work_once(path: Any) -> None:
-    """The mean over seeds of one round's step is that over all draws; 5 standard errors."""
-    problem = toy("isotropic", 1)
-    for aggregation in (Average(), SumOne()):
-        method = Method("m", WithReplacement(2), GradientSteps(2), STEP, aggregation)
-        curve = run_sampled(method, problem, 1, 4000, ("x",), [1], path=path)
-        x, total = float(problem.start[0]), 0.0
-        after = []
-        for h, b in zip(problem.flat.client_A[:, 0, 0], problem.flat.client_b[:, 0], strict=True):
-            y = x
-            for _ in range(2):
-                y -= (h * y - b) / 16
-            after.append(y)
-        for i, w in enumerate(SHARES):
-            for j, v in enumerate(SHARES):
-                a = F(1, 2) if isinstance(aggregation, Average) else w / (w + v)
-                total += float(w * v) * (x + float(a) * (after[i] - x) + float(1 - a) * (after[j] - x))
-        error = curve.samples["x"].std() / 4000**0.5
-        assert 0 < abs(curve.values["x"][0] - total) < 5 * error
-    drawn = plan(Method("m", WithReplacement(4), WORK, STEP), Clients(SHARES, SIZES), 3, 50)
-    assert any(len(set(drawn.cohort(t))) < 4 for t in range(50))
-
-
-def test_means_are_those_of_the_exact_engine() -> None:
-    """Within 5 standard errors; without randomness within rounding."""
-    problem = build({"kind": "random_quadratics", "clients": 4, "d": 2, "seed": 3})
-    for method in (
-        Method("m", Uniform(2), GradientSteps(2), Constant(F(1, 20)), Unbiased(), exchange=Stale()),
-        Method("m", Pattern(((0, 1), (2, 3)), ((3,),)), GradientSteps(2), Constant(F(1, 20)), exchange=Stale()),
-        Method("m", Full(), GradientSteps(1), Constant(F(1, 20)), exchange=Blocks(2)),
-        Method("m", Full(), GradientSteps(1), Constant(F(1, 20)), exchange=Blocks(2, hand_over=HandOver(2, 3, 1))),
-        Method("m", Full(), GradientSteps(1), Constant(F(1, 20)), exchange=Blocks(2, hand_over=HandOver(2, 3, 2))),
-    ):
-        names = ("dist2", "discrepancy") if isinstance(method.exchange, Blocks) else ("dist2",)
-        curve = run_sampled(method, problem, 7, 2000, names, [1, 3, 7])
-        exact = run_exact(method, problem, [1, 3, 7], names, arithmetic=Arithmetic.FLOAT64)
-        for name in names:
-            known = np.array(exact.values[name], dtype=float)
-            error = curve.samples[name].std(axis=0) / 2000**0.5
-            assert np.all(np.abs(curve.values[name] - known) < 5 * error + 1e-11 * known + 1e-28)
 
 
 def test_what_does_not_go_together_is_named() -> None:

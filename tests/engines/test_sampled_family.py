@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from sampled_toys import Toy, equation_36, random_toy, replay
+from sampled_simulation import Simulation
+from sampled_toys import Toy, random_toy
 
 from boundcheck.engines.simulate import plan, run_sampled
 from boundcheck.errors import Unsupported
@@ -22,6 +24,7 @@ from boundcheck.methods.parts import (
     Cyclic,
     EpochRange,
     Epochs,
+    Formula,
     Full,
     GradientSteps,
     Importance,
@@ -29,7 +32,9 @@ from boundcheck.methods.parts import (
     InverseCycle,
     Momentum,
     OneByWeight,
+    ServerMomentum,
     ServerStep,
+    StochasticSteps,
     Subsets,
     SumOne,
     Unbiased,
@@ -43,8 +48,8 @@ STEP = Constant(Fraction(1, 16))
 F = Fraction
 
 
-def weighted(kind: str, d: int = 2, seed: int = 0) -> Toy:
-    return replace(random_toy(kind, d, SIZES, seed), shares=SHARES)
+def weighted(kind: str, d: int = 2, seed: int = 0, sizes: Sequence[int] = SIZES) -> Toy:
+    return replace(random_toy(kind, d, sizes, seed), shares=SHARES)
 
 
 SETS = Subsets(((0, 1), (), (2, 3, 4), (1, 4)), (F(1, 3), F(1, 6), F(1, 4), F(1, 4)))
@@ -89,44 +94,50 @@ MOMENTA: dict[str, Method] = {
     ),
     "practical of varying": Method("m", SETS, Epochs(EpochRange(1, 2)), STEP, momentum=Momentum(F(1, 2), False)),
 }
+DRAWN = EpochRange(1, 2)
+NOVA, LEAST, MEAN = Epochs(DRAWN, divide="largest"), Epochs(DRAWN, common="min"), Epochs(DRAWN, common="mean")
+HEAVY, AHEAD = ServerMomentum(F(1, 3)), ServerMomentum(F(2, 5), nesterov=True)
+GROWING = ServerMomentum("(r-1)/(r+2)", nesterov=True)
+STEPS = Formula("2/(31 + 7*t)")
+MORE: dict[str, Method] = {
+    "nova, drawn epochs": Method("m", Full(), NOVA, STEP, Unbiased("nova")),
+    "nova of some": Method("m", Uniform(1), replace(NOVA, sampling="replacement"), STEP, Unbiased("nova")),
+    "nova, summing to one": Method("m", OneByWeight(), NOVA, STEP, SumOne("data")),
+    "nova with momentum": Method("m", Full(), NOVA, STEP, Unbiased("nova"), momentum=Momentum(F(1, 2), False)),
+    "nova, server momentum": Method("m", Full(), NOVA, STEP, Unbiased("nova"), server_momentum=AHEAD),
+    "least drawn work": Method("m", Uniform(2), replace(LEAST, E=EpochRange(1, 3), batch=2), STEP, SumOne()),
+    "mean of drawn work": Method("m", Full(), replace(MEAN, sampling="replacement"), STEP, SumOne()),
+    "mean of some": Method("m", Uniform(2), MEAN, STEP, Unbiased()),
+    "mean with momentum": Method("m", Full(), MEAN, STEP, SumOne(), momentum=Momentum(F(1, 2))),
+    "heavy ball": Method("m", Full(), GradientSteps(1), STEP, SumOne(), server_momentum=HEAVY),
+    "ahead": Method("m", Uniform(2), Epochs(1, 2), STEP, SumOne(), ServerStep(F(3, 2)), server_momentum=AHEAD),
+    "growing": Method("m", Uniform(1), Epochs(1, 1, divide="size"), STEP, Unbiased(), server_momentum=GROWING),
+    "growing, at x": Method("m", Full(), GradientSteps(2), STEP, server_momentum=replace(GROWING, nesterov=False)),
+    "fista": Method("m", Uniform(2), GradientSteps(1), STEP, server_momentum=ServerMomentum("fista", nesterov=True)),
+    "by round": Method("m", Uniform(2), Epochs(1, 2), Formula("1/(16 + 5*r)"), Unbiased()),
+    "by step": Method("m", Uniform(2), GradientSteps(3), STEPS, SumOne()),
+    "by step and round": Method("m", Full(), GradientSteps(2), Formula("(r + 2)/(40 + t)"), server_momentum=AHEAD),
+    "by drawn step": Method("m", Uniform(1), StochasticSteps(2), STEPS, Unbiased()),
+    "by batch of clients alike": Method("m", Full(), Epochs(2, 2), STEPS, Unbiased()),
+    "by drawn batch of clients alike": Method("m", Full(), Epochs(1, 2, "replacement", "size"), STEPS),
+}
+ALL = CASES | MOMENTA | MORE
+
+
+def sizes_of(name: str) -> Sequence[int]:
+    return (3,) * 5 if "alike" in name else SIZES
 
 
 @pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
-@pytest.mark.parametrize("name", [*CASES, *MOMENTA])
+@pytest.mark.parametrize("name", ALL)
 def test_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
-    method = (CASES | MOMENTA)[name]
-    toy = weighted(kind)
+    method, toy = ALL[name], weighted(kind, sizes=sizes_of(name))
     rounds = 4 if kind == "isotropic" else 3
     for seed in (1, 2**40 + 3):
-        x = replay(method, toy, seed, rounds)
-        dist2 = float(sum((v - F(c)) ** 2 for v, c in zip(x, toy.flat.centre, strict=True)))
+        dist2 = Simulation(method, toy, seed, rounds).dist2(rounds)
         for path in PATHS:
             curve = run_sampled(method, toy, rounds, range(seed, seed + 1), ("dist2",), [rounds], path=path)  # pyright: ignore
             assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
-
-
-@pytest.mark.parametrize("name", [*CASES, *MOMENTA])
-def test_paths_agree_and_rows_depend_on_their_seed_alone(name: str) -> None:
-    method = (CASES | MOMENTA)[name]
-    toy = weighted("rows", 9, seed=3)
-    method = replace(method, schedule=Constant(F(1, 64)))
-    names, grid = ("dist2", "gap"), [0, 1, 5, 9]
-    whole = run_sampled(method, toy, 9, 6, names, grid, path="numba", threads=1)
-    assert whole.info["path"] == "numba"
-    slow = run_sampled(method, toy, 9, 6, names, grid, path="numpy")
-    for metric in names:
-        assert np.all(np.isfinite(slow.samples[metric]))
-        np.testing.assert_allclose(whole.samples[metric], slow.samples[metric], rtol=1e-10, atol=1e-14)
-    random = method.is_random(Clients(toy.weights, SIZES))
-    assert (len(np.unique(whole.samples["dist2"][:, -1])) > 1) == random
-    for path, base, pieces in (("numba", whole, ((1, 2), (4, 1), (6, 3))), ("numpy", slow, ((4, 2),))):
-        for block, threads in pieces:
-            other = run_sampled(method, toy, 9, 6, names, grid, path=path, block=block, threads=threads)  # pyright: ignore
-            for metric in names:
-                assert np.array_equal(other.samples[metric], base.samples[metric])
-        some = run_sampled(method, toy, 8, range(5, 0, -2), ("gap",), [3, 5, 8], path=path)  # pyright: ignore
-        if random:
-            assert np.array_equal(some.samples["gap"][:, 1], base.samples["gap"][[5, 3, 1], 2])
 
 
 def test_cohorts_follow_their_laws() -> None:
@@ -165,45 +176,6 @@ def test_random_epochs_and_replacement_follow_their_laws() -> None:
             assert other.member(r, 2)[1] == works[r]
 
 
-FORM = (1, 3, 0, 2, 1, 5)
-
-
-@pytest.mark.parametrize("size", [2, 3])
-def test_mean_of_one_round_by_enumeration(size: int) -> None:
-    """FedShuffle on (36) after one round: the mean over all orders and cohorts of a form, in exact fractions.
-
-    The form is not symmetric in a client's coordinates, so that the orders matter with everyone present.
-    """
-    eta, n, d = F(1, 2), 3, 6
-    own = [range(1), range(1, 3), range(3, 6)]
-    unit = [np.array([F(int(i == j)) for i in range(d)], dtype=object) for j in range(d)]
-    weights = [F(1, 6), F(2, 6), F(3, 6)]
-    ends: list[list[Any]] = []
-    for samples in own:
-        ends.append([])
-        for order in permutations(samples):
-            y = np.array([F(0)] * d, dtype=object)
-            for j in order:
-                y = y - eta / len(samples) * (y - unit[j])
-            ends[-1].append(y)
-    cohorts = [(0, 1, 2)] if size == n else [(0, 1), (0, 2), (1, 2)]
-    gaps: list[F] = []
-    for cohort in cohorts:
-        for outcome in product(*(ends[i] for i in cohort)):
-            x = sum(weights[i] * F(n, size) * y for i, y in zip(cohort, outcome, strict=True))
-            gap = sum(q * (v - F(1, 6)) ** 2 for q, v in zip(FORM, x, strict=True))
-            gaps += [gap] * (12 // math.prod(len(ends[i]) for i in cohort))  # cohorts are alike, orders within too
-    expected = float(sum(gaps) / len(gaps))
-    toy = replace(equation_36(), shares=tuple(weights))
-    toy.flat.centred["gap"] = np.diag(FORM).astype(float)  # pyright: ignore
-    participation = Full() if size == n else Uniform(size)
-    method = Method("fedshuffle", participation, Epochs(1, 1, divide="size"), Constant(eta), Unbiased())
-    measured = run_sampled(method, toy, 1, 20000, ("gap",), [1]).samples["gap"][:, 0]
-    error = float(measured.std(ddof=1)) / math.sqrt(len(measured))
-    assert 0 < error < 0.01 * expected
-    assert abs(float(measured.mean()) - expected) < 5 * error
-
-
 def test_an_empty_cohort_changes_nothing() -> None:
     nobody = Subsets(((), (0, 1, 2, 3, 4)), (F(1, 2), F(1, 2)))
     toy = weighted("quadratic")
@@ -224,12 +196,8 @@ def test_gradients_at_epoch_starts(path: Any) -> None:
     toy = weighted("quadratic")
     toy.flat.centred["grad2"] = np.diag([F(3), F(5)]).astype(float)  # pyright: ignore
     method = replace(MOMENTA["mvr"], local=Epochs(3, 1, divide="size"))
-    met: list[Any] = []
-    replay(method, toy, 7, 4, met)
-    centre = [F(c) for c in toy.flat.centre]
-    expected = [
-        float(sum(3 * (y[0] - centre[0]) ** 2 + 5 * (y[1] - centre[1]) ** 2 for y in starts) / 3) for starts in met
-    ]
+    met = Simulation(method, toy, 7, 4).starts
+    expected = [sum((y - toy.flat.centre) ** 2 @ [3, 5] for y in starts) / 3 for starts in met]
     curve = run_sampled(method, toy, 3, range(7, 8), ("epoch_grad2", "dist2"), [0, 1, 2, 3], path=path)
     assert curve.samples["epoch_grad2"][0] == pytest.approx(expected, rel=1e-11)
     plainer = run_sampled(method, toy, 3, range(7, 8), ("dist2",), [0, 1, 2, 3], path=path)

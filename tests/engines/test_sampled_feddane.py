@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from sampled_simulation import Simulation
-from sampled_toys import Toy, make_toy, random_toy
+from sampled_toys import Toy, random_toy
 from test_sampled_models import Model, model
 
-from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.exact import run_exact
 from boundcheck.engines.simulate import plan, run_sampled
 from boundcheck.engines.simulate.measure import measures
 from boundcheck.engines.simulate.metrics import dissimilarity
@@ -121,25 +118,6 @@ def test_paths_agree_on_models(kind: str, name: str) -> None:
     assert np.array_equal(again.samples["loss"], fast.samples["loss"][:, 1:])
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_known_specialisations(path: Any) -> None:
-    """No correction is FedProx, and FedProx without its term is FedAvg, to the last bit."""
-    for problem, metric in ((toy(), "dist2"), (model("softmax"), "loss")):
-        prox = Method("m", AGAIN, WORK, STEP)
-        avg = replace(prox, local=WORK.work)
-        pairs = [
-            (prox, replace(prox, correction=Correction(AGAIN, factor=F(0)))),
-            (prox, replace(prox, correction=Correction(pipelined=True, factor=F(0)))),
-            (avg, replace(prox, local=Proximal(F(0), WORK.work))),
-            (avg, replace(prox, local=Proximal((F(0),) * 5, WORK.work))),
-        ]
-        for one, other in pairs:
-            curves = [run_sampled(m, problem, 9, 4, (metric,), [1, 9], path=path) for m in (one, other)]
-            assert np.array_equal(curves[0].samples[metric], curves[1].samples[metric])
-        moved = [run_sampled(m, problem, 9, 4, (metric,), [9], path=path).samples[metric] for m in (prox, avg)]
-        assert np.all(moved[0] != moved[1])
-
-
 def test_the_gradient_cohort_is_a_draw_of_its_own() -> None:
     clients = Clients(SHARES, SIZES)
     own, same = plan(WALKS["feddane"], clients, 7, 300), plan(WALKS["same cohort"], clients, 7, 300)
@@ -152,42 +130,6 @@ def test_the_gradient_cohort_is_a_draw_of_its_own() -> None:
             assert abs(share - w) < 5 * math.sqrt(w * (1 - w) / 300)
     alike = float(sum(w * w for w in SHARES))
     assert abs((first[:, 0] == first[:, 1]).mean() - alike) < 5 * math.sqrt(alike * (1 - alike) / 300)
-
-
-class OnTheLine(Toy):
-    """F_1 = 0 and F_2 = w^2."""
-
-    def gradient(self, client: int, x: Any) -> Any:
-        return 2 * client * x
-
-
-@pytest.mark.parametrize("mu", [F(1, 5), F(1), F(18)])
-def test_exact_solves_on_the_line(mu: Fraction) -> None:
-    """One round of DANE multiplies w by (mu^2 + mu - 1)/(mu (mu + 2))."""
-    problem = OnTheLine(make_toy("quadratic", (1, 1), [[[0]], [[2]]], [[0], [0]], [1]).flat, (F(1),))
-    method = Method("m", Full(), ExactSolve(mu), NoStep(), correction=Correction(Full()))
-    factor = float((mu * mu + mu - 1) / (mu * (mu + 2)))
-    curve = run_sampled(method, problem, 6, 1, ("x", "inexactness", "B2"), range(7))
-    np.testing.assert_allclose(curve.values["x"], factor ** np.arange(7.0), rtol=1e-13)
-    assert np.all(curve.values["inexactness"] < 1e-12)
-    np.testing.assert_allclose(curve.values["B2"], 2.0, rtol=1e-13)
-
-
-def test_the_mean_of_a_round_is_that_over_all_draws() -> None:
-    """One exact step: x - mean over S' of (g - grad F_k(x) + grad F_k(x)) / (h_k + mu); 5 standard errors."""
-    problem = toy("isotropic", 1)
-    h, x = problem.flat.client_A[:, 0, 0], float(problem.start[0])
-    slopes = h * x - problem.flat.client_b[:, 0]
-    for correction in (Correction(WithReplacement(2)), Correction()):
-        method = Method("m", WithReplacement(2), ExactSolve(F(8)), NoStep(), correction=correction)
-        curve = run_sampled(method, problem, 1, 4000, ("x",), [1])
-        total = 0.0
-        for i, j in product(range(5), repeat=2):
-            p = float(SHARES[i] * SHARES[j])
-            step = (1 / (h[i] + 8) + 1 / (h[j] + 8)) / 2
-            g = (slopes[i] + slopes[j]) / 2 if correction.participation is None else np.array(SHARES, float) @ slopes
-            total += p * (x - g * step)
-        assert 0 < abs(curve.values["x"][0] - total) < 5 * curve.samples["x"].std() / 4000**0.5
 
 
 @pytest.mark.parametrize("kind", ["logistic", "softmax"])
@@ -272,25 +214,6 @@ def test_dissimilarity_as_the_problem_computes_it() -> None:
     own = measures(problem, problem.arrays(), ("B2",))["B2"](points)
     np.testing.assert_allclose(own, dissimilarity(problem)(points), rtol=1e-12)
     assert np.all(own > 1)
-
-
-def test_means_are_those_of_the_exact_engine() -> None:
-    """Within 5 standard errors; without randomness within rounding."""
-    problem = build({"kind": "random_quadratics", "clients": 4, "d": 2, "seed": 3})
-    step, again = Constant(F(1, 20)), WithReplacement(2)
-    some = Proximal(F(20), GradientSteps(2))
-    for method in (
-        Method("m", again, ExactSolve(F(20)), NoStep(), correction=Correction(again)),
-        Method("m", again, some, step, correction=Correction()),
-        Method("m", again, some, step, correction=Correction(pipelined=True)),
-        Method("m", Full(), ExactSolve(F(20)), NoStep(), correction=Correction(Full())),
-    ):
-        curve = run_sampled(method, problem, 5, 2000, ("dist2",), [1, 2, 5])
-        exact = np.array(
-            run_exact(method, problem, [1, 2, 5], ["dist2"], arithmetic=Arithmetic.FLOAT64).values["dist2"], float
-        )
-        error = curve.samples["dist2"].std(axis=0) / 2000**0.5
-        assert np.all(np.abs(curve.values["dist2"] - exact) < 5 * error + 1e-11 * exact)
 
 
 def test_what_cannot_be_carried_out_is_named() -> None:

@@ -7,8 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from exact_brute import Brute
-from sampled_toys import random_toy, replay
 from test_exact_brute import problem
 
 from boundcheck.engines.curve import Arithmetic
@@ -25,73 +23,13 @@ from boundcheck.methods.parts import (
     Full,
     GradientSteps,
     InverseCycle,
-    ServerMomentum,
     Stale,
-    StochasticSteps,
-    SumOne,
-    Unbiased,
     Uniform,
 )
 from boundcheck.problems.build import build as build_problem
 
 F = Fraction
 ROUNDS, STEPS = Formula("1/(16 + 5*r)"), Formula("2/(31 + 7*t)")
-CASES: dict[str, Method] = {
-    "gradient steps": Method("m", Uniform(2), GradientSteps(3), STEPS, SumOne()),
-    "by round": Method("m", Uniform(2), Epochs(1, 2), ROUNDS, Unbiased()),
-    "both": Method("m", Full(), GradientSteps(2), Formula("(r + 2)/(40 + t)")),
-    "drawn samples": Method("m", Uniform(1), StochasticSteps(2), STEPS, Unbiased()),
-    "server momentum": Method("m", Full(), GradientSteps(2), STEPS, server_momentum=ServerMomentum(F(1, 4), True)),
-}
-EPOCHS: dict[str, Method] = {  # clients of equal sizes
-    "epochs": Method("m", Full(), Epochs(2), STEPS),
-    "batches": Method("m", Full(), Epochs(2, 2), STEPS, Unbiased()),
-    "drawn": Method("m", Full(), Epochs(1, 2, "replacement", "size"), STEPS),
-}
-
-
-def same(p: Any, method: Method, rounds: int, metrics: tuple[str, ...] = ("dist2", "gap")) -> None:
-    """The engine's expectations are those of the loop over all outcomes, in fractions and in balls."""
-    brute, grid = Brute(p, method), list(range(rounds + 1))
-    rows = [brute.metrics(metrics, t) for t in grid]
-    expected = {name: tuple(row[k] for row in rows) for k, name in enumerate(metrics)}
-    assert run_exact(method, p, grid, metrics, arithmetic=Arithmetic.RATIONAL).exact == expected
-    balls = run_exact(method, p, grid, metrics)
-    for name in metrics:
-        bounds = zip(balls.low[name], expected[name], balls.high[name], strict=True)
-        assert all(F(low) <= value <= F(high) for low, value, high in bounds)
-
-
-@pytest.mark.parametrize("alike", [False, True])
-@pytest.mark.parametrize("name", CASES)
-def test_the_exact_engine_is_the_loop_over_all_outcomes(name: str, alike: bool) -> None:
-    same(problem(2, 1, 2, alike=alike), CASES[name], 2)
-
-
-@pytest.mark.parametrize("alike", [False, True])
-@pytest.mark.parametrize("name", EPOCHS)
-def test_epochs_in_the_exact_engine(name: str, alike: bool) -> None:
-    # one client with three samples: two epochs are 36 orders
-    same(problem(3, alike=alike, d=1), EPOCHS[name], 1)
-
-
-def test_epochs_of_equal_hessians_along_the_visit() -> None:
-    """The metrics that look inside a visit, where covariances come from a closed form."""
-    for method in EPOCHS.values():
-        same(problem(3, alike=True, d=1), method, 0, ("drift",))
-
-
-@pytest.mark.parametrize("kind", ["isotropic", "rows"])
-@pytest.mark.parametrize("name", [*CASES, *EPOCHS])
-def test_sampled_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
-    toy = random_toy(kind, 2, (3, 1, 4) if name in ("gradient steps", "by round", "both") else (3, 3))
-    method = (CASES | EPOCHS)[name]
-    for seed in (1, 2**40 + 3):
-        x = replay(method, toy, seed, 4)
-        dist2 = float(sum((v - F(c)) ** 2 for v, c in zip(x, toy.flat.centre, strict=True)))
-        for path in ("numpy", "numba", "auto"):
-            curve = run_sampled(method, toy, 4, range(seed, seed + 1), ("dist2",), [4], path=path)  # pyright: ignore
-            assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
 
 
 def test_a_formula_of_a_known_schedule_is_that_schedule() -> None:

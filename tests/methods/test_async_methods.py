@@ -10,25 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import (
     Average,
-    GradientSteps,
     Pattern,
     Same,
     Sole,
-    Stale,
-    StochasticSteps,
     Timed,
-    Unbiased,
     WithReplacement,
     inclusion,
 )
 from boundcheck.methods.parts.update_times import finish_probability, first_to_finish
-from boundcheck.methods.schedules import F0, Buffer, Exponential, FirstToArrive, Fixed, Policy, Window
+from boundcheck.methods.schedules import Buffer, Exponential, FirstToArrive, Fixed, Policy, Window
 from boundcheck.problems.build import build as problem
 
 F = Fraction
@@ -47,9 +42,6 @@ def quadratics() -> Any:
 
 def test_asynchronous_fedavg() -> None:
     method = build({"kind": "fedavg_async", "times": [1, 2, 3], **STEPS})
-    assert method.participation == Timed(fixed(1, 2, 3), FirstToArrive())
-    assert (method.local, method.aggregation, method.exchange) == (GradientSteps(2), Unbiased("data"), Stale())
-    assert algorithms(method) == ("fedavg_async",)
     # (sum of 1/T_j) T_i p_i with p_i = 1/3
     assert method.factors((0, 1, 2), THREE) == [F(11, 18), F(11, 9), F(11, 6)]
     identical = build({"kind": "fedavg_async", "times": [1, 2, 3], "weights": "identical", "ties": "joint", **STEPS})
@@ -63,14 +55,6 @@ def test_weights_follow_the_clients_importance() -> None:
     clients = Clients((F(1, 2), F(1, 3), F(1, 6)), (1, 1, 1))
     assert method.factors((0, 1, 2), clients) == [2 * F(1, 2), 2 * F(2, 3), 2 * F(3, 6)]  # eta_g ceil(T_i/dt) p_i
     assert [inclusion(method.participation, i, clients) for i in range(3)] == [1, F(1, 2), F(1, 3)]
-
-
-def test_buffers() -> None:
-    method = build({"kind": "fedbuff", "times": [1, 2, 3], "m": 2, "batch": 4, **STEPS})
-    assert method.participation == Timed(fixed(1, 2, 3), Buffer(2))
-    assert method.local == StochasticSteps(2, 4)
-    assert method.parameters()["buffer"] == 2
-    assert algorithms(method) == ("fedbuff",)
 
 
 def test_sampling() -> None:
@@ -94,43 +78,6 @@ def test_centralised_learning_has_one_client() -> None:
     assert method.participation == Sole()
     assert set(algorithms(method)) == {"centralised", "fedavg_sync"}
     method.check(Clients.alike(1))
-    with pytest.raises(BadInput, match="has one client; the problem has 3"):
-        method.check(THREE)
-
-
-@pytest.mark.parametrize(("times", "dt"), [([1, 2, 3], 3), ([1, 2, 3], 7), ("f0", 1), ("f80", "3/2")])
-def test_a_window_for_all_is_synchronous_fedavg(times: Any, dt: Any) -> None:
-    fedfix = build({"kind": "fedfix", "times": times, "dt": dt, **STEPS})
-    sync = build({"kind": "fedavg_sync", **STEPS})
-    assert (fedfix.exchange, fedfix.local, fedfix.aggregation) == (None, sync.local, sync.aggregation)
-    assert algorithms(fedfix) == ("fedavg_sync", "fedfix")
-    ours, theirs = (run(m, quadratics(), rounds=9, arithmetic="rational").exact for m in (fedfix, sync))
-    assert ours is not None
-    assert ours == theirs
-
-
-def test_a_shorter_window_is_not() -> None:
-    fedfix = build({"kind": "fedfix", "times": [1, 2, 3], "dt": "5/2", **STEPS})
-    assert fedfix.exchange == Stale()
-    assert algorithms(fedfix) == ("fedfix",)
-
-
-def test_fedfix_one_half_on_identical_clients_is_synchronous_with_a_doubled_server_step() -> None:
-    """Every second round is empty and the other has all clients, with the weights ceil(1/.5) p_i = 2 p_i."""
-    fedfix = build({"kind": "fedfix", "times": "f0", "dt": "1/2", **STEPS})
-    assert [fedfix.participation.fixed(n, THREE) for n in range(4)] == [(), (0, 1, 2), (), (0, 1, 2)]
-    sync = build({"kind": "fedavg_sync", "eta_g": 2, **STEPS})
-    assert fedfix.factors((0, 1, 2), THREE) == sync.factors((0, 1, 2), THREE)
-    ours = run(fedfix, quadratics(), rounds=24, arithmetic="rational", metrics=["dist2"]).exact
-    theirs = run(sync, quadratics(), rounds=12, arithmetic="rational", metrics=["dist2"]).exact
-    assert ours is not None
-    assert theirs is not None
-    assert list(ours["dist2"][::2]) == list(theirs["dist2"])  # step for step
-    assert list(ours["dist2"][1::2]) == list(theirs["dist2"])[:-1]  # an empty round changes nothing
-    assert len(set(theirs["dist2"])) == 13
-    plain = run(build({"kind": "fedavg_sync", **STEPS}), quadratics(), rounds=12, arithmetic="rational").exact
-    assert plain is not None
-    assert list(plain["dist2"]) != list(theirs["dist2"])
 
 
 def exponential_below(x: Fraction) -> tuple[Fraction, Fraction]:
@@ -208,16 +155,9 @@ def test_waiting_for_all_needs_no_law() -> None:
 
 BAD = [
     ({"kind": "fedavg_async", "times": "f81"}, "f80"),
-    ({"kind": "fedavg_async", "times": [1, 0, 2]}, "above 0"),
-    ({"kind": "fedavg_async", "times": {"kind": "spread"}}, "need 'ratio'"),
     ({"kind": "fedavg_async", "times": {"kind": "exponential", "rate": [1]}}, "rates"),
-    ({"kind": "fedavg_async", "times": "f0", "weights": "equal"}, "identical"),
     ({"kind": "fedavg_async", "times": "f0", "ties": "random"}, "one_by_one"),
-    ({"kind": "fedfix", "times": "f0", "dt": 0}, "above 0"),
     ({"kind": "fedbuff", "times": "f0", "m": 0}, "at least 1"),
-    ({"kind": "fedavg_sync", "sampling": "reshuffled"}, "replacement"),
-    ({"kind": "fedavg_sync", "sampling": "full", "batch": 2}, "full gradients have none"),
-    ({"kind": "biased_sampling", "cohorts": [0, 1]}, "list of lists"),
     ({"kind": "biased_sampling", "cohorts": [[0, -1]]}, "no client number"),
     ({"kind": "biased_sampling", "cohorts": [[0]], "weights": "mean"}, "average"),
 ]
@@ -229,14 +169,6 @@ def test_bad_input(spec: dict[str, Any], said: str) -> None:
         build({**spec, **STEPS})
 
 
-def test_too_few_clients_or_times() -> None:
-    with pytest.raises(BadInput, match="2 update times were given for 3 clients"):
-        build({"kind": "fedavg_async", "times": [1, 2], **STEPS}).check(THREE)
-    with pytest.raises(BadInput, match="never fills"):
-        build({"kind": "fedbuff", "times": "f0", "m": 4, **STEPS}).check(THREE)
+def test_an_unknown_parameter() -> None:
     with pytest.raises(UnknownName):
         build({"kind": "fedfix", "times": "f0", "dt": 1, "window": 2, **STEPS})
-
-
-def test_f0_is_what_the_paper_calls_identical_hardware() -> None:
-    assert F0.of(4) == fixed(1, 1, 1, 1)

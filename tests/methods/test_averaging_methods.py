@@ -1,4 +1,4 @@
-"""Partial averaging, periodic averaging and synchronous SGD as compositions.
+"""Partial averaging: bad parameters, and batches of its stochastic steps.
 
 S. Lee, A. K. Sahu, C. He, S. Avestimehr, "Partial Model Averaging in Federated Learning: Performance Guarantees and
 Benefits".
@@ -6,67 +6,18 @@ Benefits".
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods.build import algorithms, build
+from boundcheck.methods.build import build
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts import Blocks, Constant, Full, GradientSteps, HandOver, StochasticSteps
+from boundcheck.methods.parts import StochasticSteps
 from boundcheck.problems.build import build as build_problem
 
 PARTIAL: dict[str, Any] = {"kind": "partial_averaging", "tau": 4, "eta": "1/10"}
-PERIODIC = {**PARTIAL, "kind": "periodic_averaging"}
-SYNC: dict[str, Any] = {"kind": "sync_sgd", "eta": "1/10"}
-
-
-def test_partial_averaging() -> None:
-    method = build({**PARTIAL, "order": [3, 1, 0, 2], "batch": 2, "weights": "data"})
-    assert (method.participation, method.local) == (Full(), StochasticSteps(1, 2))
-    assert method.schedule == Constant(Fraction(1, 10))
-    assert method.exchange == Blocks(4, "even", (3, 1, 0, 2), "data")
-    assert method.parameters() == {"steps": 1, "batch": 2, "eta": Fraction(1, 10), "eta_g": 1, "tau": 4}
-    assert {"partial_averaging"} <= set(algorithms(method))
-    assert not {"periodic_averaging", "sync_sgd", "fedavg", "gradient_descent"} & set(algorithms(method))
-    assert method.is_random(Clients.alike(2, 2))
-
-
-def test_partitions() -> None:
-    method = build({"kind": "partial_averaging", "tau": 2, "eta": 1, "partition": [[0, 2], [1]], "gradient": "full"})
-    assert method.local == GradientSteps(1)
-    assert method.exchange == Blocks(2, ((0, 2), (1,)))
-    assert not method.is_random(Clients.alike(2))
-
-
-def test_periodic_averaging() -> None:
-    method = build(PERIODIC)
-    assert method.exchange == Blocks(4, "whole")
-    assert "periodic_averaging" in algorithms(method)
-    assert not {"partial_averaging", "sync_sgd"} & set(algorithms(method))
-
-
-def test_with_interval_1_all_three_are_one() -> None:
-    kinds = {"partial_averaging", "periodic_averaging", "sync_sgd"}
-    problem = build_problem({"kind": "coupled_blocks", "clients": 3, "d": 2, "start": [1, 2]})
-    curves = []
-    for spec in ({**PARTIAL, "tau": 1}, {**PERIODIC, "tau": 1}, SYNC):
-        assert kinds <= set(algorithms(build(spec)))
-        names = ("grad2", "gap", "discrepancy")
-        curves.append(run(build(spec), problem, rounds=5, metrics=names, arithmetic=Arithmetic.RATIONAL).exact)
-    assert curves[0] == curves[1] == curves[2]
-    assert set(curves[0]["discrepancy"]) == {0}
-
-
-def test_a_hand_over() -> None:
-    method = build({**PARTIAL, "tau": 11, "hand_over": {"active": 32, "every": 110}})
-    assert method.exchange == Blocks(11, hand_over=HandOver(32, 110, 2))
-    assert build({**PERIODIC, "hand_over": {"active": 2, "every": 4, "design": 1}}).exchange == Blocks(
-        4, "whole", hand_over=HandOver(2, 4, 1)
-    )
 
 
 @pytest.mark.parametrize(
@@ -74,16 +25,9 @@ def test_a_hand_over() -> None:
     [
         ({"tau": 0}, "tau = 0"),
         ({"tau": "1/2"}, "tau = 1/2"),
-        ({"partition": "whole"}, "periodic_averaging"),
-        ({"partition": 3}, "lists of coordinates"),
         ({"partition": [[0], [1]]}, "2 blocks were given for tau = 4"),
         ({"partition": [[0], [1], [2], [-1]]}, "integers from 0 on"),
         ({"order": [0, 1]}, "no permutation of the blocks 0 to 3"),
-        ({"order": "0123"}, "order must be a list"),
-        ({"gradient": "full", "batch": 2}, "leave batch out"),
-        ({"hand_over": 3}, "hand_over is written"),
-        ({"hand_over": {"active": 2}}, "needs 'every'"),
-        ({"hand_over": {"active": 2, "every": 3, "design": 3}}, "design 3"),
     ],
 )
 def test_bad_parameters(more: dict[str, Any], message: str) -> None:
@@ -127,5 +71,3 @@ def test_stochastic_steps() -> None:
     assert StochasticSteps(5, 4).visits(0, (0,), clients)[0][1].batch == 4  # draws 3: as many as there are
     with pytest.raises(BadInput, match="client 0 holds 3 samples and takes 2 steps"):
         StochasticSteps(2, 2).visits(0, (0,), clients)
-    with pytest.raises(BadInput, match="at least 1"):
-        StochasticSteps(0)

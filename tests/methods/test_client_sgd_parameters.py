@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from boundcheck.engines import batched_cycles as batch
-from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.claim import run_claim
@@ -146,17 +145,6 @@ def test_no_statement_about_plain_steps_takes_it(more: str) -> None:
     assert not result.failures
     assert result.verdict.outcome is Outcome.OUT_OF_SCOPE
     assert "the statement is about block_averaging, the run is no named method" in result.verdict.reason
-
-
-@pytest.mark.parametrize("spec", [SPECS[0], SPECS[5]], ids=lambda s: s["kind"])
-@pytest.mark.parametrize("problem", [LINE, {"kind": "huber"}], ids=lambda p: p["kind"])
-def test_the_exact_engine_says_so(spec: dict[str, Any], problem: dict[str, Any]) -> None:
-    method = build({**spec, "momentum_l": "1/2", **({} if spec["kind"] == "fedavg" else {"gradient": "full"})})
-    for arithmetic in (Arithmetic.RATIONAL, Arithmetic.FLOAT64):
-        with pytest.raises(
-            Unsupported, match=rf"the exact engine carries plain local steps, and {method.name} has momentum_l = 1/2;"
-        ):
-            run(method, build_problem(problem), rounds=[1], metrics=["grad2"], arithmetic=arithmetic)
 
 
 def test_the_batched_search_says_so() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods.build import algorithms, build, kinds
+from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -28,11 +28,6 @@ from boundcheck.methods.parts import (
 )
 
 THREE = Clients.alike(3)
-
-
-def test_the_shipped_kinds() -> None:
-    assert set(kinds()) >= {"scgd", "fedavg", "fedavg_reshuffled", "gradient_descent"}
-    assert not {"build", "method", "parts"} & set(kinds())
 
 
 def test_scgd() -> None:
@@ -136,16 +131,10 @@ def test_local_steps_of_a_visit() -> None:
         ({"kind": "method"}, "unknown"),
         ({"kind": "scgd", "eta": 1}, "needs the parameter 'E'"),
         ({"kind": "scgd", "E": 1, "ete": 1}, "parameter 'ete' is unknown; did you mean"),
-        ({"kind": "scgd", "E": 0, "eta": 1}, "E = 0 is not allowed"),
         ({"kind": "scgd", "E": "1/2", "eta": 1}, "integer of at least 1"),
-        ({"kind": "scgd", "E": 1, "eta": 0}, "eta = 0 is not a step size"),
         ({"kind": "scgd", "E": 1, "eta": "-1/2"}, "eta = -1/2 is not a step size"),
         ({"kind": "scgd", "E": 1, "eta": float("nan")}, "eta = nan is not finite"),
         ({"kind": "scgd", "E": 1, "eta": "9**9"}, "is not a number"),
-        ({"kind": "scgd", "E": 1}, "exactly one of"),
-        ({"kind": "scgd", "E": 1, "eta": 1, "eta0": 1}, "exactly one of.*Given: eta, eta0"),
-        ({"kind": "scgd", "E": 1, "ell": 1}, "exactly one of"),
-        ({"kind": "scgd", "E": 1, "ell": 1, "T": 1}, "at least 2"),
         ({"kind": "fedavg", "E": 1, "eta": 1, "size": -3}, "size = -3 is not allowed"),
         ({"kind": "fedavg_reshuffled", "eta": 1, "batch": 0}, "batch = 0 is not allowed"),
     ],

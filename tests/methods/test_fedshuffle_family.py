@@ -171,33 +171,19 @@ def test_many_clients_take_no_memory() -> None:
 @pytest.mark.parametrize(
     ("kind", "more", "text"),
     [
-        ("fedshuffle", {"participation": "some"}, "the participation 'some' is unknown"),
-        ("fedshuffle", {"participation": {"kind": "uniform"}}, "the participation 'uniform' needs 'size'"),
         ("fedshuffle", {"participation": {"kind": "full", "size": 2}}, "'size' is unknown"),
         ("fedshuffle", {"sign": "up"}, "the sign of the server step"),
-        ("fedshuffle", {"E": 0}, "E = 0 is not allowed"),
-        ("fedshuffle_gen", {"c": [1, 0, 1]}, "must be above 0"),
         ("fedshuffle_gen", {"c": "all"}, "the divisor c of fedshuffle_gen"),
-        ("fedshuffle_gen", {"E": {"low": 3, "high": 2}}, "1 <= low <= high"),
-        ("fedshuffle_gen", {"E": {"from": 3}}, "random epochs are written"),
         ("fedshuffle_gen", {"normaliser": "none"}, "the normaliser of fedshuffle_gen"),
         ("fedshuffle_gen", {"normaliser": -1}, "normaliser = -1 is not allowed; it must be text in quotes"),
         ("fedshuffle_gen", {"normaliser": True}, "normaliser = True is not allowed; it must be text"),
-        ("fedshuffle_gen", {"weights": [0, 0, 0]}, r"weights \[0, 0, 0\] are not allowed; they are at least 0 and not"),
         ("fedshuffle_gen", {"weights": [1, -1, 1], "normaliser": "sum_one"}, r"\[1, -1, 1\] are not allowed"),
         ("fedshuffle_mvr", {"a": "1/2", "start": 3}, "the start of the momentum '3' is unknown"),
         ("fedavg_mean", {"sampling": 3}, "the sampling of local steps '3' is unknown"),
         ("fedavg_rr", {"aggregation": 3}, "aggregation = 3 is not allowed; it must be text"),
-        ("fedavg_rr", {"momentum": {"a": 2}}, "a = 2 is not allowed"),
         ("fedavg_rr", {"momentum": {"b": 2}}, "the momentum: parameter"),
-        ("fedavg_rr", {"momentum": {"a": "1/2", "start": "sampled"}}, "warm_up, at least 1, goes with"),
         ("fedavg_rr", {"aggregation": "sum"}, "the aggregation of fedavg_rr"),
         ("fedshuffle_unfinished", {"missed": ["1/2"]}, "missed = 1/2 is not allowed"),
-        (
-            "fedshuffle_unfinished",
-            {"E": {"low": 1, "high": 2}, "missed": [0, 0, 1]},
-            r"E = \{low = 1, high = 2\} is not allowed: the aggregation weigh",
-        ),
         ("fedshuffle_gen", {"weights": "novel"}, "the aggregation weights 'novel' is unknown; did you mean 'nova'"),
     ],
 )
@@ -207,27 +193,13 @@ def test_bad_input_is_one_sentence(kind: str, more: dict[str, Any], text: str) -
 
 
 def test_what_only_the_clients_tell() -> None:
-    with pytest.raises(BadInput, match="client 0 finishes none of its local steps"):
-        method("fedshuffle_unfinished", missed=[1, 1, 1]).factors((0,), CLIENTS)
     with pytest.raises(BadInput, match="client 0 plans 1 local steps and cannot miss 2"):
         steps(method("fedshuffle_unfinished", missed=[2, 1, 1], reweighted=False))
-    with pytest.raises(BadInput, match="2 epochs were given, and there is a client 2"):
-        steps(method("fedshuffle_gen", E=[1, 2]))
     with pytest.raises(BadInput, match="2 probabilities were given for 3 clients"):
         method("fedshuffle", participation={"kind": "independent", "probabilities": [1, 1]}).factors((0,), CLIENTS)
-    twice = {"kind": "subsets", "subsets": [[0, 0]], "probabilities": [1]}
-    with pytest.raises(BadInput, match="is no set of clients"):
-        method("fedshuffle", participation=twice).factors((0,), CLIENTS)
-    never = {"kind": "subsets", "subsets": [[0, 1]], "probabilities": [1]}
-    with pytest.raises(BadInput, match="client 2 never takes part"):
-        method("fedshuffle", participation=never).factors((0,), CLIENTS)
     for kind, more, text in (
         ("fedshuffle", {"participation": {"kind": "uniform", "size": 9}}, "a cohort of 9 clients is impossible"),
         ("fedshuffle", {"participation": {"kind": "importance", "b": 7}}, "b = 7 clients a round are impossible"),
-        ("fedshuffle", {"participation": never}, "client 2 never takes part"),
-        ("fedshuffle_gen", {"E": [1, 2]}, "2 epochs were given"),
-        ("fedshuffle_gen", {"weights": [1, 2]}, "2 aggregation weights were given for 3 clients"),
-        ("fedshuffle_gen", {"weights": [1, 2], "participation": "one_by_weight"}, "2 aggregation weights were given"),
     ):
         with pytest.raises(BadInput, match=text):
             method(kind, **more).check(CLIENTS)

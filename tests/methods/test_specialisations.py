@@ -78,15 +78,6 @@ def test_fedavg_with_one_client_and_one_step_is_gradient_descent() -> None:
     assert "gradient_descent" not in algorithms(build({"kind": "fedavg", "E": 2, "eta": "1/3"}))
 
 
-def test_fedavg_with_one_step_is_gradient_descent_on_many_clients_too() -> None:
-    about = problem()
-    expected = curve({"kind": "gradient_descent", "eta": "1/4"}, about)
-    assert_moves(expected)
-    assert curve({"kind": "fedavg", "E": 1, "eta": "1/4"}, about) == expected
-    assert curve({"kind": "sync_sgd", "eta": "1/4", "gradient": "full"}, about) == expected
-    assert curve({"kind": "fedavg", "E": 2, "eta": "1/4"}, about) != expected
-
-
 def test_fedshuffle_tends_to_gradient_descent_with_partial_participation() -> None:
     """eta_l -> 0 at a fixed eta_l eta_g: the local points stay at the server's, and a visit gives one full gradient."""
     about = problem(SAMPLED, weights=WEIGHTS)
@@ -105,23 +96,6 @@ def test_fedshuffle_tends_to_gradient_descent_with_partial_participation() -> No
             assert first != 0
             assert F(49, 100) < second / first < F(51, 100)
             assert abs(second) < F(1, 100) * limit[name][k]
-
-
-@pytest.mark.parametrize("times", [[1, 2, 3], [3, 3, 3], ["1/2", 1, "7/3"]])
-def test_fedfix_that_waits_for_the_slowest_is_synchronous_fedavg(times: list[Any]) -> None:
-    about = problem(weights=WEIGHTS)
-    steps = {"K": 2, "eta_l": "1/5", "eta_g": "3/2"}
-    expected = curve({"kind": "fedavg_sync", **steps}, about)
-    assert_moves(expected)
-    slowest = max(F(t) for t in times)
-    for dt in (slowest, slowest + 1):
-        spec = {"kind": "fedfix", **steps, "times": times, "dt": str(dt)}
-        assert curve(spec, about) == expected
-        assert {"fedfix", "fedavg_sync"} <= set(algorithms(build(spec)))
-    assert curve({"kind": "fedavg_sync", "times": times, **steps}, about) == expected
-    less = {"kind": "fedfix", **steps, "times": times, "dt": str(slowest / 2)}
-    assert curve(less, about) != expected
-    assert "fedavg_sync" not in algorithms(build(less))
 
 
 def test_fedfix_with_half_the_time_of_equal_clients_is_synchronous_with_twice_the_server_step() -> None:
@@ -163,19 +137,6 @@ def test_fedprox_without_proximal_term_is_fedavg() -> None:
     assert curve(epochs, about) == curve({"kind": "fedavg_reshuffled", "E": 2, "eta": "1/5"}, about)
     assert "fedavg_reshuffled" in algorithms(build(epochs), three)
     assert not {"fedavg", "fedavg_reshuffled"} & set(algorithms(build({**epochs, "mu": 1}), three))
-
-
-def test_partial_averaging_with_interval_1_is_synchronous_sgd() -> None:
-    about = problem(SAMPLED)
-    kinds = {"partial_averaging", "periodic_averaging", "sync_sgd"}
-    expected = curve({"kind": "sync_sgd", "eta": "1/5"}, about)
-    assert_moves(expected)
-    for kind in ("partial_averaging", "periodic_averaging"):
-        spec = {"kind": kind, "tau": 1, "eta": "1/5"}
-        assert curve(spec, about) == expected
-        assert kinds <= set(algorithms(build(spec)))
-    assert curve({"kind": "partial_averaging", "tau": 2, "eta": "1/5"}, about) != expected
-    assert "sync_sgd" not in algorithms(build({"kind": "partial_averaging", "tau": 2, "eta": "1/5"}))
 
 
 @pytest.mark.parametrize("tau", [2, 3])

@@ -94,7 +94,6 @@ def test_no_statement_about_a_constant_step_size_takes_it() -> None:
     ("step", "kind", "text"),
     [
         ({"at": [1]}, BadInput, "needs its value"),
-        ({"value": 1}, BadInput, "needs the rounds of its decay"),
         ({"value": 0, "at": [1]}, BadInput, "must be above 0"),
         ({"value": 1, "at": [5, 5]}, BadInput, "must increase from 1 on; they are 5, 5"),
         ({"value": 1, "at": [0]}, BadInput, "eta_l: at = 0 is not allowed"),

@@ -1,9 +1,10 @@
-"""Five of the frozen rows, carried out as plainly as can be: every cohort and sample one by one, in fractions."""
+"""Seventeen of the frozen rows, carried out as plainly as can be: every cohort and sample one by one, in fractions."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -24,6 +25,10 @@ def matrix(rows: Sequence[Any]) -> Any:
     return fmpq_mat([[rational(v) for v in (row if isinstance(row, list) else [row])] for row in rows])
 
 
+def unit(k: int, d: int) -> Any:
+    return fmpq_mat([[fmpq(int(a == k))] for a in range(d)])
+
+
 class World:
     def __init__(self, where: str) -> None:
         given = options.PROBLEMS[where]
@@ -38,6 +43,12 @@ class World:
     def of(self, i: int, y: Any) -> Any:
         total: Any = sum((self.one(i, j, y) for j in range(1, self.sizes[i])), self.one(i, 0, y))
         return total / self.sizes[i]
+
+    def solved(self, i: int, g: Any) -> Any:
+        """(H_i + 2)^-1 g."""
+        h, d = self.of(i, self.start * 0), self.start.nrows()
+        columns = [self.of(i, unit(k, d)) - h + unit(k, d) * 2 for k in range(d)]
+        return fmpq_mat([[column[a, 0] for column in columns] for a in range(d)]).inv() * g
 
     def whole(self, y: Any) -> Any:
         w = self.weights
@@ -111,12 +122,146 @@ def together(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
             yield fmpq(1, 12 * len(ends[0]) * len(ends[1])), ((one * a + other * b) / (a + b),)
 
 
+def option_1(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
+    """SCAFFOLD, option I, by weight: all clients, two steps of one sample."""
+    x, own = state[0], w.weights
+    old = state[1:] or (x * 0,) * 3
+    c = old[0] * own[0] + old[1] * own[1] + old[2] * own[2]
+    ends = w.ends(range(3), x, (2, 2, 2), lambda i, k, j, y: (w.one(i, j, y) - old[i] + c) * ETA)
+    for y in itertools.product(*ends):
+        share = fmpq(1, len(ends[0]) * len(ends[1]) * len(ends[2]))
+        yield share, (y[0] * own[0] + y[1] * own[1] + y[2] * own[2], *(w.of(i, x) for i in range(3)))
+
+
+def saga(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
+    """A table of the points at which the clients' gradients were taken last, each client one term."""
+    x, *phi = state if r else state * 4
+    for j in range(3):
+        step = w.of(j, x) - w.of(j, phi[j]) + (w.of(0, phi[0]) + w.of(1, phi[1]) + w.of(2, phi[2])) / 3
+        yield fmpq(1, 3), (x - step * ETA, *(x if i == j else phi[i] for i in range(3)))
+
+
+def svrg(w: World, state: State, r: int, *, drawn: bool = False) -> Iterator[tuple[Any, State]]:
+    """Epochs of three steps; the last point, or a drawn one of those before a step, is the next reference point."""
+    y, *inner = state if r % 3 else (state[0], state[0])
+    at = inner[0]
+    for i in range(3):
+        new = y - (w.of(i, y) - w.of(i, at) + (w.of(0, at) + w.of(1, at) + w.of(2, at)) / 3) * ETA
+        if r % 3 < 2:
+            yield fmpq(1, 3), (new, *inner, new)
+        elif drawn:
+            yield from ((fmpq(1, 9), (point,)) for point in inner)
+        else:
+            yield fmpq(1, 3), (new,)
+
+
+def feddane(w: World, state: State, r: int, *, decayed: bool = False) -> Iterator[tuple[Any, State]]:
+    """Two clients drawn by weight for the gradient and two that solve exactly, each with replacement, mu = 2."""
+    x, twice, c = state[0], list(itertools.product(range(3), repeat=2)), fmpq(1, 1 + r * decayed)
+    for asked, solving in itertools.product(twice, twice):
+        p, g = fmpq(1), (w.of(asked[0], x) + w.of(asked[1], x)) / 2
+        for i in (*asked, *solving):
+            p *= w.weights[i]
+        a, b = (w.solved(i, g * c + w.of(i, x) * (1 - c)) for i in solving)
+        yield p, (x - (a + b) / 2,)
+
+
+def pipelined(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
+    """FedDANE with the mean gradient of the round before; none in the first."""
+    x = state[0]
+    for i, j in itertools.product(range(3), repeat=2):
+        own = [w.of(k, x) for k in (i, j)]
+        g = state[1:] * 2 or own
+        new = x - (w.solved(i, g[0]) + w.solved(j, g[1])) / 2
+        yield w.weights[i] * w.weights[j], (new, (own[0] + own[1]) / 2)
+
+
+def in_any_order(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
+    """One client a round with rates 1, 2 and 1/2; two steps from the point that it received last, weight w_i/p_i."""
+    x, *kept = state if r else state * 4
+    for i, p in enumerate((fmpq(2, 7), fmpq(4, 7), fmpq(1, 7))):
+        y = walked(kept[i], (0, 0), i, lambda i, k, j, y: w.of(i, y) * ETA)
+        new = x + (y - kept[i]) * (w.weights[i] / p)
+        yield p, (new, *(new if k == i else kept[k] for k in range(3)))
+
+
+def handed_over(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
+    """Two models, held by two clients that are drawn anew each round; halves of the coordinates averaged in turn."""
+    models, d = state[1:] or state * 2, w.start.nrows()
+    for pair in itertools.permutations(range(3), 2):
+        for drawn in itertools.product(*(range(w.sizes[i]) for i in pair)):
+            y = [m - w.one(i, j, m) * ETA for m, i, j in zip(models, pair, drawn, strict=True)]
+            mean = (y[0] + y[1]) / 2
+            first = [[mean if (a < d // 2) == (r % 2 == 0) else v for a in range(d)] for v in y]
+            y = [fmpq_mat([[v[a, 0]] for a, v in enumerate(own)]) for own in first]
+            yield fmpq(1, 6 * w.sizes[pair[0]] * w.sizes[pair[1]]), (mean, *y)
+
+
+def pushed(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
+    """Two of three clients begin ahead of x, an epoch of reshuffled samples; their mean by weight times 3/2."""
+    x, before = state if r else state * 2
+    ahead = x + (x - before) / 2
+    for pair in PAIRS:
+        a, b = (w.weights[i] for i in pair)
+        orders = [list(itertools.permutations(range(w.sizes[i]))) for i in pair]
+        for one, other in itertools.product(*orders):
+            y = [
+                walked(ahead, own, i, lambda i, k, j, y: w.one(i, j, y) * ETA)
+                for i, own in ((pair[0], one), (pair[1], other))
+            ]
+            new = ahead + ((y[0] * a + y[1] * b) / (a + b) - ahead) * fmpq(3, 2)
+            yield fmpq(1, 3 * len(orders[0]) * len(orders[1])), (new, x)
+
+
+def practical(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
+    """All clients, as many steps of one sample as they have, a mean m of directions with a = 1/4."""
+    x, m = state if r else (state[0], state[0] * 0)
+    a, b = fmpq(1, 4), fmpq(3, 4)
+    ends = w.ends(range(3), x, w.sizes, lambda i, k, j, y: (w.one(i, j, y) * a + m * b) * ETA)
+    for y in itertools.product(*ends):
+        new, pulled = x, m * 0
+        for i, end in enumerate(y):
+            new, pulled = new + (end - x) * w.weights[i], pulled + (x - end) * (w.weights[i] / (w.sizes[i] * ETA))
+        yield fmpq(1, len(ends[0]) * len(ends[1]) * len(ends[2])), (new, m * b + pulled * a)
+
+
+def normalised(w: World, state: State, r: int) -> Iterator[tuple[Any, State]]:
+    """All clients draw 1 or 2 epochs; steps divided by the most steps, differences by one's own number of steps."""
+    x, most = state[0], 2 * max(w.sizes)
+    scale = w.weights[0] / w.sizes[0] + w.weights[1] / w.sizes[1] + w.weights[2] / w.sizes[2]  # times the mean of 1/E
+    ways: list[list[tuple[Any, Any]]] = []
+    for i, size in enumerate(w.sizes):
+        orders, own = list(itertools.permutations(range(size))), []
+        for epochs in (1, 2):
+            for drawn in itertools.product(orders, repeat=epochs):
+                way = [j for order in drawn for j in order]
+                y = walked(x, way, i, lambda i, k, j, y: w.one(i, j, y) * (ETA / most))
+                own.append(
+                    (fmpq(1, 2 * len(orders) ** epochs), (y - x) * (w.weights[i] / len(way) / scale * fmpq(4, 3)))
+                )
+        ways.append(own)
+    for (p, a), (q, b), (s, c) in itertools.product(*ways):
+        yield p * q * s, (x + a + b + c,)
+
+
 ROWS: dict[str, tuple[Callable[[World, State, int], Iterable[tuple[Any, State]]], int]] = {
     "scaffold: batch: 1": (scaffold, 2),
     "fedshuffle_mvr": (mvr, 3),
     "fedprox: E: null, eta: null, solver: {E: 1, eta: 1/8, sampling: replacement}": (proximal, 2),
     "composed: eta: 2/(16 + t)": (by_iteration, 2),
     "fedavg_min: E: {high: 2, low: 1}, participation: {kind: uniform, size: 2}": (together, 1),
+    "scaffold_option_1: weights: data": (option_1, 2),
+    "saga": (saga, 3),
+    "svrg": (svrg, 3),
+    "svrg_random": (partial(svrg, drawn=True), 3),
+    "feddane": (feddane, 2),
+    "feddane: decay: inverse": (partial(feddane, decayed=True), 2),
+    "feddane: pipelined: true": (pipelined, 3),
+    "fedavg_async: times: {kind: exponential, rates: [1, 2, 1/2]}": (in_any_order, 3),
+    "partial_averaging: hand_over: {active: 2, design: 2, every: 1}": (handed_over, 2),
+    "fedavgm: nesterov: true": (pushed, 2),
+    "fedavg_sgd: momentum: {a: 1/4, form: practical}": (practical, 2),
+    "fedshuffle_nova_rr: E: {high: 2, low: 1}": (normalised, 1),
 }
 
 
