@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from boundcheck.core.numbers import as_double
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate.lowering import Lowered
 from boundcheck.methods.formal import Atom, Gradient, NotAffine, Numbers, Part, Term, Vector
@@ -237,7 +238,7 @@ class Coefficients:
         rows = 1 if all(not isinstance(c, Numbers) for c in program.coefficients) else len(instants)
         values = np.empty((rows, len(program.coefficients)))
         for k, c in enumerate(program.coefficients):
-            values[:, k] = c.values if isinstance(c, Numbers) else float(c)
+            values[:, k] = c.values if isinstance(c, Numbers) else as_double(c, "a number of the round")
         if key is not None:
             if len(self._known) >= 256:
                 self._known.clear()

@@ -268,6 +268,12 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
         raise BadInput(f"{known.count} clients are not allowed; the sampled engine takes 1 to {streams.MAX_BOUND}.")
     check_parts(method, known)
     method = replace(method, local=plain_work(method.local))
+    own = method.client_optimizer
+    given = {"the server's factor": method.server.factor}
+    if own is not None:
+        given |= {"the weight decay": own.weight_decay, "clip_l": own.clip or Fraction(0)}
+    for what, value in given.items():
+        as_double(value, f"{what} of '{method.name}'")
     rule = simulated(method)
     cohorts = Cohorts.of(method.participation, known, rounds)
     every = rule.handed_every

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from boundcheck.core import streams
+from boundcheck.core.numbers import as_double
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate import planning
@@ -43,7 +44,7 @@ class Vectors(np.ndarray[Any, Any]):
 
 
 def _number(value: Any) -> Any:
-    return float(value) if isinstance(value, Fraction) else value
+    return as_double(value, "a number of the round") if isinstance(value, Fraction) else value
 
 
 def vectors(values: Floats) -> Vectors:
@@ -291,7 +292,7 @@ class Rows:
     def numbers(self, seeds: Words, r: int, dim: int) -> dict[str, Any]:
         """The numbers of a round: floats, columns of them where they are drawn, and what is no number."""
         law = self.rule.drawn(r)
-        found = {name: _plain(v) for name, v in {**self.rule.numbers(r, dim), **law[0][1]}.items()}
+        found = {name: _number(v) for name, v in {**self.rule.numbers(r, dim), **law[0][1]}.items()}
         if len(law) > 1:
             which = planning.draw_numbers(self.lowered, seeds, r)
             for name in law[0][1]:
@@ -513,7 +514,3 @@ class _Picked(Mapping[str, Any]):
 def _norm(vector: Any) -> Any:
     """The Euclidean norm of each row, as a column."""
     return np.sqrt((np.asarray(vector) ** 2).sum(axis=-1, keepdims=True))
-
-
-def _plain(value: Any) -> Any:
-    return float(value) if isinstance(value, Fraction) else value
