@@ -154,12 +154,13 @@ class Compiled:
             self.held = _Held(
                 _data(source), np.arange(len(source.b), dtype=np.uint32), np.asarray(source.offsets), None
             )
-        self._classes: dict[Class, int] = {}
-        self._last: tuple[bytes, Any] = (b"none", None)
-        self._lock = threading.Lock()
         # raises NotAffine where a function of the round is none of the kernel's
         member = lowered.member(0, next((c for c in lowered.cohorts.fixed if c), (0,)))
-        self.coefficients.program([(0, 0)], [self._class(member, 0)], np.array([lowered.step_sizes(0)]))
+        self._first = self._class(member, 0)
+        self.coefficients.program([(0, 0)], [self._first], np.array([lowered.step_sizes(0)]))
+        self._classes: dict[Class, int] = {self._first: 0}
+        self._last: tuple[bytes, Any] = (b"none", None)
+        self._lock = threading.Lock()
 
     @cached_property
     def entries(self) -> int:
@@ -253,13 +254,12 @@ class Compiled:
         found: list[Member] = []
         begun: dict[Any, int] = {}
         entry = np.zeros(cohort.shape, dtype=np.int64)
-        for s, each in enumerate(cohort.tolist()):
-            own = [c[:n] for c, n in zip(each, counts[s].tolist(), strict=True)]
-            for q, clients in enumerate(own):
-                key = (tuple(clients), draw_common(lowered, seeds[s : s + 1], first + q, [clients])[0])
+        for q in range(counts.shape[1]):
+            own = [tuple(c[:n]) for c, n in zip(cohort[:, q].tolist(), counts[:, q].tolist(), strict=True)]
+            for s, key in enumerate(zip(own, draw_common(lowered, seeds, first + q, own), strict=True)):
                 if key not in begun:
                     begun[key] = len(found)
-                    found += [lowered.member(i, key[0], key[1]) for i in key[0]]
+                    found += [lowered.member(i, *key) for i in key[0]]
                 entry[s, q] = begun[key] + np.arange(cohort.shape[-1])
         return self._tables(found, held), np.where(members.used, entry, 0) * K
 
@@ -350,7 +350,7 @@ class Compiled:
         with self._lock:  # threads share what was read so far
             held = self._holding([members] if asking is None else [members, asking])
             if len(self._classes) > MANY:
-                self._classes.clear()
+                self._classes = {self._first: 0}
                 self._last = b"none", None
             tables, entry = self._visits(members, held, looked, first)
             weight = self._weights(members, list(layout.sums.values()), collecting=False)
