@@ -220,6 +220,11 @@ class Vector:
             self._sum = sum((c * _points(t) for t, c in self.terms.items()), Fraction(0))
         return self._sum
 
+    def atoms(self) -> set[Atom]:
+        """All atoms that occur in it."""
+        found = {term for term in self.terms if isinstance(term, Atom)}
+        return found.union(*(v.atoms() for term in self.terms for v in _inside(term)))
+
     def mentions(self, place: str) -> bool:
         """Whether an atom of this place occurs in it."""
         return any(_mentions(term, place) for term in self.terms)

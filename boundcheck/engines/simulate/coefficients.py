@@ -157,6 +157,16 @@ def _is_fixed(term: Term) -> bool:
     return isinstance(term, Part) and all(_is_fixed(t) for t in term.of.terms)
 
 
+class _Watched(dict[str, Any]):
+    """Numbers of a round that note whether one was asked for."""
+
+    asked = False
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked = True
+        return super().__getitem__(name)
+
+
 class Coefficients:
     """The programs of a method. Raises NotAffine where the functions of its round are none of the kernel's."""
 
@@ -174,8 +184,13 @@ class Coefficients:
         begin, visit = reading.begin(0, number), Visit("full", 1)
         sent, _ = reading.after(0, number, visit, begin[0], Numbers(np.ones(1)))
         reading.step(0, number, visit, begin[0], Numbers(np.ones(1)))
-        collected = reading.collect(0, number) if lowered.rule.collecting is not None else {}
+        watched = _Watched(number)
+        collected = reading.collect(0, watched) if lowered.rule.collecting is not None else {}
         self.by_client = reading.asked
+        atoms = {a for own in collected.values() for a in own.vector.atoms()}
+        named = {a.name for a in atoms if a.place == "server"}
+        self.rests = [k for k, name in enumerate(lowered.server) if name in named]
+        self.collects_alike = not watched.asked and all(a.place == "server" for a in atoms)
         return Layout(
             lowered.server, lowered.kept, lowered.rule.local, {n: s.rule for n, s in sent.items()},
             {n: s.rule for n, s in collected.items()},

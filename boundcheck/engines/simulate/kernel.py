@@ -214,8 +214,9 @@ def _carry(
     or (0, 0, 0) where nobody asks.
     plan: counts (S, rounds), the members of the cohorts; entry, slot, place (S, rounds, m): each member's row in the
     tables, which client's vectors are its, and where its samples begin in `sequence`; weight (S, rounds, m, sums);
-    batch, full. asked: the same of those who collect, counts, entry, slot, weight, and whether they and their numbers
-    never change, so that sums of the same server vectors need not be collected again.
+    batch, full. asked: the same of those who collect, counts, entry, slot, weight; whether they and their numbers never
+    change, so that they stand there once, and the server's vectors on which the sums rest: while these are the same,
+    nothing is collected again.
     tables: classes, rows (of the clients' matrices), begins, sizes, steps, one entry a visit.
     program: code, terms, bounds, coefficients; group (S, rounds) and shift (S, rounds): which program a round is, and
     where its coefficients begin; whether each local step has its own instructions, whether members receive; masks;
@@ -224,7 +225,7 @@ def _carry(
     room: registers, residual, a vector, and what the server kept when it was collected last.
     """
     counts, entry, slot, place, weight, sequence, batch, full = plan
-    ask_counts, ask_entry, ask_slot, ask_weight, steady = asked
+    ask_counts, ask_entry, ask_slot, ask_weight, steady, rests = asked
     classes, rows, begins, sizes, steps = tables
     code, terms, bounds, coefficients, group, shift, alone, receives, masks, every = program
     nothing = starts[:0]
@@ -247,13 +248,14 @@ def _carry(
             again = collected > 0
             if again and steady and known:
                 again = False
-                for j in range(server):
+                for j in rests:
                     for k in range(d):
                         if seen[j, k] != register[j, k]:
                             again = True
             asks = 0
+            s0, q0 = (0, 0) if steady else (s, q)
             if again:
-                asks = ask_counts[s, q]
+                asks = ask_counts[s0, q0]
                 known = True
                 for j in range(collected):
                     for k in range(d):
@@ -272,9 +274,9 @@ def _carry(
                 p = i if asking else i - asks if visiting else 0 if serving else i - asks - m - 1
                 e, v, own, at, row, begin, size = 0, 0, 0, 0, 0, 0, 1
                 if not serving:
-                    e = ask_entry[s, q, p] if asking else entry[s, q, p]
+                    e = ask_entry[s0, q0, p] if asking else entry[s, q, p]
                     v, row, begin, size = classes[e], rows[e], begins[e], sizes[e]
-                    own = server + (ask_slot[s, q, p] if asking else slot[s, q, p]) * client
+                    own = server + (ask_slot[s0, q0, p] if asking else slot[s, q, p]) * client
                     for j in range(client):
                         for k in range(d):
                             register[server + j, k] = state[s, own + j, k]
@@ -293,7 +295,7 @@ def _carry(
                             returned[s, p, k] = register[y0, k]
                 if asking:
                     for j in range(collected):
-                        w = ask_weight[s, q, p, j]
+                        w = ask_weight[s0, q0, p, j]
                         for k in range(d):
                             register[collected0 + j, k] += w * register[sent0 + j, k]
                 elif visiting:

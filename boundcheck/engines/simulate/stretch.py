@@ -23,7 +23,7 @@ from boundcheck.engines.simulate.cohorts import SPARSE, Cohorts
 from boundcheck.engines.simulate.lowering import Lowered, Member
 from boundcheck.engines.simulate.planning import draw_common, draw_numbers, samples_of, typical
 from boundcheck.engines.simulate.rows import Asked
-from boundcheck.methods.round import Rule
+from boundcheck.errors import Unsupported
 from boundcheck.problems.problem import Arrays, LazyProblem
 
 PLAN_ENTRIES = 1 << 17  # how much of the plan is drawn ahead: it should stay in the processor's cache
@@ -160,6 +160,7 @@ class Compiled:
         self.coefficients.program([(0, 0)], [self._first], np.array([lowered.step_sizes(0)]))
         self._classes: dict[Class, int] = {self._first: 0}
         self._last: tuple[bytes, Any] = (b"none", None)
+        self._programs: dict[Any, Any] = {}
         self._lock = threading.Lock()
 
     @cached_property
@@ -300,38 +301,56 @@ class Compiled:
 
     def _program(self, seeds: streams.Words, first: int, rounds: int) -> tuple[Any, ...]:
         """What the kernel reads of a stretch of rounds, but for masks and samples; and the number of registers."""
-        lowered, classes = self.lowered, list(self._classes)
-        instants: list[tuple[int, int]] = []
-        if self._constant:
-            rounds = 1
-        which = np.zeros((len(seeds), rounds), dtype=np.int64)
+        lowered = self.lowered
+        places: dict[tuple[int, int], int] = {}
+        which = np.empty((len(seeds), rounds), dtype=np.int64)
         for q in range(rounds):
-            law = self.coefficients.outcomes(first + q)
-            which[:, q] = len(instants) + (draw_numbers(lowered, seeds, first + q) if len(law) > 1 else 0)
-            instants += [(first + q, k) for k in range(len(law))]
+            alike = self._alike(first + q)
+            own = [places.setdefault((alike, k), len(places)) for k in range(len(self.coefficients.outcomes(alike)))]
+            which[:, q] = np.array(own)[draw_numbers(lowered, seeds, first + q)] if len(own) > 1 else own[0]
+        key = (tuple(places), len(self._classes), lowered.sizes_of_steps[0].tobytes()) if self._one_size else None
+        if key is None or key not in self._programs:
+            self._programs = {key: self._joined(list(places))}
+        code, terms, bounds, coefficients, group, shift, registers = self._programs[key]
+        return code, terms, bounds, coefficients, group[which], shift[which], registers
+
+    @cached_property
+    def _one_size(self) -> bool:
+        return len(self.lowered.sizes_of_steps) == 1
+
+    @cached_property
+    def _period(self) -> int:
+        """After how many rounds everything repeats; 0 where nothing is known to."""
+        try:
+            return self.lowered.rule.repeats_after(self.dim) if self.lowered.rule.steady and self._one_size else 0
+        except Unsupported:  # too long for exact engines
+            return 0
+
+    def _alike(self, round_index: int) -> int:
+        """The first round that is as this one."""
+        settled = self.lowered.rule.settled
+        if not self._period or round_index < settled:
+            return round_index
+        return settled + (round_index - settled) % self._period
+
+    def _joined(self, instants: list[tuple[int, int]]) -> tuple[Any, ...]:
+        """The programs of instants, one after the other: code, terms, bounds, coefficients; and for each instant which
+        program it is and where its coefficients begin; and the number of registers."""
         programs, values = list[Program](), list[Floats]()
         group, row = np.zeros(len(instants), dtype=np.int64), np.zeros(len(instants), dtype=np.int64)
         for own in self.coefficients.groups(instants):
             chosen = [instants[i] for i in own]
-            sizes = np.array([lowered.step_sizes(t) for t, _ in chosen])
-            program, found = self.coefficients.program(chosen, classes, sizes)
+            sizes = np.array([self.lowered.step_sizes(t) for t, _ in chosen])
+            program, found = self.coefficients.program(chosen, list(self._classes), sizes)
             group[own] = len(programs)
             row[own] = np.arange(len(own)) if len(found) > 1 else 0
             programs.append(program)
             values.append(found)
-        code, terms, bounds, begins, registers = joined(programs, len(classes))
+        code, terms, bounds, begins, registers = joined(programs, len(self._classes))
         widths = np.array([v.shape[1] for v in values])
         offsets = np.concatenate([[0], np.cumsum([v.size for v in values])])[:-1]
         shift = offsets[group] + row * widths[group] - begins[group]
-        coefficients = np.concatenate([v.ravel() for v in values])
-        return code, terms, bounds, coefficients, group[which], shift[which], registers
-
-    @cached_property
-    def _constant(self) -> bool:
-        """Whether all rounds are alike."""
-        own = type(self.lowered.rule)
-        constant = own.numbers is Rule.numbers and own.drawn is Rule.drawn
-        return constant and len(self.lowered.sizes_of_steps) == 1
+        return code, terms, bounds, np.concatenate([v.ravel() for v in values]), group, shift, registers
 
     # --- rounds -------------------------------------------------------------------------------------------------------
 
@@ -346,7 +365,8 @@ class Compiled:
         members = self._members(lowered.cohorts, looked, first, rounds)
         asking = members if lowered.rule.collecting == "same" else None
         if lowered.gradients is not None:
-            asking = self._members(lowered.gradients, seeds, first, rounds)
+            asked_of = (seeds[:1], first, 1) if self._steady else (seeds, first, rounds)
+            asking = self._members(lowered.gradients, *asked_of)
         with self._lock:  # threads share what was read so far
             held = self._holding([members] if asking is None else [members, asking])
             if len(self._classes) > MANY:
@@ -360,8 +380,6 @@ class Compiled:
             asked, tables = self._asked(asking, members, tables, entry, held)
             code, terms, bounds, coefficients, group, shift, registers = self._program(seeds, first, rounds)
             masks = self.coefficients.mask_rows()
-            if self._constant:
-                group, shift = (np.broadcast_to(v[:1, :1], (len(seeds), rounds)).copy() for v in (group, shift))
         cohort, counts = members.clients, members.counts
         if lowered.visits > 1:
             words = np.zeros(cohort.shape, dtype=np.uint64)
@@ -406,13 +424,13 @@ class Compiled:
         self, asking: _Members | None, members: _Members, tables: _Tables, entry: Ints, held: _Held
     ) -> tuple[tuple[Any, ...], _Tables]:
         """What the kernel reads of those who collect, and the tables with their rows too."""
-        lowered, none = self.lowered, np.empty((0, 0, 0), dtype=np.int64)
+        lowered, none, nobody = self.lowered, np.empty((0, 0, 0), dtype=np.int64), np.empty(0, dtype=np.int64)
         if asking is None:
-            return (np.empty((0, 0), dtype=np.int64), none, none, np.empty((0, 0, 0, 0)), False), tables
+            return (np.empty((0, 0), dtype=np.int64), none, none, np.empty((0, 0, 0, 0)), False, nobody), tables
         weight = self._weights(asking, list(self.layout.collected.values()), collecting=True)
         own = lowered.gradients
         if own is None:
-            return (members.counts, entry, self._slots(members), weight, False), tables
+            return (members.counts, entry, self._slots(members), weight, False, nobody), tables
         touched = asking.touched()
         # whoever collects does so whatever its work would be
         further = self._tables([Member(i, (1,), (1.0,), (0.0,)) for i in touched.tolist()], held)
@@ -421,8 +439,14 @@ class Compiled:
             np.concatenate([getattr(tables, f.name), getattr(further, f.name)]) for f in fields(_Tables)
         ]
         both = _Tables(*columns)
-        steady = own.law is None and len(own.fixed) == 1 and not lowered.rule.numbers(0, self.dim)
-        return (asking.counts, rows, self._slots(asking), weight, steady), both
+        rests = np.array(self.coefficients.rests, dtype=np.int64)
+        return (asking.counts, rows, self._slots(asking), weight, self._steady, rests), both
+
+    @cached_property
+    def _steady(self) -> bool:
+        """Whether the same clients collect the same of the server's vectors in all rounds."""
+        own = self.lowered.gradients
+        return own is not None and own.law is None and len(own.fixed) == 1 and self.coefficients.collects_alike
 
     def advance(self, seeds: streams.Words, state: Floats, first: int, stops: Ints, points: Floats) -> None:
         """The compiled counterpart of `Rows.advance`."""
