@@ -1,0 +1,270 @@
+"""Vectors of one round, and expected values of their products.
+
+A vector is a combination of maps of the state before the round and of random parts: a local point differs from its mean
+by the noise of the steps before, a stochastic gradient besides by that of its own samples, a sum over the cohort by who
+takes part. An expected value is a combination of what has to be computed, so that nothing is computed twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, reduce
+from typing import Any
+
+from flint import fmpq_mat
+
+from boundcheck.certified.definite import is_positive_semidefinite
+from boundcheck.core.linalg import range_projector, rational, solve_any
+from boundcheck.engines.exact.cohorts import Law
+from boundcheck.engines.exact.rings import Matrix
+from boundcheck.engines.exact.rounds import Rounds
+from boundcheck.errors import Unsupported
+from boundcheck.setting.expected_weights import DataKinds, kinds_of
+
+_ZERO = Fraction(0)
+
+
+class Sum:
+    """A combination of terms, of a vector or of an expected value. ring: the arithmetic of their matrices."""
+
+    def __init__(self, ring: Any, terms: Mapping[Any, Fraction]) -> None:
+        self.ring, self.terms = ring, terms
+
+    def __add__(self, other: Sum) -> Sum:
+        found = dict(self.terms)
+        for term, c in other.terms.items():
+            found[term] = found.get(term, _ZERO) + c
+        return Sum(self.ring, found)
+
+    def __mul__(self, c: Fraction) -> Sum:
+        return Sum(self.ring, {term: v * c for term, v in self.terms.items()})
+
+    def __sub__(self, other: Sum) -> Sum:
+        return self + other * Fraction(-1)
+
+    @cached_property
+    def mean(self) -> Matrix:
+        """Of a vector: its mean given the state, or the inputs of a visit, as a map of that."""
+        own = [t.mean if c == 1 else t.mean * self.ring.scalar(c) for t, c in self.terms.items() if t.mean is not None]
+        return self.ring.sum(own)
+
+    @property
+    def home(self) -> Any:
+        """Of a vector: the points of a visit whose inputs take the place of the state; None where it is the state."""
+        return next((term.home for term in self.terms if isinstance(term, Map)), None)
+
+    def parts(self, kind: Any) -> Iterator[tuple[Any, Fraction]]:
+        """The terms of a kind, with their factors."""
+        return ((term, c) for term, c in self.terms.items() if isinstance(term, kind))
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """u'Au/2 - o'u with u = x - c, of gradient A u - o. what: how a message calls it."""
+
+    a: fmpq_mat
+    o: fmpq_mat
+    what: str = "a sum of the clients' objectives"
+
+
+class Objectives:
+    """The objectives of a run, for all of its rounds."""
+
+    def __init__(self, rounds: Rounds) -> None:
+        self.rounds, self.ring, self.exact = rounds, rounds.ring, rounds.exact
+        self.objective = Objective(self.exact.hessian, -self.exact.residual, "the objective F")
+        labels = [(tuple(a.entries()), tuple(o.entries())) for a, o in self.exact.whole]
+        self.data_kinds: DataKinds = kinds_of(labels, self.exact.weights)
+        self._known: dict[Any, Any] = {}
+
+    def mixture(self, weights: Mapping[int, Fraction], *what: str) -> Objective:
+        """Sum of weights times the clients' objectives."""
+        key = (*what, *weights.items())
+        if key not in self._known:
+            d = self.exact.layout.d
+            a, o = fmpq_mat(d, d), fmpq_mat(d, 1)
+            for i, w in weights.items():
+                a, o = a + self.exact.whole[i][0] * rational(w), o + self.exact.whole[i][1] * rational(w)
+            self._known[key] = Objective(a, o, *what)
+        return self._known[key]
+
+    def lowest(self, f: Objective) -> Matrix:
+        """The minimiser that is nearest to the start, less c. Raises Unsupported where there is none."""
+        if f not in self._known:
+            u, d = solve_any(f.a, f.o), self.exact.layout.d
+            if u is None or not is_positive_semidefinite(f.a):
+                raise Unsupported(f"{f.what} has no minimum, so that there is no gap to it.")
+            if f.a.rank() < d:
+                start = fmpq_mat(d, 1, [self.exact.start[k, 0] for k in range(d)])
+                u = start + range_projector(f.a) * (u - start)
+            self._known[f] = self.ring.lift(u)
+        return self._known[f]
+
+    def weight(self, words: tuple[Objective, ...]) -> Matrix:
+        """The product of Hessians."""
+        if not words:
+            return self.ring.one(self.exact.layout.d)
+        if words not in self._known:
+            self._known[words] = self.ring.lift(reduce(fmpq_mat.__mul__, [f.a for f in words]))
+        return self._known[words]
+
+
+# --- terms of vectors -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A map of the state, or of the inputs of the visit at `home`."""
+
+    mean: Matrix
+    home: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class After:
+    """The server's point after the round."""
+
+    mean: Matrix
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A noise of mean 0, mapped by the Hessian of an objective if there is one.
+
+    It is that of a client's local point before a step; or of the samples of the step, in a gradient at the vector `at`.
+    """
+
+    points: Any
+    step: int
+    at: Sum | None = None
+    tag: Objective | None = None
+    mean = None
+
+    def related(self, other: Noise) -> bool:
+        """Whether it is correlated with a noise of the same client that is not of the same point or samples."""
+        if self.at is None and other.at is None:
+            return True
+        drawn, local = (other, self) if self.at is None else (self, other)
+        return local.at is None and local.step > drawn.step
+
+
+@dataclass(frozen=True, eq=False)
+class CohortSum:
+    """The sum over the cohort of a_v parts[v]."""
+
+    law: Law
+    parts: Sequence[Sum]
+
+    @cached_property
+    def mean(self) -> Matrix:
+        """Its mean."""
+        ring = self.parts[0].ring
+        return ring.sum([p.mean * ring.scalar(q) for p, q in zip(self.parts, self.law.mean, strict=True)])
+
+    @cached_property
+    def noise(self) -> Mapping[Noise, Mapping[int, Fraction]]:
+        """The factors of each noise, by member."""
+        found: dict[Noise, dict[int, Fraction]] = {}
+        for v, part in enumerate(self.parts):
+            for key, c in part.parts(Noise):
+                found.setdefault(key, {})[v] = c
+        return found
+
+    def expected(self, key: Noise) -> Fraction:
+        """E of the factor of a noise."""
+        return sum((self.law.mean[v] * c for v, c in self.noise.get(key, {}).items()), _ZERO)
+
+    def product(self, key: Noise, other: CohortSum, another: Noise) -> Fraction:
+        """E of the product of two factors."""
+        law, found = self.law, _ZERO
+        pairs = itertools.product(self.noise.get(key, {}).items(), other.noise.get(another, {}).items())
+        for (v, c), (w, d) in pairs:
+            own = law.own[v] if v == w and law.own else _ZERO
+            both = law.common * law.mean[v] * law.mean[w] + own if law.joint is None else law.joint[v][w]
+            found += c * d * both
+        return found
+
+    def covariance(self, other: CohortSum, w: Matrix) -> Matrix | None:
+        """The form of the covariance <X, W Y> of the two sums of means by who takes part; None where it is 0."""
+        law, ring, right = self.law, self.parts[0].ring, [p.mean for p in other.parts]
+        left = [p.mean for p in self.parts]
+        if law.joint is None:
+            pairs = [(x * ring.scalar(c), y) for x, y, c in zip(left, right, law.own, strict=False) if c]
+            pairs += [(self.mean * ring.scalar(law.common - 1), other.mean)] if law.common != 1 else []
+        else:
+            pairs = [(self.mean * ring.scalar(Fraction(-1)), other.mean)]
+            for x, row in zip(left, law.joint, strict=True):
+                others = [y * ring.scalar(c) for y, c in zip(right, row, strict=True) if c]
+                pairs += [(x, ring.sum(others))] if others else []
+        return ring.sum([ring.mul(ring.mul(y.transpose(), w), x) for x, y in pairs]) if pairs else None
+
+
+# --- terms of expected values ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """trace(q M), M the second moments of the state or of the inputs of the visit at `home`."""
+
+    q: Matrix
+    home: Any = None
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """trace(W Cov), W the product of the Hessians, of a noise or of two sums over the cohort (by who takes part)."""
+
+    left: Noise | CohortSum
+    right: Noise | CohortSum
+    words: tuple[Objective, ...]
+
+
+@dataclass(frozen=True)
+class AfterSquare:
+    """E of the squared norm of the server's point after the round."""
+
+
+def products(left: Sum, right: Sum, f: Objective | None) -> Iterator[tuple[Covariance, Fraction]]:
+    """The covariances in E<left, H right>, H the Hessian of f, with their expected factors.
+
+    Raises Unsupported where different noises of the two vectors are correlated.
+    """
+    sums, others = list(left.parts(CohortSum)), list(right.parts(CohortSum))
+    middle = () if f is None else (f,)
+    yield from ((Covariance(s, t, middle), m * n) for (s, m), (t, n) in itertools.product(sums, others))
+    seen: dict[Any, list[Noise]] = {}
+    for key in dict.fromkeys([*(n for n, _ in right.parts(Noise)), *(n for t, _ in others for n in t.noise)]):
+        seen.setdefault(key.points, []).append(key)
+    for key in dict.fromkeys([*(n for n, _ in left.parts(Noise)), *(n for s, _ in sums for n in s.noise)]):
+        for another in seen.get(key.points, ()):
+            if (key.step, key.at) != (another.step, another.at):
+                if key.related(another):
+                    raise Unsupported("the exact engine has no products of local points of different steps.")
+                continue
+            g, h = left.terms.get(key, _ZERO), right.terms.get(another, _ZERO)
+            c = g * h + g * sum((n * t.expected(another) for t, n in others), _ZERO)
+            c += h * sum((m * s.expected(key) for s, m in sums), _ZERO)
+            c += sum((m * n * s.product(key, t, another) for (s, m), (t, n) in itertools.product(sums, others)), _ZERO)
+            words = tuple(tag for tag in (key.tag, f, another.tag) if tag is not None)
+            source = Noise(key.points, key.step, key.at)
+            yield Covariance(source, source, words), c
+
+
+def sample_noise(points: Any) -> list[tuple[Fraction, fmpq_mat, fmpq_mat]]:
+    """(c, A, o) whose sum of c |A u - o|^2 is the variance of a client's stochastic gradient at u.
+
+    Raises Unsupported where the batches of its steps differ in size.
+    """
+    exact, client = points.round.exact, points.client
+    if exact.samples is None:
+        return []
+    own, size = exact.samples[client], exact.samples[client].total
+    batch = min(points.visit.batch, size)
+    if size % batch:
+        raise Unsupported("the batches of a client have different sizes, so that its steps are not alike.")
+    hessians = own.hessians * len(own.offsets) if own.alike else own.hessians
+    each = zip(hessians, own.offsets, own.counts, strict=True)
+    return [*((Fraction(n, size * batch), h, b) for h, b, n in each), (Fraction(-1, batch), *exact.whole[client])]

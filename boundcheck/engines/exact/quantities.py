@@ -1,0 +1,401 @@
+"""One round as the formulas of quantities see it (`setting.quantities`), in the moments of the state before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from flint import fmpq_mat
+
+from boundcheck.core.linalg import rational
+from boundcheck.engines.exact.cohorts import Law, virtual
+from boundcheck.engines.exact.expected import (
+    After,
+    AfterSquare,
+    CohortSum,
+    Covariance,
+    Form,
+    Map,
+    Noise,
+    Objective,
+    Objectives,
+    Sum,
+    products,
+    sample_noise,
+)  # fmt: skip  # isort: skip
+from boundcheck.engines.exact.plans import Begun
+from boundcheck.engines.exact.rings import Matrix
+from boundcheck.engines.exact.space import Space
+from boundcheck.engines.exact.visits import Outcome, Step
+from boundcheck.errors import Unsupported
+from boundcheck.methods.parts import StepSize, Visit
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class OfARoundError(Exception):
+    """A formula asks for more than the state."""
+
+
+class Points:
+    """The local points of one client in the round, as a quantity sees them.
+
+    p: probability of the visit; q: expected weight of the client in the round; count: number of local steps. member:
+    whether the points are vectors of the state; else they are vectors of the inputs of the visit.
+    """
+
+    def __init__(
+        self, round_: Round, client: int, visit: Visit, *, p: Fraction = _ONE, q: Fraction = _ZERO,
+        cohorts: Sequence[tuple[int, Fraction]] | None = None, member: bool = False,
+    ) -> None:  # fmt: skip
+        self.round, self.client, self.visit, self.p, self.q = round_, client, visit, p, q
+        self.count, self._cohorts, self._member = visit.steps, cohorts, member
+        self._known: dict[tuple[int, bool], Sum] = {}
+
+    @cached_property
+    def begun(self) -> Begun:
+        """The visit."""
+        now = self.round
+        return now.rounds.begun(self.client, self.visit, now.eta, now.index, self._cohorts)
+
+    @cached_property
+    def at(self) -> Space:
+        """The space of the second moments of its inputs."""
+        return self.begun.at(self.round.space)
+
+    @cached_property
+    def _run(self) -> tuple[list[Step], Outcome]:
+        steps: list[Step] = []
+        outcome = self.begun.local.run(self.at, self.client, self.visit, steps)
+        return steps, outcome
+
+    @property
+    def epochs(self) -> Sequence[int]:
+        """The steps with which an epoch begins; 0 for a visit without steps. A whole gradient is an epoch."""
+        each = -(-sum(self.begun.local.counts(self.client)) // self.visit.batch)
+        return range(0, self.count, 1 if self.visit.sampling == "full" else each) or (0,)
+
+    def point(self, k: int) -> Sum:
+        """The point before local step k, counted from 0; for k = K the last one."""
+        if self._member:
+            self.round.check_steps()
+        if (k, False) not in self._known:
+            steps, outcome = self._run
+            mean = steps[k].mean if k < len(steps) else outcome.mean
+            own = Map(self.begun.lift(mean)) if self._member else Map(mean, self)
+            self._known[k, False] = Sum(self.round.ring, {own: _ONE, **({Noise(self, k): _ONE} if k else {})})
+        return self._known[k, False]
+
+    def gradient(self, k: int) -> Sum:
+        """The stochastic gradient of local step k."""
+        self.round.check_samples(self.visit)
+        if (k, True) not in self._known:
+            self._known[k, True] = self.round.drawn(self, k, self.point(k))
+        return self._known[k, True]
+
+    @property
+    def mean_gradient(self) -> Sum:
+        """The mean of the stochastic gradients of all steps, (y^0 - y^K)/(eta K)."""
+        size = self.round.check_samples(self.visit) * self.visit.scale
+        return (self.point(0) - self.point(self.count)) * (1 / (size * self.count))
+
+    def covariance(self, k: int, w: Matrix) -> Matrix:
+        """The functional trace(W Cov(y^k)), the covariance given the state."""
+        (steps, outcome), ring = self._run, self.round.ring
+        step = steps[k] if k < len(steps) else Step(k, outcome.mean, outcome.gamma)
+        if step.second is not None:
+            known = ring.mul(ring.mul(step.mean.transpose(), w), step.mean)
+            return self.at.trace(w, step.second) - self.at.form(known)
+        if k >= len(steps) and outcome.covariance is not None:
+            return self.at.trace(w, outcome.covariance)
+        value = ring.scalar(_ZERO) if step.gamma is None else ring.dot(w, step.gamma)
+        return self.at.form(self.round.constant(value, self.begun.local.wide))
+
+
+class Round:
+    """A round as a quantity sees it. Vectors and expected values can be added, subtracted, multiplied by fractions.
+
+    before: the server's point. objective: F; weights: of the clients in it. eta, index: step size and number of the
+    round. space: of the second moments before it; None where a formula may ask for the state alone.
+
+    Raises Unsupported where a formula asks for local points of clients whose numbers of local steps differ or are
+    random, that solve subproblems or correct gradients, and for stochastic gradients of steps that change in size or
+    whose samples are not drawn independently.
+    """
+
+    name = argument = ""
+
+    def __init__(self, known: Objectives, space: Space | None, eta: StepSize, index: int) -> None:
+        self.known, self.rounds, self.ring, self.exact = known, known.rounds, known.ring, known.exact
+        self._space, self.eta, self.index = space, eta, index
+        self.method, self.clients = known.rounds.method, known.exact.clients
+        self.weights, self.dim, self.objective = self.exact.weights, self.exact.layout.d, known.objective
+        self.mixture, self.data_kinds = known.mixture, known.data_kinds
+        self._pick = self.ring.lift(self.exact.layout.block(0))
+        self.before = self._vector(self._pick)
+
+    def named(self, name: str) -> Round:
+        """The round for the formula of this metric; argument: the text after the colon."""
+        self.name, (_, _, self.argument) = name, name.partition(":")
+        return self
+
+    @property
+    def space(self) -> Space:
+        """The space of the second moments before the round."""
+        if self._space is None:
+            raise OfARoundError
+        return self._space
+
+    # --- vectors ----------------------------------------------------------------------------------------------------
+
+    def _vector(self, mean: Matrix) -> Sum:
+        return Sum(self.ring, {Map(mean): _ONE})
+
+    @cached_property
+    def _second(self) -> tuple[Matrix, Matrix]:
+        """The mean map of the server's point after the round, and the second moments there."""
+        plan = (self.space, self.rounds.plan(self.eta, self.index))
+        return self.ring.mul(self._pick, plan[1].mean), self.rounds.second(*plan)
+
+    @cached_property
+    def after(self) -> Sum:
+        """The server's point after the round."""
+        return Sum(self.ring, {After(self._second[0]): _ONE})
+
+    @property
+    def round_objective(self) -> Objective:
+        """Sum of q_i f_i."""
+        place = self.rounds.position(self.index)
+        what = f"the sum of the clients' objectives with round {place}'s mean weights"
+        return self.mixture(self.expected, what)
+
+    def minimiser(self, objective: Objective) -> Sum:
+        """The minimiser that is nearest to the start. Raises Unsupported where there is none."""
+        return self._vector(self.ring.mul(self.known.lowest(objective), self._one(None)))
+
+    def slope(self, objective: Objective, vector: Sum) -> Sum:
+        """The gradient of the objective at a point."""
+        ring, a, found = self.ring, self.known.weight((objective,)), dict[Any, Fraction]()
+        offset = Map(ring.mul(ring.lift(objective.o), self._one(vector.home)), vector.home)
+        for term, c in vector.terms.items():
+            if isinstance(term, CohortSum):
+                nothing = self._vector(offset.mean)
+                found[CohortSum(term.law, [self.slope(objective, p) + nothing for p in term.parts])] = c
+            elif isinstance(term, Noise):
+                assert term.tag is None, "the gradient at a gradient"
+                found[Noise(term.points, term.step, term.at, objective)] = c
+            else:
+                assert isinstance(term, Map), "the gradient after a round"
+                found[Map(ring.mul(a, term.mean), term.home)] = c
+        return Sum(ring, {**found, offset: Fraction(-1)})
+
+    def drawn(self, points: Points, step: int, vector: Sum) -> Sum:
+        """The stochastic gradient of a client at a point, with the samples of a step."""
+        slope = self.slope(self.mixture({points.client: _ONE}), vector)
+        return Sum(self.ring, {**slope.terms, Noise(points, step, vector): _ONE})
+
+    def cohort_sum(self, vector: Callable[[Points], Sum]) -> Sum:
+        """The sum over the cohort drawn of the clients' weights times their vectors."""
+        parts = [vector(m) for m in self.members]
+        return Sum(self.ring, {CohortSum(self._law, parts): _ONE} if parts else {})
+
+    def possible(self, function: Callable[[Any], Any]) -> list[tuple[Fraction, Sum]]:
+        """The vectors, with their probabilities, that a function of what the server keeps can give in the round."""
+        assert self.space
+        return [(p, self._vector(m)) for p, m in self.rounds.seen(function, self.eta, self.index)]
+
+    def kept(self, weights: Sequence[Fraction], coordinates: Sequence[int]) -> list[tuple[Fraction, Sum]]:
+        """Coordinates of what clients keep, with weights that sum to 1, equal where clients are alike or drawn."""
+        layout, reduced, d = self.exact.layout, self.exact.reduced, self.dim
+        keys = [key for key in layout.keys if key[0] == "client"]
+        if reduced.alike or reduced.holders is not None:
+            weights = [Fraction(1, len(keys))] * len(keys)
+        chosen = fmpq_mat(d, d, [int(a == b and a in set(coordinates)) for a in range(d) for b in range(d)])
+        picked = [self.ring.lift(chosen * layout.block(layout.place(key))) for key in keys]
+        return [(w, self._vector(m)) for w, m in zip(weights, picked, strict=True)]
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def number(self, value: Fraction) -> Sum:
+        """A value that is known."""
+        return Sum(self.ring, {Form(self.constant(self.ring.scalar(value), self.exact.layout.size)): _ONE})
+
+    def square(self, vector: Sum) -> Sum:
+        """E|vector|^2."""
+        return self.inner(vector, vector)
+
+    def inner(self, left: Sum, right: Sum, f: Objective | None = None) -> Sum:
+        """E<left, right>, or E<left, A right> with the Hessian of an objective."""
+        ring, home, mean = self.ring, left.home or right.home, right.mean
+        mean = mean if f is None else ring.mul(self.known.weight((f,)), mean)
+        found: dict[Any, Fraction] = {Form(ring.mul(left.mean.transpose(), mean), home): _ONE}
+        for term, c in products(left, right, f):
+            found[term] = found.get(term, _ZERO) + c
+        both = sum((c * d for _, c in left.parts(After) for _, d in right.parts(After)), _ZERO)
+        if both:  # the square of its mean is in the first form
+            assert f is None, "the excess after a round"
+            moved = self._second[0]
+            found |= {AfterSquare(): both, Form(ring.mul(moved.transpose(), moved)): -both}
+        return Sum(ring, found)
+
+    def excess(self, objective: Objective, vector: Sum) -> Sum:
+        """E of the objective at a point, less its minimum."""
+        away = vector - self.minimiser(objective)
+        return self.inner(away, away, objective) * Fraction(1, 2)
+
+    def grad2(self, objective: Objective, vector: Sum) -> Sum:
+        """E of the squared norm of the gradient at a point."""
+        return self.square(self.slope(objective, vector))
+
+    def noisy_gradient2(self, points: Points, vector: Sum) -> Sum:
+        """E of the squared norm of a client's stochastic gradient at a point that is known."""
+        return self.square(self.drawn(points, points.count, vector))
+
+    def sum(self, parts: Iterable[Sum]) -> Sum:
+        """The sum of vectors, or of values; no part: 0."""
+        found: dict[Any, Fraction] = {}
+        for own in parts:
+            for term, c in own.terms.items():
+                found[term] = found.get(term, _ZERO) + c
+        return Sum(self.ring, found)
+
+    def form(self, value: Sum, home: Points | None = None) -> Matrix:
+        """The form in the state, or in the inputs of a visit, that is part of a value."""
+        ring = self.ring
+        found = [t.q * ring.scalar(c) for t, c in value.parts(Form) if t.home is home and c]
+        for term, c in value.parts(Covariance) if home is None else ():
+            if isinstance(term.left, CohortSum) and c:
+                assert isinstance(term.right, CohortSum)
+                own = term.left.covariance(term.right, self.known.weight(term.words))
+                found += [] if own is None else [own * ring.scalar(c)]
+        size = self.exact.layout.size
+        return ring.sum(found) if found else ring.zeros(size, size)
+
+    def functional(self, value: Sum) -> Matrix:
+        """A value as a functional of the second moments."""
+        ring, found = self.ring, [self.space.form(self.form(value))]
+        homes: dict[Points, None] = dict.fromkeys(t.home for t, c in value.parts(Form) if t.home is not None and c)
+        found += [home.at.form(self.form(value, home)) for home in homes]
+        for term, c in value.terms.items():
+            if isinstance(term, Covariance) and isinstance(term.left, Noise) and c:
+                found.append(self._variance(term.left, term.words) * ring.scalar(c))
+            elif isinstance(term, AfterSquare):
+                found.append(self.space.trace(ring.mul(self._pick.transpose(), self._pick), self._second[1]))
+                found[-1] = found[-1] * ring.scalar(c)
+        return ring.sum(found)
+
+    def _variance(self, noise: Noise, words: tuple[Objective, ...]) -> Matrix:
+        """The functional trace(W Cov), W the product of Hessians."""
+        ring, d = self.ring, self.dim
+        if noise.at is None:
+            return noise.points.covariance(noise.step, self.known.weight(words))
+        assert not words, "a map of the samples of a gradient"
+        whole, forms = fmpq_mat(d, d), [self.constant(ring.scalar(_ZERO), self.exact.layout.size)]
+        for c, a, o in sample_noise(noise.points):
+            apart = ring.mul(ring.lift(a), noise.at.mean) - ring.mul(ring.lift(o), self._one(None))
+            forms.append(ring.mul(apart.transpose(), apart) * ring.scalar(c))
+            whole = whole + a * a * rational(c)
+        own = [n.points.covariance(n.step, ring.lift(whole)) for n, _ in noise.at.parts(Noise)]
+        return ring.sum([self.space.form(ring.sum(forms)), *own])
+
+    def constant(self, value: Any, size: int) -> Matrix:
+        """The form that is `value` times the square of the constant coordinate."""
+        form = self.ring.zeros(size, size)
+        form[size - 1, size - 1] = value
+        return form
+
+    def _one(self, home: Points | None) -> Matrix:
+        """The row that picks the constant coordinate, of the state or of a visit's inputs."""
+        row = self.ring.zeros(1, self.exact.layout.size if home is None else home.begun.local.wide)
+        row[0, self.ring.shape(row)[1] - 1] = self.ring.scalar(_ONE)
+        return row
+
+    # --- who takes part, and what clients do ------------------------------------------------------------------------
+
+    @cached_property
+    def _law(self) -> Law:
+        assert self.space
+        return self.rounds.law(self.rounds.position(self.index))
+
+    @cached_property
+    def _by_cohort(self) -> Law:
+        """The law of the cohort, cohort by cohort."""
+        return self._law if self._law.cohorts else self.rounds.law(self.rounds.position(self.index), one_by_one=True)
+
+    @cached_property
+    def members(self) -> list[Points]:
+        """The clients that can take part."""
+        law = zip(self._law.members, self._law.mean, strict=True)
+        return [Points(self, m.client, m.visits[0][1], q=q, member=True) for m, q in law]
+
+    @cached_property
+    def expected(self) -> dict[int, Fraction]:
+        """q_i, of the clients where it is not 0."""
+        found: dict[int, Fraction] = {}
+        for m in self.members:
+            found[m.client] = found.get(m.client, _ZERO) + m.q
+        return {i: q for i, q in found.items() if q}
+
+    @property
+    def total(self) -> Fraction:
+        """The sum of the q_i."""
+        return sum(self.expected.values(), _ZERO)
+
+    @cached_property
+    def everyone(self) -> list[Points]:
+        """The visits of every client, in the cohort or not, with their probabilities."""
+        found, rounds = list[Points](), self.rounds
+        cohorts = self._by_cohort.cohorts if self.space and rounds.rule.collecting == "same" else ()
+        for member, places, p in virtual(self.method, rounds.position(self.index), self.clients):
+            own = [(k, c.p) for k, c in enumerate(cohorts) if places is None or k in places] or [(0, p)]
+            found += [Points(self, member.client, visit, p=q, cohorts=own) for q, visit in member.visits]
+        return found
+
+    @cached_property
+    def chosen(self) -> list[Points]:
+        """The visits of a client drawn uniformly from the cohort, with their probabilities."""
+        law = self._by_cohort
+        shares: list[list[tuple[int, Fraction]]] = [[] for _ in law.members]
+        for k, cohort in enumerate(law.cohorts):
+            for v in cohort.members:
+                shares[v].append((k, cohort.p / len(cohort.members)))
+        each = zip(law.members, shares, strict=True)
+        return [Points(self, m.client, visit, p=q, cohorts=own) for m, own in each for q, visit in m.visits]
+
+    @property
+    def idle(self) -> Fraction:
+        """The probability that the cohort is empty."""
+        return sum((c.p for c in self._by_cohort.cohorts if not c.members), _ZERO)
+
+    @cached_property
+    def _irregular(self) -> str | None:
+        """Why the members have no local points that belong together."""
+        visits = [visit for member in self._law.members for _, visit in member.visits]
+        if any(len(member.visits) > 1 for member in self._law.members) or len({v.steps for v in visits}) > 1:
+            return "takes numbers of local steps that differ or are random"
+        if self.method.correction is not None:
+            return "corrects gradients"
+        return "solves subproblems" if any(v.sampling == "exact" for v in visits) else None
+
+    def check_steps(self) -> None:
+        """Raise Unsupported where the members do not take K local steps each."""
+        name, why = self.method.name, self._irregular
+        if why is not None:
+            raise Unsupported(f"{name} {why}, so that it has no virtual models and no metric '{self.name}'.")
+
+    @property
+    def steps(self) -> int:
+        """K, the number of local steps of each member; 1 where nobody takes part."""
+        self.check_steps()
+        return max((m.count for m in self.members), default=1) or 1
+
+    def check_samples(self, visit: Visit) -> Fraction:
+        """The size of all local steps. Raises Unsupported where their samples are not drawn independently."""
+        self.check_steps()
+        if isinstance(self.eta, tuple) or self.method.server.averages_models:
+            raise Unsupported(f"{self.method.name} has no steps of one size, and so no metric '{self.name}'.")
+        if visit.sampling not in ("full", "replacement") or visit.prox:
+            raise Unsupported(f"{self.method.name} draws no independent samples: no metric '{self.name}'.")
+        return self.eta
