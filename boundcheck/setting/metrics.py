@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from boundcheck.errors import BadInput
 from boundcheck.methods import answers
 from boundcheck.setting.quantities import MODELS, MOMENTUM, SAMPLED, SERVER, Formula, Quantity
 
@@ -22,11 +23,16 @@ QUANTITIES = "quantities"  # the file of a paper, beside its statements, and wha
 
 
 def of_a_round() -> Mapping[str, Quantity]:
-    """The metrics of a round by name, of all papers that are known. Raises BadInput for a file that is broken."""
+    """The metrics of a round by name, of all papers. Raises BadInput for a broken file and a name that is taken."""
     from boundcheck.theory.discovery import beside
 
-    found: Iterator[Quantity] = (q for module in beside(QUANTITIES) for q in getattr(module, QUANTITIES, ()))
-    return {q.name: q for q in found}
+    found: dict[str, Quantity] = {}
+    for module in beside(QUANTITIES):
+        for own in getattr(module, QUANTITIES, ()):
+            if own.name in found or own.name in OF_A_POINT:
+                raise BadInput(f"{module.__name__}: the metric '{own.name}' is declared twice; choose another name.")
+            found[own.name] = own
+    return found
 
 
 def meanings() -> Mapping[str, str]:

@@ -54,7 +54,10 @@ class Sum:
     @property
     def home(self) -> Any:
         """Of a vector: the points of a visit whose inputs take the place of the state; None where it is the state."""
-        return next((term.home for term in self.terms if isinstance(term, Map)), None)
+        first, *more = {term.home for term in self.terms if isinstance(term, Map)} or {None}
+        if more:
+            raise Unsupported("the exact engine has no sums of points of visits that take different inputs.")
+        return first
 
     def parts(self, kind: Any) -> Iterator[tuple[Any, Fraction]]:
         """The terms of a kind, with their factors."""
@@ -76,9 +79,13 @@ class Objectives:
     def __init__(self, rounds: Rounds) -> None:
         self.rounds, self.ring, self.exact = rounds, rounds.ring, rounds.exact
         self.objective = Objective(self.exact.hessian, -self.exact.residual, "the objective F")
-        labels = [(tuple(a.entries()), tuple(o.entries())) for a, o in self.exact.whole]
-        self.data_kinds: DataKinds = kinds_of(labels, self.exact.weights)
         self._known: dict[Any, Any] = {}
+
+    @cached_property
+    def data_kinds(self) -> DataKinds:
+        """The clients with the same objective."""
+        labels = [(tuple(a.entries()), tuple(o.entries())) for a, o in self.exact.whole]
+        return kinds_of(labels, self.exact.weights)
 
     def mixture(self, weights: Mapping[int, Fraction], *what: str) -> Objective:
         """Sum of weights times the clients' objectives."""
@@ -161,8 +168,7 @@ class CohortSum:
     @cached_property
     def mean(self) -> Matrix:
         """Its mean."""
-        ring = self.parts[0].ring
-        return ring.sum([p.mean * ring.scalar(q) for p, q in zip(self.parts, self.law.mean, strict=True)])
+        return self.law.drift(self.parts[0].ring, [p.mean for p in self.parts])
 
     @cached_property
     def noise(self) -> Mapping[Noise, Mapping[int, Fraction]]:
@@ -179,26 +185,13 @@ class CohortSum:
 
     def product(self, key: Noise, other: CohortSum, another: Noise) -> Fraction:
         """E of the product of two factors."""
-        law, found = self.law, _ZERO
         pairs = itertools.product(self.noise.get(key, {}).items(), other.noise.get(another, {}).items())
-        for (v, c), (w, d) in pairs:
-            own = law.own[v] if v == w and law.own else _ZERO
-            both = law.common * law.mean[v] * law.mean[w] + own if law.joint is None else law.joint[v][w]
-            found += c * d * both
-        return found
+        return sum((c * d * self.law.second(v, w) for (v, c), (w, d) in pairs), _ZERO)
 
     def covariance(self, other: CohortSum, w: Matrix) -> Matrix | None:
         """The form of the covariance <X, W Y> of the two sums of means by who takes part; None where it is 0."""
-        law, ring, right = self.law, self.parts[0].ring, [p.mean for p in other.parts]
-        left = [p.mean for p in self.parts]
-        if law.joint is None:
-            pairs = [(x * ring.scalar(c), y) for x, y, c in zip(left, right, law.own, strict=False) if c]
-            pairs += [(self.mean * ring.scalar(law.common - 1), other.mean)] if law.common != 1 else []
-        else:
-            pairs = [(self.mean * ring.scalar(Fraction(-1)), other.mean)]
-            for x, row in zip(left, law.joint, strict=True):
-                others = [y * ring.scalar(c) for y, c in zip(right, row, strict=True) if c]
-                pairs += [(x, ring.sum(others))] if others else []
+        ring = self.parts[0].ring
+        pairs = self.law.apart(ring, [p.mean for p in self.parts], [p.mean for p in other.parts])
         return ring.sum([ring.mul(ring.mul(y.transpose(), w), x) for x, y in pairs]) if pairs else None
 
 
@@ -230,8 +223,11 @@ class AfterSquare:
 def products(left: Sum, right: Sum, f: Objective | None) -> Iterator[tuple[Covariance, Fraction]]:
     """The covariances in E<left, H right>, H the Hessian of f, with their expected factors.
 
-    Raises Unsupported where different noises of the two vectors are correlated.
+    Raises Unsupported where different random parts of the two vectors are correlated, and for points of other inputs.
     """
+    for one, other in ((left, right), (right, left)):
+        if one.home is not other.home or (any(one.parts(After)) and any(other.parts((Noise, CohortSum)))):
+            raise Unsupported("the exact engine has no products of points of a visit with those of other inputs.")
     sums, others = list(left.parts(CohortSum)), list(right.parts(CohortSum))
     middle = () if f is None else (f,)
     yield from ((Covariance(s, t, middle), m * n) for (s, m), (t, n) in itertools.product(sums, others))

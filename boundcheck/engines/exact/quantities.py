@@ -31,6 +31,7 @@ from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.visits import Outcome, Step
 from boundcheck.errors import Unsupported
 from boundcheck.methods.parts import StepSize, Visit
+from boundcheck.setting.expected_weights import DataKinds
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -132,9 +133,14 @@ class Round:
         self._space, self.eta, self.index = space, eta, index
         self.method, self.clients = known.rounds.method, known.exact.clients
         self.weights, self.dim, self.objective = self.exact.weights, self.exact.layout.d, known.objective
-        self.mixture, self.data_kinds = known.mixture, known.data_kinds
+        self.mixture = known.mixture
         self._pick = self.ring.lift(self.exact.layout.block(0))
         self.before = self._vector(self._pick)
+
+    @property
+    def data_kinds(self) -> DataKinds:
+        """Which clients have the same objective."""
+        return self.known.data_kinds
 
     def named(self, name: str) -> Round:
         """The round for the formula of this metric; argument: the text after the colon."""
@@ -199,6 +205,8 @@ class Round:
     def cohort_sum(self, vector: Callable[[Points], Sum]) -> Sum:
         """The sum over the cohort drawn of the clients' weights times their vectors."""
         parts = [vector(m) for m in self.members]
+        if any(True for p in parts for _ in p.parts((After, CohortSum))):
+            raise Unsupported("the exact engine has no sums over the cohort of what rests on the whole cohort.")
         return Sum(self.ring, {CohortSum(self._law, parts): _ONE} if parts else {})
 
     def possible(self, function: Callable[[Any], Any]) -> list[tuple[Fraction, Sum]]:
@@ -228,7 +236,7 @@ class Round:
 
     def inner(self, left: Sum, right: Sum, f: Objective | None = None) -> Sum:
         """E<left, right>, or E<left, A right> with the Hessian of an objective."""
-        ring, home, mean = self.ring, left.home or right.home, right.mean
+        ring, home, mean = self.ring, left.home, right.mean
         mean = mean if f is None else ring.mul(self.known.weight((f,)), mean)
         found: dict[Any, Fraction] = {Form(ring.mul(left.mean.transpose(), mean), home): _ONE}
         for term, c in products(left, right, f):
@@ -250,7 +258,9 @@ class Round:
         return self.square(self.slope(objective, vector))
 
     def noisy_gradient2(self, points: Points, vector: Sum) -> Sum:
-        """E of the squared norm of a client's stochastic gradient at a point that is known."""
+        """E of the squared norm of a client's stochastic gradient at a point that is not random."""
+        if any(not isinstance(term, Map) for term in vector.terms):
+            raise Unsupported("the exact engine has stochastic gradients at local points and at points that are known.")
         return self.square(self.drawn(points, points.count, vector))
 
     def sum(self, parts: Iterable[Sum]) -> Sum:
