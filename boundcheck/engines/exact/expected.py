@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from flint import fmpq_mat
 
 from boundcheck.certified.definite import is_positive_semidefinite
-from boundcheck.core.linalg import range_projector, rational, solve_any
+from boundcheck.core.linalg import fraction, range_projector, rational, solve_any
 from boundcheck.engines.exact.cohorts import Law
 from boundcheck.engines.exact.rings import Matrix
 from boundcheck.engines.exact.rounds import Rounds
@@ -118,6 +118,32 @@ class Objectives:
             self._known[words] = self.ring.lift(reduce(fmpq_mat.__mul__, [f.a for f in words]))
         return self._known[words]
 
+    def sample_noise(self, client: int, batch: int) -> tuple[Matrix, Matrix, Fraction]:
+        """(W, v, c) with u'W u - 2 v'u + c the variance of a client's stochastic gradient at u.
+
+        Raises Unsupported where the batches of its steps differ in size.
+        """
+        if self.exact.samples is None:
+            size, each = 1, list[Any]()
+        else:
+            own = self.exact.samples[client]
+            size, hessians = own.total, own.hessians * len(own.offsets) if own.alike else own.hessians
+            each = list(zip(hessians, own.offsets, own.counts, strict=True))
+        batch = min(batch, size)
+        if size % batch:
+            raise Unsupported("the batches of a client have different sizes, so that its steps are not alike.")
+        key = "sample noise", client, batch
+        if key not in self._known:
+            shares = [(a, o, Fraction(n, size * batch)) for a, o, n in each]
+            shares += [(*self.exact.whole[client], Fraction(-1, batch))] if each else []
+            d = self.exact.layout.d
+            w, v, c = fmpq_mat(d, d), fmpq_mat(d, 1), _ZERO
+            for a, o, share in shares:
+                w, v = w + a * a * rational(share), v + a * o * rational(share)
+                c += share * fraction((o.transpose() * o)[0, 0])
+            self._known[key] = self.ring.lift(w), self.ring.lift(v), c
+        return self._known[key]
+
 
 # --- terms of vectors -----------------------------------------------------------------------------------------------
 
@@ -164,6 +190,7 @@ class CohortSum:
 
     law: Law
     parts: Sequence[Sum]
+    known: dict[Any, Fraction] = field(default_factory=dict[Any, Fraction])
 
     @cached_property
     def mean(self) -> Matrix:
@@ -179,14 +206,18 @@ class CohortSum:
                 found.setdefault(key, {})[v] = c
         return found
 
-    def expected(self, key: Noise) -> Fraction:
-        """E of the factor of a noise."""
-        return sum((self.law.mean[v] * c for v, c in self.noise.get(key, {}).items()), _ZERO)
+    @cached_property
+    def expected(self) -> Mapping[Noise, Fraction]:
+        """E of the factor of each noise."""
+        return {key: sum((self.law.mean[v] * c for v, c in own.items()), _ZERO) for key, own in self.noise.items()}
 
     def product(self, key: Noise, other: CohortSum, another: Noise) -> Fraction:
         """E of the product of two factors."""
-        pairs = itertools.product(self.noise.get(key, {}).items(), other.noise.get(another, {}).items())
-        return sum((c * d * self.law.second(v, w) for (v, c), (w, d) in pairs), _ZERO)
+        at = key, other, another
+        if at not in self.known:
+            pairs = itertools.product(self.noise.get(key, {}).items(), other.noise.get(another, {}).items())
+            self.known[at] = sum((c * d * self.law.second(v, w) for (v, c), (w, d) in pairs), _ZERO)
+        return self.known[at]
 
     def covariance(self, other: CohortSum, w: Matrix) -> Matrix | None:
         """The form of the covariance <X, W Y> of the two sums of means by who takes part; None where it is 0."""
@@ -241,26 +272,9 @@ def products(left: Sum, right: Sum, f: Objective | None) -> Iterator[tuple[Covar
                     raise Unsupported("the exact engine has no products of local points of different steps.")
                 continue
             g, h = left.terms.get(key, _ZERO), right.terms.get(another, _ZERO)
-            c = g * h + g * sum((n * t.expected(another) for t, n in others), _ZERO)
-            c += h * sum((m * s.expected(key) for s, m in sums), _ZERO)
-            c += sum((m * n * s.product(key, t, another) for (s, m), (t, n) in itertools.product(sums, others)), _ZERO)
+            c = sum((m * n * s.product(key, t, another) for (s, m), (t, n) in itertools.product(sums, others)), g * h)
+            c += g * sum((n * t.expected.get(another, _ZERO) for t, n in others), _ZERO) if g else _ZERO
+            c += h * sum((m * s.expected.get(key, _ZERO) for s, m in sums), _ZERO) if h else _ZERO
             words = tuple(tag for tag in (key.tag, f, another.tag) if tag is not None)
             source = Noise(key.points, key.step, key.at)
             yield Covariance(source, source, words), c
-
-
-def sample_noise(points: Any) -> list[tuple[Fraction, fmpq_mat, fmpq_mat]]:
-    """(c, A, o) whose sum of c |A u - o|^2 is the variance of a client's stochastic gradient at u.
-
-    Raises Unsupported where the batches of its steps differ in size.
-    """
-    exact, client = points.round.exact, points.client
-    if exact.samples is None:
-        return []
-    own, size = exact.samples[client], exact.samples[client].total
-    batch = min(points.visit.batch, size)
-    if size % batch:
-        raise Unsupported("the batches of a client have different sizes, so that its steps are not alike.")
-    hessians = own.hessians * len(own.offsets) if own.alike else own.hessians
-    each = zip(hessians, own.offsets, own.counts, strict=True)
-    return [*((Fraction(n, size * batch), h, b) for h, b, n in each), (Fraction(-1, batch), *exact.whole[client])]

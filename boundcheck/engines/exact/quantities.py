@@ -9,7 +9,6 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from boundcheck.core.linalg import rational
 from boundcheck.engines.exact.cohorts import Law, virtual
 from boundcheck.engines.exact.expected import (
     After,
@@ -23,7 +22,6 @@ from boundcheck.engines.exact.expected import (
     Objectives,
     Sum,
     products,
-    sample_noise,
 )  # fmt: skip  # isort: skip
 from boundcheck.engines.exact.plans import Begun
 from boundcheck.engines.exact.rings import Matrix
@@ -298,17 +296,16 @@ class Round:
 
     def _variance(self, noise: Noise, words: tuple[Objective, ...]) -> Matrix:
         """The functional trace(W Cov), W the product of Hessians."""
-        ring, d = self.ring, self.dim
         if noise.at is None:
             return noise.points.covariance(noise.step, self.known.weight(words))
         assert not words, "a map of the samples of a gradient"
-        whole, forms = fmpq_mat(d, d), [self.constant(ring.scalar(_ZERO), self.exact.layout.size)]
-        for c, a, o in sample_noise(noise.points):
-            apart = ring.mul(ring.lift(a), noise.at.mean) - ring.mul(ring.lift(o), self._one(None))
-            forms.append(ring.mul(apart.transpose(), apart) * ring.scalar(c))
-            whole = whole + a * a * rational(c)
-        own = [n.points.covariance(n.step, ring.lift(whole)) for n, _ in noise.at.parts(Noise)]
-        return ring.sum([self.space.form(ring.sum(forms)), *own])
+        ring, mean = self.ring, noise.at.mean
+        w, v, c = self.known.sample_noise(noise.points.client, noise.points.visit.batch)
+        linear = ring.mul(ring.mul(v.transpose(), mean).transpose(), self._one(None))
+        form = ring.mul(ring.mul(mean.transpose(), w), mean) - linear - linear.transpose()
+        form = form + self.constant(ring.scalar(c), self.exact.layout.size)
+        own = [n.points.covariance(n.step, w) for n, _ in noise.at.parts(Noise)]
+        return ring.sum([self.space.form(form), *own])
 
     def constant(self, value: Any, size: int) -> Matrix:
         """The form that is `value` times the square of the constant coordinate."""
