@@ -34,34 +34,45 @@ class Sum:
         self.ring, self.terms = ring, terms
 
     def __add__(self, other: Sum) -> Sum:
-        found = dict(self.terms)
+        return Sum(self.ring, dict(self.terms)).include(other)
+
+    def include(self, other: Sum) -> Sum:
+        """This one, which nobody else holds, with another one added to it."""
+        found: Any = self.terms
         for term, c in other.terms.items():
-            found[term] = found.get(term, _ZERO) + c
-        return Sum(self.ring, found)
+            found[term] = found[term] + c if term in found else c
+        return self
 
     def __mul__(self, c: Fraction) -> Sum:
         return Sum(self.ring, {term: v * c for term, v in self.terms.items()})
 
     def __sub__(self, other: Sum) -> Sum:
-        return self + other * Fraction(-1)
+        return self + Sum(self.ring, {term: -v for term, v in other.terms.items()})
 
     @cached_property
     def mean(self) -> Matrix:
         """Of a vector: its mean given the state, or the inputs of a visit, as a map of that."""
         own = [t.mean if c == 1 else t.mean * self.ring.scalar(c) for t, c in self.terms.items() if t.mean is not None]
-        return self.ring.sum(own)
+        return own[0] if len(own) == 1 else self.ring.sum(own)
 
-    @property
+    @cached_property
     def home(self) -> Any:
         """Of a vector: the points of a visit whose inputs take the place of the state; None where it is the state."""
-        first, *more = {term.home for term in self.terms if isinstance(term, Map)} or {None}
+        first, *more = {term.home for term, _ in self.parts(Map)} or {None}
         if more:
             raise Unsupported("the exact engine has no sums of points of visits that take different inputs.")
         return first
 
-    def parts(self, kind: Any) -> Iterator[tuple[Any, Fraction]]:
+    @cached_property
+    def _kinds(self) -> dict[Any, list[tuple[Any, Fraction]]]:
+        found: dict[Any, list[tuple[Any, Fraction]]] = {}
+        for term, c in self.terms.items():
+            found.setdefault(type(term), []).append((term, c))
+        return found
+
+    def parts(self, kind: Any) -> Sequence[tuple[Any, Fraction]]:
         """The terms of a kind, with their factors."""
-        return ((term, c) for term, c in self.terms.items() if isinstance(term, kind))
+        return self._kinds.get(kind, ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,10 +267,11 @@ def products(left: Sum, right: Sum, f: Objective | None) -> Iterator[tuple[Covar
 
     Raises Unsupported where different random parts of the two vectors are correlated, and for points of other inputs.
     """
+    sums, others = left.parts(CohortSum), right.parts(CohortSum)
     for one, other in ((left, right), (right, left)):
-        if one.home is not other.home or (any(one.parts(After)) and any(other.parts((Noise, CohortSum)))):
+        mixed = one.parts(After) and (other.parts(Noise) or other.parts(CohortSum))
+        if one.home is not other.home or mixed:
             raise Unsupported("the exact engine has no products of points of a visit with those of other inputs.")
-    sums, others = list(left.parts(CohortSum)), list(right.parts(CohortSum))
     middle = () if f is None else (f,)
     yield from ((Covariance(s, t, middle), m * n) for (s, m), (t, n) in itertools.product(sums, others))
     seen: dict[Any, list[Noise]] = {}
@@ -267,14 +279,17 @@ def products(left: Sum, right: Sum, f: Objective | None) -> Iterator[tuple[Covar
         seen.setdefault(key.points, []).append(key)
     for key in dict.fromkeys([*(n for n, _ in left.parts(Noise)), *(n for s, _ in sums for n in s.noise)]):
         for another in seen.get(key.points, ()):
-            if (key.step, key.at) != (another.step, another.at):
+            if key.step != another.step or key.at is not another.at:
                 if key.related(another):
                     raise Unsupported("the exact engine has no products of local points of different steps.")
                 continue
             g, h = left.terms.get(key, _ZERO), right.terms.get(another, _ZERO)
-            c = sum((m * n * s.product(key, t, another) for (s, m), (t, n) in itertools.product(sums, others)), g * h)
-            c += g * sum((n * t.expected.get(another, _ZERO) for t, n in others), _ZERO) if g else _ZERO
-            c += h * sum((m * s.expected.get(key, _ZERO) for s, m in sums), _ZERO) if h else _ZERO
+            c = g * h
+            if sums or others:
+                both = itertools.product(sums, others)
+                c += sum((m * n * s.product(key, t, another) for (s, m), (t, n) in both), _ZERO)
+                c += g * sum((n * t.expected.get(another, _ZERO) for t, n in others), _ZERO) if g else _ZERO
+                c += h * sum((m * s.expected.get(key, _ZERO) for s, m in sums), _ZERO) if h else _ZERO
             words = tuple(tag for tag in (key.tag, f, another.tag) if tag is not None)
-            source = Noise(key.points, key.step, key.at)
+            source = key if key.tag is None else Noise(key.points, key.step, key.at)
             yield Covariance(source, source, words), c

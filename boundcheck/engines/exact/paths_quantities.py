@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from boundcheck.engines.exact.expected import Map, Sum
@@ -87,7 +88,7 @@ class OutcomeRound:
 
     def sum(self, parts: Iterable[Sum]) -> Sum:
         """The sum of vectors, or of values; no part: 0."""
-        return sum(parts, Sum(self._numbers, {}))
+        return reduce(Sum.include, parts, Sum(self._numbers, {}))
 
     def number(self, value: Fraction) -> Sum:
         """A value that is known."""

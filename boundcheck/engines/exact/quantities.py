@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from flint import fmpq_mat
@@ -14,7 +14,6 @@ from boundcheck.engines.exact.expected import (
     After,
     AfterSquare,
     CohortSum,
-    Covariance,
     Form,
     Map,
     Noise,
@@ -60,14 +59,14 @@ class Points:
         return now.rounds.begun(self.client, self.visit, now.eta, now.index, self._cohorts)
 
     @cached_property
-    def at(self) -> Space:
+    def space(self) -> Space:
         """The space of the second moments of its inputs."""
         return self.begun.at(self.round.space)
 
     @cached_property
     def _run(self) -> tuple[list[Step], Outcome]:
         steps: list[Step] = []
-        outcome = self.begun.local.run(self.at, self.client, self.visit, steps)
+        outcome = self.begun.local.run(self.space, self.client, self.visit, steps)
         return steps, outcome
 
     @property
@@ -100,17 +99,16 @@ class Points:
         size = self.round.check_samples(self.visit) * self.visit.scale
         return (self.point(0) - self.point(self.count)) * (1 / (size * self.count))
 
-    def covariance(self, k: int, w: Matrix) -> Matrix:
-        """The functional trace(W Cov(y^k)), the covariance given the state."""
-        (steps, outcome), ring = self._run, self.round.ring
+    def covariance(self, k: int, w: Matrix) -> tuple[Matrix, Matrix | None]:
+        """trace(W Cov(y^k)), the covariance given the state: a form in the inputs, and a functional beside it."""
+        (steps, outcome), ring, wide = self._run, self.round.ring, self.begun.local.wide
         step = steps[k] if k < len(steps) else Step(k, outcome.mean, outcome.gamma)
         if step.second is not None:
             known = ring.mul(ring.mul(step.mean.transpose(), w), step.mean)
-            return self.at.trace(w, step.second) - self.at.form(known)
+            return known * ring.scalar(-_ONE), self.space.trace(w, step.second)
         if k >= len(steps) and outcome.covariance is not None:
-            return self.at.trace(w, outcome.covariance)
-        value = ring.scalar(_ZERO) if step.gamma is None else ring.dot(w, step.gamma)
-        return self.at.form(self.round.constant(value, self.begun.local.wide))
+            return ring.zeros(wide, wide), self.space.trace(w, outcome.covariance)
+        return self.round.constant(ring.scalar(_ZERO) if step.gamma is None else ring.dot(w, step.gamma), wide), None
 
 
 class Round:
@@ -203,7 +201,7 @@ class Round:
     def cohort_sum(self, vector: Callable[[Points], Sum]) -> Sum:
         """The sum over the cohort drawn of the clients' weights times their vectors."""
         parts = [vector(m) for m in self.members]
-        if any(True for p in parts for _ in p.parts((After, CohortSum))):
+        if any(p.parts(After) or p.parts(CohortSum) for p in parts):
             raise Unsupported("the exact engine has no sums over the cohort of what rests on the whole cohort.")
         return Sum(self.ring, {CohortSum(self._law, parts): _ONE} if parts else {})
 
@@ -263,49 +261,51 @@ class Round:
 
     def sum(self, parts: Iterable[Sum]) -> Sum:
         """The sum of vectors, or of values; no part: 0."""
-        found: dict[Any, Fraction] = {}
-        for own in parts:
-            for term, c in own.terms.items():
-                found[term] = found.get(term, _ZERO) + c
-        return Sum(self.ring, found)
+        return reduce(Sum.include, parts, Sum(self.ring, {}))
 
-    def form(self, value: Sum, home: Points | None = None) -> Matrix:
-        """The form in the state, or in the inputs of a visit, that is part of a value."""
-        ring = self.ring
-        found = [t.q * ring.scalar(c) for t, c in value.parts(Form) if t.home is home and c]
-        for term, c in value.parts(Covariance) if home is None else ():
-            if isinstance(term.left, CohortSum) and c:
-                assert isinstance(term.right, CohortSum)
-                own = term.left.covariance(term.right, self.known.weight(term.words))
-                found += [] if own is None else [own * ring.scalar(c)]
-        size = self.exact.layout.size
-        return ring.sum(found) if found else ring.zeros(size, size)
+    def form(self, value: Sum) -> Matrix:
+        """A value that rests on the state alone, as a form in it."""
+        return self.ring.sum([q * self.ring.scalar(c) for _, q, _, c in self._read(value)])
 
     def functional(self, value: Sum) -> Matrix:
         """A value as a functional of the second moments."""
-        ring, found = self.ring, [self.space.form(self.form(value))]
-        homes: dict[Points, None] = dict.fromkeys(t.home for t, c in value.parts(Form) if t.home is not None and c)
-        found += [home.at.form(self.form(value, home)) for home in homes]
-        for term, c in value.terms.items():
-            if isinstance(term, Covariance) and isinstance(term.left, Noise) and c:
-                found.append(self._variance(term.left, term.words) * ring.scalar(c))
-            elif isinstance(term, AfterSquare):
-                found.append(self.space.trace(ring.mul(self._pick.transpose(), self._pick), self._second[1]))
-                found[-1] = found[-1] * ring.scalar(c)
+        ring, size, found = self.ring, self.exact.layout.size, list[Matrix]()
+        forms: dict[Any, dict[Fraction, list[Matrix]]] = {None: {_ONE: [ring.zeros(size, size)]}}
+        for home, q, f, c in self._read(value):
+            forms.setdefault(home, {}).setdefault(c, []).extend([] if q is None else [q])
+            found += [] if f is None else [f * ring.scalar(c)]
+        for home, own in forms.items():
+            sums = [ring.sum(each) * ring.scalar(c) for c, each in own.items() if each]
+            found += [(home or self).space.form(ring.sum(sums))] if sums else []
         return ring.sum(found)
 
-    def _variance(self, noise: Noise, words: tuple[Objective, ...]) -> Matrix:
-        """The functional trace(W Cov), W the product of Hessians."""
-        if noise.at is None:
-            return noise.points.covariance(noise.step, self.known.weight(words))
-        assert not words, "a map of the samples of a gradient"
-        ring, mean = self.ring, noise.at.mean
-        w, v, c = self.known.sample_noise(noise.points.client, noise.points.visit.batch)
+    def _read(self, value: Sum) -> Iterator[tuple[Points | None, Matrix | None, Matrix | None, Fraction]]:
+        """Forms in the state or in the inputs of a visit, functionals, and factors, whose sum a value is."""
+        for term, c in value.terms.items():
+            if not c:
+                continue
+            if isinstance(term, Form):
+                yield term.home, term.q, None, c
+            elif isinstance(term, AfterSquare):
+                picked = self.ring.mul(self._pick.transpose(), self._pick)
+                yield None, None, self.space.trace(picked, self._second[1]), c
+            elif isinstance(term.left, CohortSum):
+                yield None, term.left.covariance(term.right, self.known.weight(term.words)), None, c
+            elif term.left.at is None:
+                yield term.left.points, *term.left.points.covariance(term.left.step, self.known.weight(term.words)), c
+            else:
+                assert not term.words, "a map of the samples of a gradient"
+                yield from ((home, q, f, c) for home, q, f in self._of_samples(term.left.points, term.left.at))
+
+    def _of_samples(self, points: Points, vector: Sum) -> Iterator[tuple[Points | None, Matrix, Matrix | None]]:
+        """The variance of a client's stochastic gradient at a point."""
+        ring, mean = self.ring, vector.mean
+        w, v, c = self.known.sample_noise(points.client, points.visit.batch)
         linear = ring.mul(ring.mul(v.transpose(), mean).transpose(), self._one(None))
         form = ring.mul(ring.mul(mean.transpose(), w), mean) - linear - linear.transpose()
-        form = form + self.constant(ring.scalar(c), self.exact.layout.size)
-        own = [n.points.covariance(n.step, w) for n, _ in noise.at.parts(Noise)]
-        return ring.sum([self.space.form(form), *own])
+        yield None, form + self.constant(ring.scalar(c), self.exact.layout.size), None
+        for noise, _ in vector.parts(Noise):
+            yield noise.points, *noise.points.covariance(noise.step, w)
 
     def constant(self, value: Any, size: int) -> Matrix:
         """The form that is `value` times the square of the constant coordinate."""
