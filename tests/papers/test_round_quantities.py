@@ -200,3 +200,36 @@ def test_a_file_of_a_user_declares_a_metric_and_a_theorem_about_it(tmp_path: Pat
         with pytest.raises(BadInput, match="the metric 'drift' is declared twice"):
             bc.load_paper(own)
     assert "twice" not in of_a_round()
+
+
+REFUSED = {
+    "after_and_point": (
+        "r.inner(r.after - r.before, r.members[0].point(1) - r.before)",
+        "products of points of a visit",
+    ),
+    "two_steps": ("r.inner(r.members[0].point(1) - r.before, r.members[0].point(2) - r.before)", "of different steps"),
+    "late_point": ("r.inner(r.members[0].gradient(0), r.members[0].point(1) - r.before)", "points of different steps"),
+    "after_in_sum": ("r.square(r.cohort_sum(lambda m: r.after - m.point(0)))", "sums over the cohort of what rests on"),
+    "two_visits": ("r.square(r.everyone[0].point(1) - r.before)", "visits that take different inputs"),
+    "no_difference": ("r.square(r.before)", "uses a point as a vector; take its difference to a point, such as"),
+    "points_in_sum": ("r.square(r.cohort_sum(lambda m: m.point(0)))", "uses a point as a vector"),
+    "no_point": ("r.grad2(r.objective, r.before - r.after)", "the gradient at a vector that is no point"),
+    "random_place": ("r.noisy_gradient2(r.members[0], r.members[1].point(1))", "at points that are known"),
+}
+
+
+def test_correlated_parts_of_a_formula_are_refused(tmp_path: Path) -> None:
+    own, noisy = tmp_path / "mine.py", problem(noise=True)
+    lines = [f"Quantity('{name}', 'refused', lambda r: {formula})" for name, (formula, _) in REFUSED.items()]
+    apart = "r.inner(r.members[0].gradient(0), r.members[1].point(1) - r.origin)"
+    lines.append(f"Quantity('apart', 'two clients', lambda r: {apart})")
+    imported = "from boundcheck.setting.quantities import Quantity\n"
+    own.write_text(f"{imported}quantities = ({', '.join(lines)},)\n{THEOREM}")
+    method = build_method({"kind": "fedavg_sync", "K": 3, "batch": 1, "eta_l": "1/4"})
+    with unloaded_afterwards():
+        bc.load_paper(own)
+        for name, (_, why) in REFUSED.items():
+            with pytest.raises(Unsupported, match=why):
+                run(method, noisy, rounds=[0], metrics=[name])
+        # the mean gradient 1 of the first client at 2, and where the second one is on average after a step
+        assert run(method, noisy, rounds=[0], metrics=["apart"], arithmetic="rational").exact["apart"] == (F(1),)

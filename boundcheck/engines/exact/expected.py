@@ -63,6 +63,12 @@ class Sum:
             raise Unsupported("the exact engine has no sums of points of visits that take different inputs.")
         return first
 
+    @property
+    def points(self) -> Fraction:
+        """Of a vector: how many points it sums, 1 for a point and 0 for a difference."""
+        whole = sum((c for term, c in self.parts(Map) if term.point), _ZERO)
+        return sum((c for _, c in self.parts(After)), whole)
+
     @cached_property
     def _kinds(self) -> dict[Any, list[tuple[Any, Fraction]]]:
         found: dict[Any, list[tuple[Any, Fraction]]] = {}
@@ -161,10 +167,11 @@ class Objectives:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A map of the state, or of the inputs of the visit at `home`."""
+    """A map of the state, or of the inputs of the visit at `home`. point: whether it is a point, less c."""
 
     mean: Matrix
     home: Any = None
+    point: bool = False
 
 
 @dataclass(frozen=True, eq=False)

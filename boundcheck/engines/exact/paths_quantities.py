@@ -48,7 +48,7 @@ class OutcomeRound:
     ) -> None:  # fmt: skip
         self.name, self._data, self.method, self.objective = name, data, data.method, "F"
         self._numbers, self._everyone, self._ends = _Numbers(data), everyone, ends
-        self.before, self.after = self._value(before), self._value(after)
+        self.before, self.after, self.origin = (self._value(v) for v in (before, after, data.zero()))
         each = zip(begun, ends, weights, strict=True)
         self._members = [_Points(self._numbers, b, end, a * end.visit.weight) for b, end, a in each]
 

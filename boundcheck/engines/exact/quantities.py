@@ -82,7 +82,7 @@ class Points:
         if (k, False) not in self._known:
             steps, outcome = self._run
             mean = steps[k].mean if k < len(steps) else outcome.mean
-            own = Map(self.begun.lift(mean)) if self._member else Map(mean, self)
+            own = Map(self.begun.lift(mean), None, True) if self._member else Map(mean, self, True)
             self._known[k, False] = Sum(self.round.ring, {own: _ONE, **({Noise(self, k): _ONE} if k else {})})
         return self._known[k, False]
 
@@ -131,7 +131,7 @@ class Round:
         self.weights, self.dim, self.objective = self.exact.weights, self.exact.layout.d, known.objective
         self.mixture = known.mixture
         self._pick = self.ring.lift(self.exact.layout.block(0))
-        self.before = self._vector(self._pick)
+        self.before = self._vector(self._pick, point=True)
 
     @property
     def data_kinds(self) -> DataKinds:
@@ -152,8 +152,13 @@ class Round:
 
     # --- vectors ----------------------------------------------------------------------------------------------------
 
-    def _vector(self, mean: Matrix) -> Sum:
-        return Sum(self.ring, {Map(mean): _ONE})
+    def _vector(self, mean: Matrix, *, point: bool = False) -> Sum:
+        return Sum(self.ring, {Map(mean, None, point): _ONE})
+
+    @property
+    def origin(self) -> Sum:
+        """The point 0."""
+        return self._vector(self.ring.mul(self.ring.lift(-self.exact.centre), self._one(None)), point=True)
 
     @cached_property
     def _second(self) -> tuple[Matrix, Matrix]:
@@ -175,23 +180,29 @@ class Round:
 
     def minimiser(self, objective: Objective) -> Sum:
         """The minimiser that is nearest to the start. Raises Unsupported where there is none."""
-        return self._vector(self.ring.mul(self.known.lowest(objective), self._one(None)))
+        return self._vector(self.ring.mul(self.known.lowest(objective), self._one(None)), point=True)
 
     def slope(self, objective: Objective, vector: Sum) -> Sum:
         """The gradient of the objective at a point."""
-        ring, a, found = self.ring, self.known.weight((objective,)), dict[Any, Fraction]()
-        offset = Map(ring.mul(ring.lift(objective.o), self._one(vector.home)), vector.home)
+        if vector.points != 1:
+            raise Unsupported(f"the formula of '{self.name}' asks for the gradient at a vector that is no point.")
+        offset = Map(self.ring.mul(self.ring.lift(objective.o), self._one(vector.home)), vector.home)
+        return Sum(self.ring, {**self._mapped(objective, vector), offset: Fraction(-1)})
+
+    def _mapped(self, objective: Objective, vector: Sum) -> dict[Any, Fraction]:
+        """The Hessian of an objective times a vector."""
+        a, found = self.known.weight((objective,)), dict[Any, Fraction]()
         for term, c in vector.terms.items():
             if isinstance(term, CohortSum):
-                nothing = self._vector(offset.mean)
-                found[CohortSum(term.law, [self.slope(objective, p) + nothing for p in term.parts])] = c
-            elif isinstance(term, Noise):
-                assert term.tag is None, "the gradient at a gradient"
-                found[Noise(term.points, term.step, term.at, objective)] = c
+                term = CohortSum(term.law, [Sum(self.ring, self._mapped(objective, p)) for p in term.parts])
+            elif isinstance(term, Map):
+                term = Map(self.ring.mul(a, term.mean), term.home)
+            elif isinstance(term, Noise) and term.tag is None:
+                term = Noise(term.points, term.step, term.at, objective)
             else:
-                assert isinstance(term, Map), "the gradient after a round"
-                found[Map(ring.mul(a, term.mean), term.home)] = c
-        return Sum(ring, {**found, offset: Fraction(-1)})
+                raise Unsupported("the exact engine has no gradients at gradients, nor at the point after the round.")
+            found[term] = c
+        return found
 
     def drawn(self, points: Points, step: int, vector: Sum) -> Sum:
         """The stochastic gradient of a client at a point, with the samples of a step."""
@@ -203,7 +214,16 @@ class Round:
         parts = [vector(m) for m in self.members]
         if any(p.parts(After) or p.parts(CohortSum) for p in parts):
             raise Unsupported("the exact engine has no sums over the cohort of what rests on the whole cohort.")
+        self._refuse_points(*parts)
         return Sum(self.ring, {CohortSum(self._law, parts): _ONE} if parts else {})
+
+    def _refuse_points(self, *vectors: Sum) -> None:
+        """Raise Unsupported for vectors that are no differences, as points are known less c."""
+        if any(v.points for v in vectors):
+            raise Unsupported(
+                f"the formula of '{self.name}' uses a point as a vector; take its difference to a point, such as "
+                "`r.origin`."
+            )
 
     def possible(self, function: Callable[[Any], Any]) -> list[tuple[Fraction, Sum]]:
         """The vectors, with their probabilities, that a function of what the server keeps can give in the round."""
@@ -218,7 +238,8 @@ class Round:
             weights = [Fraction(1, len(keys))] * len(keys)
         chosen = fmpq_mat(d, d, [int(a == b and a in set(coordinates)) for a in range(d) for b in range(d)])
         picked = [self.ring.lift(chosen * layout.block(layout.place(key))) for key in keys]
-        return [(w, self._vector(m)) for w, m in zip(weights, picked, strict=True)]
+        flags = [self.rounds.rule.kept_by_clients[key[1]] for key in keys]
+        return [(w, self._vector(m, point=flag)) for w, m, flag in zip(weights, picked, flags, strict=True)]
 
     # --- values -----------------------------------------------------------------------------------------------------
 
@@ -232,6 +253,7 @@ class Round:
 
     def inner(self, left: Sum, right: Sum, f: Objective | None = None) -> Sum:
         """E<left, right>, or E<left, A right> with the Hessian of an objective."""
+        self._refuse_points(left, right)
         ring, home, mean = self.ring, left.home, right.mean
         mean = mean if f is None else ring.mul(self.known.weight((f,)), mean)
         found: dict[Any, Fraction] = {Form(ring.mul(left.mean.transpose(), mean), home): _ONE}
