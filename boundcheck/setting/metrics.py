@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from boundcheck.errors import BadInput
@@ -58,6 +58,12 @@ def formula_of(name: str) -> Formula:
     found = of_a_round()[name.partition(":")[0]].formula
     assert found is not None, "engines with samples have it alone"
     return found
+
+
+def modules_of(names: Iterable[str]) -> set[str]:
+    """The modules that hold the formulas of the metrics of a round among these names."""
+    asked = {name.partition(":")[0] for name in names}
+    return {q.formula.__module__ for name, q in of_a_round().items() if q.formula is not None and name in asked}
 
 
 def needed_for(name: str, method: Method) -> str | None:
