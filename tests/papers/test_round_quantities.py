@@ -168,7 +168,7 @@ def test_one_formula_outcome_by_outcome_and_by_moments() -> None:
     paths = run_paths(method, stepped, [0, 1], of_one_outcome, RATIONAL, lambda share: None)
     moments = run(method, own, rounds=[0, 1], metrics=of_one_outcome, arithmetic="rational")
     assert paths.exact == moments.exact
-    with pytest.raises(Unsupported, match="'round_gap' rests on 'round_objective' of a round, which the exact engine"):
+    with pytest.raises(Unsupported, match="'round_gap' asks for 'round_objective' of a round, which the exact engine"):
         run_paths(method, stepped, [0], ["round_gap"], RATIONAL, lambda share: None)
 
 

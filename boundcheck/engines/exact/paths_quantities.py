@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
+from types import SimpleNamespace
 from typing import Any
 
 from boundcheck.engines.exact.expected import Map, Sum
@@ -17,17 +18,10 @@ from boundcheck.errors import Unsupported
 _ONE = Fraction(1)
 
 
-class _Numbers:
-    """The arithmetic of a run, for combinations."""
-
-    def __init__(self, data: Data) -> None:
-        self.scalar, self.sum = data.number, total
-
-
 class _Points:
     """The local points of one client. q: its weight in the round."""
 
-    def __init__(self, numbers: _Numbers, begin: Point, end: Ended, q: Fraction) -> None:
+    def __init__(self, numbers: Any, begin: Point, end: Ended, q: Fraction) -> None:
         self._numbers, self._begin, self._end, self.q = numbers, Map(begin), end, q
 
     def point(self, k: int) -> Sum:
@@ -47,14 +41,16 @@ class OutcomeRound:
         weights: Sequence[Fraction], *, everyone: bool,
     ) -> None:  # fmt: skip
         self.name, self._data, self.method, self.objective = name, data, data.method, "F"
-        self._numbers, self._everyone, self._ends = _Numbers(data), everyone, ends
+        self.argument, self.dim = name.partition(":")[2], data.problem.dim
+        self._everyone, self._ends = everyone, ends
+        self._numbers = SimpleNamespace(scalar=data.number, sum=total)
         self.before, self.after, self.origin = (self._value(v) for v in (before, after, data.zero()))
         each = zip(begun, ends, weights, strict=True)
         self._members = [_Points(self._numbers, b, end, a * end.visit.weight) for b, end, a in each]
 
     def __getattr__(self, name: str) -> Any:
         raise Unsupported(
-            f"the metric '{self.name}' rests on '{name}' of a round, which the exact engine has on quadratic problems "
+            f"the metric '{self.name}' asks for '{name}' of a round, which the exact engine has on quadratic problems "
             f"alone; '{self._data.problem.name}' is not quadratic."
         )
 
