@@ -172,6 +172,18 @@ def test_one_formula_outcome_by_outcome_and_by_moments() -> None:
         run_paths(method, stepped, [0], ["round_gap"], RATIONAL, lambda share: None)
 
 
+@pytest.mark.parametrize("epochs", [1, {"low": 1, "high": 2}])
+def test_the_weights_of_all_that_a_client_can_do_are_added(epochs: Any) -> None:
+    """L = (f_1 + f_2 + f_3)/3 with the slopes x - 1/2, 2x and 3x/2 is least at 1/9, whatever is drawn together."""
+    rows = [[("1", "1"), ("1", "0")], [("2", "0")] * 2, [("1", "0"), ("2", "0")]]
+    clients = [{"components": [{"A": a, "b": b} for a, b in own]} for own in rows]
+    three = build_problem({"kind": "quadratics", "start": ["2"], "clients": clients})
+    spec = {"kind": "fedavg_min", "E": epochs, "eta_l": "1/8", "participation": {"kind": "uniform", "size": 2}}
+    found = run(build_method(spec), three, rounds=[0], metrics=["round_weight", "round_spread"], arithmetic="rational")
+    spread = (F(7, 18) ** 2 / 2 + F(1, 9) ** 2 + F(3, 4) * F(1, 9) ** 2) / 3
+    assert found.exact == {"round_weight": (1,), "round_spread": (spread,)}
+
+
 def test_samples_without_replacement_have_local_distances() -> None:
     """Two orders: the second step starts at 7/4 -+ 1/8 in both of them; stochastic gradients are refused."""
     method = build_method({"kind": "fedavg_rr", "E": 1, "eta_l": "1/4"})
@@ -222,7 +234,8 @@ def test_correlated_parts_of_a_formula_are_refused(tmp_path: Path) -> None:
     own, noisy = tmp_path / "mine.py", problem(noise=True)
     lines = [f"Quantity('{name}', 'refused', lambda r: {formula})" for name, (formula, _) in REFUSED.items()]
     apart = "r.inner(r.members[0].gradient(0), r.members[1].point(1) - r.origin)"
-    lines.append(f"Quantity('apart', 'two clients', lambda r: {apart})")
+    lines += [f"Quantity('apart', 'two clients', lambda r: {apart})"]
+    lines += ["Quantity('later', 'gap after the round', lambda r: r.excess(r.objective, r.after))"]
     imported = "from boundcheck.setting.quantities import Quantity\n"
     own.write_text(f"{imported}quantities = ({', '.join(lines)},)\n{THEOREM}")
     method = build_method({"kind": "fedavg_sync", "K": 3, "batch": 1, "eta_l": "1/4"})
@@ -232,4 +245,6 @@ def test_correlated_parts_of_a_formula_are_refused(tmp_path: Path) -> None:
             with pytest.raises(Unsupported, match=why):
                 run(method, noisy, rounds=[0], metrics=[name])
         # the mean gradient 1 of the first client at 2, and where the second one is on average after a step
-        assert run(method, noisy, rounds=[0], metrics=["apart"], arithmetic="rational").exact["apart"] == (F(1),)
+        found = run(method, noisy, rounds=[0, 1], metrics=["apart", "later", "gap"], arithmetic="rational").exact
+        assert found["apart"][0] == 1
+        assert found["later"][0] == found["gap"][1]

@@ -264,9 +264,11 @@ class Covariance:
     words: tuple[Objective, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AfterSquare:
-    """E of the squared norm of the server's point after the round."""
+    """E<x, W x> of the server's point x after the round, W the weight."""
+
+    weight: Matrix
 
 
 def products(left: Sum, right: Sum, f: Objective | None) -> Iterator[tuple[Covariance, Fraction]]:

@@ -146,9 +146,13 @@ class Round:
     @property
     def space(self) -> Space:
         """The space of the second moments before the round."""
+        self._ask_for_round()
+        assert self._space is not None
+        return self._space
+
+    def _ask_for_round(self) -> None:
         if self._space is None:
             raise OfARoundError
-        return self._space
 
     # --- vectors ----------------------------------------------------------------------------------------------------
 
@@ -227,7 +231,7 @@ class Round:
 
     def possible(self, function: Callable[[Any], Any]) -> list[tuple[Fraction, Sum]]:
         """The vectors, with their probabilities, that a function of what the server keeps can give in the round."""
-        assert self.space
+        self._ask_for_round()
         return [(p, self._vector(m)) for p, m in self.rounds.seen(function, self.eta, self.index)]
 
     def kept(self, weights: Sequence[Fraction], coordinates: Sequence[int]) -> list[tuple[Fraction, Sum]]:
@@ -236,7 +240,9 @@ class Round:
         keys = [key for key in layout.keys if key[0] == "client"]
         if reduced.alike or reduced.holders is not None:
             weights = [Fraction(1, len(keys))] * len(keys)
-        chosen = fmpq_mat(d, d, [int(a == b and a in set(coordinates)) for a in range(d) for b in range(d)])
+        chosen = fmpq_mat(d, d)
+        for k in coordinates:
+            chosen[k, k] = 1
         picked = [self.ring.lift(chosen * layout.block(layout.place(key))) for key in keys]
         flags = [self.rounds.rule.kept_by_clients[key[1]] for key in keys]
         return [(w, self._vector(m, point=flag)) for w, m, flag in zip(weights, picked, flags, strict=True)]
@@ -261,9 +267,9 @@ class Round:
             found[term] = found.get(term, _ZERO) + c
         both = sum((c * d for _, c in left.parts(After) for _, d in right.parts(After)), _ZERO)
         if both:  # the square of its mean is in the first form
-            assert f is None, "the excess after a round"
-            moved = self._second[0]
-            found |= {AfterSquare(): both, Form(ring.mul(moved.transpose(), moved)): -both}
+            moved, weight = self._second[0], self.known.weight(() if f is None else (f,))
+            known = Form(ring.mul(ring.mul(moved.transpose(), weight), moved))
+            found |= {AfterSquare(weight): both, known: -both}
         return Sum(ring, found)
 
     def excess(self, objective: Objective, vector: Sum) -> Sum:
@@ -309,7 +315,7 @@ class Round:
             if isinstance(term, Form):
                 yield term.home, term.q, None, c
             elif isinstance(term, AfterSquare):
-                picked = self.ring.mul(self._pick.transpose(), self._pick)
+                picked = self.ring.mul(self.ring.mul(self._pick.transpose(), term.weight), self._pick)
                 yield None, None, self.space.trace(picked, self._second[1]), c
             elif isinstance(term.left, CohortSum):
                 yield None, term.left.covariance(term.right, self.known.weight(term.words)), None, c
@@ -345,7 +351,7 @@ class Round:
 
     @cached_property
     def _law(self) -> Law:
-        assert self.space
+        self._ask_for_round()
         return self.rounds.law(self.rounds.position(self.index))
 
     @cached_property
@@ -367,7 +373,7 @@ class Round:
             found[m.client] = found.get(m.client, _ZERO) + m.q
         return {i: q for i, q in found.items() if q}
 
-    @property
+    @cached_property
     def total(self) -> Fraction:
         """The sum of the q_i."""
         return sum(self.expected.values(), _ZERO)
@@ -376,7 +382,8 @@ class Round:
     def everyone(self) -> list[Points]:
         """The visits of every client, in the cohort or not, with their probabilities."""
         found, rounds = list[Points](), self.rounds
-        cohorts = self._by_cohort.cohorts if self.space and rounds.rule.collecting == "same" else ()
+        self._ask_for_round()
+        cohorts = self._by_cohort.cohorts if rounds.rule.collecting == "same" else ()
         for member, places, p in virtual(self.method, rounds.position(self.index), self.clients):
             own = [(k, c.p) for k, c in enumerate(cohorts) if places is None or k in places] or [(0, p)]
             found += [Points(self, member.client, visit, p=q, cohorts=own) for q, visit in member.visits]

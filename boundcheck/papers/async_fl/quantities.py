@@ -54,8 +54,8 @@ def _least(r: Any) -> Any:
 
 
 def _noise(r: Any, power: int) -> Any:
-    each = {m.client: m for m in r.members}.values()
-    return r.sum(r.noisy_gradient2(m, _least(r)) * (r.expected[m.client] / r.total) ** power for m in each)
+    own = {m.client: m for m in r.members}
+    return r.sum(r.noisy_gradient2(own[i], _least(r)) * (q / r.total) ** power for i, q in r.expected.items())
 
 
 def _absent(r: Any) -> Any:
