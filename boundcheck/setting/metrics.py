@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.methods import answers
-from boundcheck.setting.quantities import MODELS, MOMENTUM, SAMPLED, SERVER, Formula, Quantity
+from boundcheck.setting.quantities import MODELS, MOMENTUM, SAMPLED, SERVER, Quantity
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
@@ -53,11 +53,19 @@ def is_round_metric(name: str) -> bool:
     return own is not None and (not colon or (own.numbered and number.isdecimal()))
 
 
-def formula_of(name: str) -> Formula:
-    """The formula of a metric of a round, which has one (`needed_for`)."""
-    found = of_a_round()[name.partition(":")[0]].formula
-    assert found is not None, "engines with samples have it alone"
-    return found
+def measured(name: str, round_: Any) -> Any:
+    """What the formula of a metric of a round, which has one (`needed_for`), gives for a round of an engine.
+
+    Raises BadInput where the formula raises anything but the errors of this package.
+    """
+    formula = of_a_round()[name.partition(":")[0]].formula
+    assert formula is not None, "engines with samples have it alone"
+    try:
+        return formula(round_)
+    except BoundcheckError:
+        raise
+    except Exception as error:  # of a user's formula
+        raise BadInput(f"the formula of the metric '{name}' raises {type(error).__name__}: {error}.") from error
 
 
 def modules_of(names: Iterable[str]) -> set[str]:

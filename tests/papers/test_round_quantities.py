@@ -226,6 +226,9 @@ REFUSED = {
     "no_difference": ("r.square(r.before)", "uses a point as a vector; take its difference to a point, such as"),
     "points_in_sum": ("r.square(r.cohort_sum(lambda m: m.point(0)))", "uses a point as a vector"),
     "no_point": ("r.grad2(r.objective, r.before - r.after)", "the gradient at a vector that is no point"),
+    "a_vector": ("r.after - r.before", "the formula of the metric 'a_vector' gives no expected value"),
+    "a_number": ("r.total", "the formula of the metric 'a_number' gives no expected value"),
+    "a_mistake": ("r.middle", "the formula of the metric 'a_mistake' raises AttributeError"),
     "random_place": ("r.noisy_gradient2(r.members[0], r.members[1].point(1))", "at points that are known"),
 }
 
@@ -242,7 +245,7 @@ def test_correlated_parts_of_a_formula_are_refused(tmp_path: Path) -> None:
     with unloaded_afterwards():
         bc.load_paper(own)
         for name, (_, why) in REFUSED.items():
-            with pytest.raises(Unsupported, match=why):
+            with pytest.raises((Unsupported, BadInput), match=why):
                 run(method, noisy, rounds=[0], metrics=[name])
         # the mean gradient 1 of the first client at 2, and where the second one is on average after a step
         found = run(method, noisy, rounds=[0, 1], metrics=["apart", "later", "gap"], arithmetic="rational").exact

@@ -11,9 +11,11 @@ from functools import reduce
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from boundcheck.engines.exact.expected import Map, Sum
 from boundcheck.engines.exact.paths_visits import Data, Ended, Point, total
-from boundcheck.errors import Unsupported
+from boundcheck.errors import BadInput, Unsupported
 
 _ONE = Fraction(1)
 
@@ -56,6 +58,13 @@ class OutcomeRound:
 
     def _value(self, value: Any) -> Sum:
         return Sum(self._numbers, {Map(value): _ONE})
+
+    def number_of(self, value: Any) -> Any:
+        """What a formula gives, as a number. Raises BadInput for anything else."""
+        found = value.mean if isinstance(value, Sum) else None
+        if found is None or isinstance(found, np.ndarray):
+            raise BadInput(f"the formula of the metric '{self.name}' gives no expected value.")
+        return found
 
     @property
     def members(self) -> list[_Points]:

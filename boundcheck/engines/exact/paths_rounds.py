@@ -45,7 +45,7 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import StepSize, Visit, first_repeated, position
 from boundcheck.methods.reading import Reading
 from boundcheck.problems.problem import Arrays, Problem, clients_of
-from boundcheck.setting.metrics import formula_of, is_round_metric
+from boundcheck.setting.metrics import is_round_metric, measured
 from boundcheck.setting.step_sizes import run_steps
 
 # Gradients of one run on a problem that has those of its clients alone, of the centre or of each end of an interval.
@@ -331,7 +331,7 @@ class Walk:
                 name, self._data, values.server["x"], server["x"], list(own), outcome, cohort.weights[None],
                 everyone=len(plan.cohorts) == 1,
             )  # fmt: skip
-            found.append((p, formula_of(name)(round_).mean))
+            found.append((p, round_.number_of(measured(name, round_))))
         if self._rule.receives:
             new = Values(self._data, server, dict(clients))
             for client in members:

@@ -14,6 +14,7 @@ from boundcheck.engines.exact.expected import (
     After,
     AfterSquare,
     CohortSum,
+    Covariance,
     Form,
     Map,
     Noise,
@@ -26,14 +27,14 @@ from boundcheck.engines.exact.plans import Begun
 from boundcheck.engines.exact.rings import Matrix
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.visits import Outcome, Step
-from boundcheck.errors import Unsupported
+from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.methods.parts import StepSize, Visit
 from boundcheck.setting.expected_weights import DataKinds
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-class OfARoundError(Exception):
+class OfARoundError(BoundcheckError):
     """A formula asks for more than the state."""
 
 
@@ -291,11 +292,11 @@ class Round:
         """The sum of vectors, or of values; no part: 0."""
         return reduce(Sum.include, parts, Sum(self.ring, {}))
 
-    def form(self, value: Sum) -> Matrix:
+    def form(self, value: Any) -> Matrix:
         """A value that rests on the state alone, as a form in it."""
         return self.ring.sum([q * self.ring.scalar(c) for _, q, _, c in self._read(value)])
 
-    def functional(self, value: Sum) -> Matrix:
+    def functional(self, value: Any) -> Matrix:
         """A value as a functional of the second moments."""
         ring, size, found = self.ring, self.exact.layout.size, list[Matrix]()
         forms: dict[Any, dict[Fraction, list[Matrix]]] = {None: {_ONE: [ring.zeros(size, size)]}}
@@ -307,8 +308,11 @@ class Round:
             found += [(home or self).space.form(ring.sum(sums))] if sums else []
         return ring.sum(found)
 
-    def _read(self, value: Sum) -> Iterator[tuple[Points | None, Matrix | None, Matrix | None, Fraction]]:
+    def _read(self, value: Any) -> Iterator[tuple[Points | None, Matrix | None, Matrix | None, Fraction]]:
         """Forms in the state or in the inputs of a visit, functionals, and factors, whose sum a value is."""
+        known = isinstance(value, Sum) and all(isinstance(t, (Form, Covariance, AfterSquare)) for t in value.terms)
+        if not known:
+            raise BadInput(f"the formula of the metric '{self.name}' gives no expected value.")
         for term, c in value.terms.items():
             if not c:
                 continue

@@ -16,7 +16,7 @@ from boundcheck.engines.exact.quantities import OfARoundError, Round
 from boundcheck.engines.exact.rings import Matrix
 from boundcheck.engines.exact.space import Space
 from boundcheck.methods.parts import StepSize
-from boundcheck.setting.metrics import formula_of
+from boundcheck.setting.metrics import measured
 
 if TYPE_CHECKING:
     from boundcheck.engines.exact.rounds import Rounds
@@ -37,7 +37,7 @@ class Readers:
                 self._plain[name] = ring.lift(exact.layout.one.transpose() * row)
             else:
                 with suppress(OfARoundError):
-                    self._plain[name] = still.form(formula_of(name)(still.named(name)))
+                    self._plain[name] = still.form(measured(name, still.named(name)))
         self.names = tuple(name for name in exact.metrics if name not in self._plain)
 
     def forms(self) -> Mapping[str, Matrix]:
@@ -47,4 +47,4 @@ class Readers:
     def watched(self, space: Space, eta: StepSize, round_index: int) -> dict[str, Matrix]:
         """The other metrics, as functionals, before a round."""
         now = Round(self._known, space, eta, round_index)
-        return {name: now.functional(formula_of(name)(now.named(name))) for name in self.names}
+        return {name: now.functional(measured(name, now.named(name))) for name in self.names}
