@@ -65,7 +65,7 @@ def measured(name: str, round_: Any) -> Any:
     except BoundcheckError:
         raise
     except Exception as error:  # of a user's formula
-        raise BadInput(f"the formula of the metric '{name}' raises {type(error).__name__}: {error}.") from error
+        raise BadInput(f"the formula of the metric '{name}' raises {error.__class__.__name__}: {error}.") from error
 
 
 def modules_of(names: Iterable[str]) -> set[str]:
