@@ -22,7 +22,7 @@ from boundcheck.evidence.limits import Limits, load_limits
 from boundcheck.evidence.studies import carry_out_study, kinds, load_studies
 from boundcheck.methods import build as methods
 from boundcheck.problems import build as problems
-from boundcheck.setting.metrics import ROUND_METRICS
+from boundcheck.setting.metrics import of_a_round
 from boundcheck.theory.discovery import all_statements
 from docs.hooks import generate
 
@@ -58,7 +58,7 @@ def test_every_kind_metric_and_key_has_a_meaning(make: Callable[[], str]) -> Non
     names = {
         generate.methods: methods.kinds(),
         generate.problems: problems.kinds(),
-        generate.metrics: ("gap", "dist2", "grad2", "x", *ROUND_METRICS),
+        generate.metrics: ("gap", "dist2", "grad2", "x", *of_a_round()),
         generate.specification: (*ClaimSpec.model_fields, *Limits.model_fields, *kinds()),
     }[make]
     assert all(f"`{name}`" in text or f"`[[{name}]]`" in text for name in names)

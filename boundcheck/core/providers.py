@@ -18,7 +18,7 @@ DATA = "data"  # FILES, LICENCE, `load()`, see `problems._data`
 ENGINES = "engines"  # see `engines.trained.TrainingEngine`
 STATEMENTS = "statements"  # of the room of theory: what finds and restores statements
 STUDIES = "studies"  # `Spec`, `check(spec)`, `study(spec, on_progress, store)`, see `evidence.studies`
-NAMES = "names"  # that statements may use: "methods" has `kinds()` and `kind_of(name)`, "metrics" has MEANINGS
+NAMES = "names"  # that statements may use: "methods" has `kinds()` and `kind_of(name)`, "metrics" has `meanings()`
 EVIDENCE = "evidence"  # KIND, a column of the catalogue, see `evidence.kinds.Kind`
 
 _GROUPS = (PROBLEMS, DATA, ENGINES, STATEMENTS, NAMES, STUDIES, EVIDENCE)

@@ -29,6 +29,7 @@ from boundcheck.methods import build as methods
 from boundcheck.problems import _data_sets
 from boundcheck.problems import build as problems
 from boundcheck.problems._own_data import is_own
+from boundcheck.setting.metrics import modules_of
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store, Stored
@@ -60,7 +61,7 @@ def code_of(
 ) -> tuple[str, ...]:
     """The modules that compute a run; those found by name at run time are no imports that could be followed.
 
-    parts: the modules of the method's parts, which may come from plug-ins.
+    parts: the modules of the method's parts, which may come from plug-ins, and of the metrics' formulas.
     """
     provided = providers.module_name(providers.ENGINES, engine)
     named: set[str] = set() if provided is None else {provided}
@@ -174,7 +175,8 @@ def run_or_recall(
 
     why = None
     try:
-        code = () if store is None else code_of(problem, method_spec, how["engine"], method.modules)
+        parts = (*method.modules, *modules_of(how.get("metrics") or ()))
+        code = () if store is None else code_of(problem, method_spec, how["engine"], parts)
         key = "" if store is None else run_key(spec, code)
     except Undigestible as error:
         store, key, why = None, "", str(error)

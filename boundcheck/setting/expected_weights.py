@@ -128,6 +128,11 @@ def data_kinds(problem: Problem) -> DataKinds:
         labels = [(tuple(a.entries()), tuple(b.entries())) for a, b in problem.forms().maps]
     elif isinstance(problem, SlopedProblem):
         labels = list(problem.client_slopes)
+    return kinds_of(labels, weights)
+
+
+def kinds_of(labels: Sequence[Any], weights: Sequence[Fraction]) -> DataKinds:
+    """Clients with the same label have one kind of data; weights: those of the clients in F."""
     known: dict[Any, int] = {}
     of = tuple(known.setdefault(label, len(known)) for label in labels)
     shares = [Fraction(0)] * len(known)

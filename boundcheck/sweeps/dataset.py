@@ -30,6 +30,7 @@ from boundcheck.core.loaded import LOADED, digests
 from boundcheck.errors import BadInput, MissingExtra
 from boundcheck.methods import build as methods
 from boundcheck.problems import build as problems
+from boundcheck.setting.metrics import modules_of, of_a_round
 from boundcheck.sweeps.axes import Axis
 from boundcheck.sweeps.rows import LABELS, columns_of
 from boundcheck.sweeps.sweep import RESULTS, Sweep
@@ -193,7 +194,7 @@ def _code(modules: tuple[str, ...]) -> str:
 
 def sweep_digest(sweep: Sweep) -> str:
     """SHA-256 of what the sweep computes, of the code that does and of the versions of what it uses."""
-    modules = {*_CODE, *(type_module for type_module in _named_modules(sweep))}
+    modules = {*_CODE, *_named_modules(sweep), *modules_of(of_a_round())}
     loaded = digests() if LOADED else None
     return digest({"schema": SCHEMA, "sweep": sweep.to_dict(), "code": _code(tuple(sorted(modules))), "loaded": loaded})
 

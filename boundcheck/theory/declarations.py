@@ -233,7 +233,7 @@ def check_metric(metric: Metric, label: str) -> None:
     if metric.quantity.startswith("constant:"):
         check_key(metric.quantity.removeprefix("constant:"), f"{label}: the metric has")
     elif metric.value is None and not metric.measured:
-        known = {*QUANTITIES, *PROOF_QUANTITIES, "none", *providers.load(providers.NAMES, "metrics").MEANINGS}
+        known = {*QUANTITIES, *PROOF_QUANTITIES, "none", *providers.load(providers.NAMES, "metrics").meanings()}
         if metric.quantity.partition(":")[0] not in known:
             hint = "no problem or method provides it; write measured=True for a quantity of your own"
             raise UnknownName(f"{label}: {hint}: the metric", metric.quantity, sorted(known))

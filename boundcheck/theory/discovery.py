@@ -2,7 +2,8 @@
 
 A module exports `theorem`, a `Theorem` with all its readings; a table of a paper, or a module that holds a whole paper,
 exports `theorems`, a mapping from names of statements to Theorems. The statements of a table have names that begin with
-its own: `table_2.py` holds table_2_async_tau. Files whose names begin with "_" and `definitions.py` hold no statements.
+its own: `table_2.py` holds table_2_async_tau. Files whose names begin with "_", `definitions.py` and `quantities.py`
+(metrics of a round, `setting.quantities`) hold no statements.
 An entry point of the group `boundcheck.papers` is named after its paper and points to a package of such modules, or to
 one module with `theorems`. Only the module that an id needs is imported. `theory.loading` adds papers by path.
 """
@@ -31,6 +32,7 @@ GROUP = "boundcheck.papers"
 HOME = "boundcheck.papers"
 PLACEHOLDER = "TYPE_THE_FORMULA_HERE"  # what a skeleton has where the formula belongs
 SHARED = "definitions"  # of a paper: its notation, not a statement
+NO_STATEMENTS = (SHARED, "quantities")
 
 
 @cache
@@ -61,7 +63,26 @@ def _modules(paper: str) -> dict[str, str]:
     if spec.submodule_search_locations is None:
         return {"": module}
     found = pkgutil.iter_modules(list(spec.submodule_search_locations))
-    return {m.name: f"{module}.{m.name}" for m in found if not m.name.startswith("_") and m.name != SHARED}
+    return {m.name: f"{module}.{m.name}" for m in found if not m.name.startswith("_")}
+
+
+def _statements(paper: str) -> dict[str, str]:
+    """The files of `_modules` that hold statements."""
+    return {name: module for name, module in _modules(paper).items() if name not in NO_STATEMENTS}
+
+
+def beside(name: str) -> Iterator[ModuleType]:
+    """The modules of this name that papers hold beside their statements; of a paper in one file that file.
+
+    Papers that cannot be found are left out: what lists statements names them.
+    """
+    for paper in papers():
+        own: Mapping[str, str] = {}
+        with _broken(_skip):
+            own = _modules(paper)
+            yield from (imported(module) for module in (own.get(""),) if module is not None)
+        if name in own:
+            yield imported(own[name])
 
 
 def module_of(paper: str, name: str) -> str:
@@ -69,7 +90,7 @@ def module_of(paper: str, name: str) -> str:
 
     Nothing is imported. Raises KeyError where no module can hold it.
     """
-    own = _modules(paper)
+    own = _statements(paper)
     return own[max((m for m in own if m in ("", name) or name.startswith(f"{m}_")), key=len, default=name)]
 
 
@@ -188,7 +209,7 @@ def _names(paper: str, on_broken: Callable[[BadInput], None] | None = None) -> l
     """The names of all statements of a paper, sorted; on_broken as in `all_statements`."""
     found: list[str] = []
     with _broken(on_broken):
-        for module in _modules(paper).values():
+        for module in _statements(paper).values():
             with _broken(on_broken):
                 found += _exported(module)
     return sorted(found)

@@ -237,11 +237,10 @@ def problems() -> str:
 
 def metrics() -> str:
     """Every metric with its meaning."""
-    from boundcheck.setting.metrics import MEANINGS, ROUND_METRICS
+    from boundcheck.setting.metrics import OF_A_POINT, of_a_round
 
-    assert set(ROUND_METRICS) < set(MEANINGS)
-    point = [(code(name), plain(text)) for name, text in MEANINGS.items() if name not in ROUND_METRICS]
-    of_round = [(code(name), plain(text)) for name, text in MEANINGS.items() if name in ROUND_METRICS]
+    point = [(code(name), plain(text)) for name, text in OF_A_POINT.items()]
+    of_round = [(code(name), plain(q.meaning)) for name, q in of_a_round().items()]
     tables = (table(("metric", "meaning"), rows) for rows in (point, of_round))
     return "\n\n".join(
         f"## {title}\n\n{found}" for title, found in zip(("Of a point", "Of a round"), tables, strict=True)

@@ -185,6 +185,14 @@ def test_the_code_of_problem_method_and_data_counts() -> None:
     } <= set(modules)
 
 
+def test_the_code_of_the_formulas_of_metrics_counts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[set[str]] = []
+    monkeypatch.setattr("boundcheck.evidence.stored.run_key", lambda spec, code: seen.append(set(code)) or "0" * 64)
+    for metrics in (["dist2"], ["dist2", "drift"]):
+        recall(store, how={**EXACT, "metrics": metrics})
+    assert seen[1] - seen[0] == {"boundcheck.papers.fedshuffle.quantities"}
+
+
 def test_what_cannot_be_digested_is_run_and_says_so(store: Store) -> None:
     curve = run_or_recall(store, Setting(METHOD, PROBLEM), {**SPEC, "note": object()}, seeds=range(2), **HOW)
     assert store.keys() == []

@@ -22,7 +22,7 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import AveragedModels
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
-from boundcheck.setting.metrics import ROUND_METRICS
+from boundcheck.setting.metrics import of_a_round
 from tests.oracle.frozen import load
 from tests.oracle.instances import ONE_CLIENT, QUADRATICS
 
@@ -114,7 +114,7 @@ def watched() -> dict[str, dict[str, Any]]:
             continue
         method, problem = method_of(frozen["spec"], "own"), problem_of(kind, "own")
         found[kind] = {}
-        for name in ROUND_METRICS:
+        for name in of_a_round():
             with suppress(BoundcheckError):  # the method has no such metric, or the exact engine does not compute it
                 own = run(method, problem, rounds=(1, 3), metrics=[name], arithmetic="rational").exact[name]
                 found[kind][name] = " ".join(map(shown, own))

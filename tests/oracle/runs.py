@@ -16,7 +16,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem
-from boundcheck.setting.metrics import ROUND_METRICS
+from boundcheck.setting.metrics import of_a_round
 from tests.oracle.instances import METHODS, ONE_CLIENT, QUADRATICS
 
 SAMPLED = list(METHODS)
@@ -44,7 +44,7 @@ def curves() -> dict[str, dict[str, Any]]:
     for kind in METHODS:
         method, problem = instance(kind)
         metrics = dict(exact(kind).exact)
-        for name in ROUND_METRICS:
+        for name in of_a_round():
             try:
                 metrics |= run(method, problem, rounds=ROUNDS, metrics=[name], arithmetic="rational").exact
             except BoundcheckError:  # the method has no such metric, or the exact engine does not compute it

@@ -16,7 +16,7 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.setting.metrics import ROUND_METRICS
+from boundcheck.setting.metrics import of_a_round
 from boundcheck.verdict import Grade, Outcome
 
 F = Fraction
@@ -252,4 +252,4 @@ def test_methods_without_such_rounds_are_refused() -> None:
             run(method, problem, rounds=[0], metrics=[metric])
     moved = run(method, problem, rounds=[0, 1], metrics=["movement2", "x"], arithmetic="rational").exact
     assert moved["movement2"][0] == (moved["x"][1] - moved["x"][0]) ** 2 > 0
-    assert {*REAL, *VIRTUAL, *OTHERS} <= set(ROUND_METRICS)
+    assert {*REAL, *VIRTUAL, *OTHERS} <= set(of_a_round())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from boundcheck.engines.exact.rings import Matrix, Ring
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -60,6 +61,31 @@ class Law:
     own: tuple[Fraction, ...] = ()
     joint: Sequence[Sequence[Fraction]] | None = None
     cohorts: tuple[Cohort, ...] = ()
+
+    def second(self, v: int, w: int) -> Fraction:
+        """E[a_v a_w]."""
+        if self.joint is not None:
+            return self.joint[v][w]
+        return self.common * self.mean[v] * self.mean[w] + (self.own[v] if v == w and self.own else 0)
+
+    def drift(self, ring: Ring, maps: Sequence[Matrix]) -> Matrix:
+        """Sum of E[a_v] Q_v."""
+        return ring.sum([q * ring.scalar(m) for q, m in zip(maps, self.mean, strict=True)])
+
+    def apart(self, ring: Ring, left: Sequence[Matrix], right: Sequence[Matrix]) -> list[tuple[Matrix, Matrix]]:
+        """Pairs (P, Q) whose sum of P M Q' is the covariance of sum of a_v P_v z and sum of a_v Q_v z."""
+        means = self.drift(ring, left), self.drift(ring, right)
+        if self.joint is None:
+            pairs = [(means[0] * ring.scalar(self.common - 1), means[1])] if self.common != 1 else []
+            own = zip(left, right, self.own, strict=False)
+            return [*pairs, *((p * ring.scalar(w), q) for p, q, w in own if w)]
+        if len(self.cohorts) == 1:
+            return []
+        pairs = [(means[0] * ring.scalar(Fraction(-1)), means[1])]
+        for p, row in zip(left, self.joint, strict=True):
+            others = [other * ring.scalar(w) for other, w in zip(right, row, strict=True) if w]
+            pairs += [(p, ring.sum(others))] if others else []
+        return pairs
 
 
 def _coefficients(method: Method, cohort: tuple[int, ...], clients: Clients) -> list[Fraction]:

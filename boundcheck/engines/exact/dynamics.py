@@ -80,7 +80,7 @@ class Dynamics:
         """The metrics at each round of the grid, from the maps of `congruences`."""
         ring, wide = self.ring, self.exact.layout.size
         forms = [dict(self.readers.forms()) for _ in maps]
-        if self.exact.watched:
+        if self.readers.names:
             space = Operators(ring, wide)
             for t, own in enumerate(forms):
                 own |= {k: ring.form(v, wide) for k, v in self.readers.watched(space, eta, t).items()}
@@ -159,14 +159,14 @@ class Dynamics:
         forms = dict(self.readers.forms())
         states = ring.from_rows(rows)
         watched: list[dict[str, Matrix]] = []
-        if self.exact.watched:
+        if self.readers.names:
             space = Operators(ring, wide)
             kinds = [self.rounds.position(g) for g in grid]
             by_kind = {kind: self.readers.watched(space, eta, kind) for kind in dict.fromkeys(kinds)}
             watched = [by_kind[kind] for kind in kinds]
         if not self.random:
             found = {name: ring.row_dots(ring.mul(states, q), states) for name, q in forms.items()}
-            for name in self.exact.watched:
+            for name in self.readers.names:
                 own = [ring.form(w[name], wide) for w in watched]
                 singles = [ring.from_rows([row]) for row in rows]
                 found[name] = [ring.dot(ring.mul(z, q), z) for z, q in zip(singles, own, strict=True)]
@@ -176,7 +176,7 @@ class Dynamics:
             weights = ring.from_rows([ring.rows(ring.weights(q))[0] for q in forms.values()])
             columns = ring.rows(ring.mul(weights, states.transpose()))
             found = {name: list(column) for name, column in zip(forms, columns, strict=True)}
-        for name in self.exact.watched:
+        for name in self.readers.names:
             own = ring.from_rows([ring.rows(w[name])[0] for w in watched])
             found[name] = ring.row_dots(own, states)
         return found
@@ -198,12 +198,12 @@ class Dynamics:
             if not self.random:
                 for name, q in forms.items():
                     found[name].append(self.ring.dot(self.ring.mul(q.transpose(), moment), moment))
-                moment_now = self.ring.mul(moment, moment.transpose()) if self.exact.watched else None
+                moment_now = self.ring.mul(moment, moment.transpose()) if self.readers.names else None
             else:
                 moment_now = moment
                 for name, q in forms.items():
                     found[name].append(self.ring.dot(q.transpose(), moment))
-            if self.exact.watched:
+            if self.readers.names:
                 step = self.steps.of_round(done)
                 space = Applied(self.ring, moment_now)
                 for name, value in self.readers.watched(space, step, done).items():

@@ -152,16 +152,5 @@ class Ground:
             plan.mean = base
             plan.pairs.append((base, base))
             return
-        drift = ring.sum([q * ring.scalar(m) for q, m in zip(means, law.mean, strict=True)])
-        plan.mean = base + drift
-        plan.pairs.append((plan.mean, plan.mean))
-        if law.joint is None:
-            if law.common != 1:
-                plan.pairs.append((drift * ring.scalar(law.common - 1), drift))
-            own = [(q, w) for q, w in zip(means, law.own, strict=False) if w]
-            plan.pairs += [(q * ring.scalar(w), q) for q, w in own]
-        elif len(law.cohorts) != 1:
-            plan.pairs.append((drift * ring.scalar(Fraction(-1)), drift))
-            for q, row in zip(means, law.joint, strict=True):
-                others = [other * ring.scalar(w) for other, w in zip(means, row, strict=True) if w]
-                plan.pairs += [(q, ring.sum(others))] if others else []
+        plan.mean = base + law.drift(ring, means)
+        plan.pairs += [(plan.mean, plan.mean), *law.apart(ring, means, means)]

@@ -21,6 +21,7 @@ import numpy as np
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.cohorts import Law, Member, law_of, law_of_collected, weights_of
 from boundcheck.engines.exact.paths_histories import Histories, History
+from boundcheck.engines.exact.paths_quantities import OutcomeRound
 from boundcheck.engines.exact.paths_visits import (
     MAX_GRADIENTS,
     MAX_HISTORIES,
@@ -44,6 +45,7 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import StepSize, Visit, first_repeated, position
 from boundcheck.methods.reading import Reading
 from boundcheck.problems.problem import Arrays, Problem, clients_of
+from boundcheck.setting.metrics import is_round_metric, measured
 from boundcheck.setting.step_sizes import run_steps
 
 # Gradients of one run on a problem that has those of its clients alone, of the centre or of each end of an interval.
@@ -53,7 +55,6 @@ MAX_STEPS: Mapping[Arithmetic, int] = {
     Arithmetic.RATIONAL: 100_000,
 }
 NEWTON = 100  # gradients for which an exact solve is counted
-VIRTUAL = ("virtual_gap", "virtual_grad2")  # metrics at the virtual models, see `virtual`
 KEPT = 4096  # rounds that are kept as they were read
 
 Progress = Callable[[float], None]
@@ -127,7 +128,7 @@ class Walk:
         """The metrics at each round of the grid."""
         found: dict[str, list[Any]] = {name: [] for name in metrics}
         for done, histories in self.rounds(grid, progress):
-            seen: dict[str, list[tuple[Fraction, Any]]] = {name: [] for name in metrics if name in VIRTUAL}
+            seen: dict[str, list[tuple[Fraction, Any]]] = {name: [] for name in metrics if is_round_metric(name)}
             if seen:  # a round from here on, which is not kept
                 self._round(histories, done, seen)
             points = [(h.p, h.server["x"]) for h in histories]
@@ -233,7 +234,7 @@ class Walk:
     # --- one round --------------------------------------------------------------------------------------------------
 
     def _round(self, histories: Sequence[History], done: int, seen: Seen) -> list[History]:
-        """The histories after round `done`; seen: to which the metrics of its virtual models are added."""
+        """The histories after round `done`; seen: to which its metrics are added."""
         eta, numbers, self._done = self._sizes.of_round(done), self._rule.numbers(done, self._problem.dim), done
         after = Histories(self._data)
         for q, more in self._rule.drawn(done):
@@ -325,30 +326,18 @@ class Walk:
         if self._snap is not None:
             server = {name: self._data.array([self._snap(v) for v in own]) for name, own in server.items()}
         for name, found in seen.items():
-            found.append((p, self._virtual(name, values, cohort, outcome)))
+            own = (values.at(end.compiled.begin[0], i, atoms) for i, end in zip(members, outcome, strict=True))
+            round_ = OutcomeRound(
+                name, self._data, values.server["x"], server["x"], list(own), outcome, cohort.weights[None],
+                everyone=len(plan.cohorts) == 1,
+            )  # fmt: skip
+            found.append((p, round_.number_of(measured(name, round_))))
         if self._rule.receives:
             new = Values(self._data, server, dict(clients))
             for client in members:
                 received = self._reading.receive(client, plan.number)
                 clients |= {(name, client): new.at(v, client, atoms) for name, v in received.items()}
         return History(p, server, clients, history.holder)
-
-    def _virtual(self, name: str, values: Values, cohort: Cohort, outcome: Sequence[Ended]) -> Any:
-        """The mean of a metric over the virtual models theta^{n,k} of one outcome, k = 0, ..., K - 1."""
-        counts = {len(end.way) for end in outcome} or {1}
-        if len(counts) > 1:
-            raise Unsupported(
-                f"{self._method.name} takes numbers of local steps that differ, so that it has no virtual models and "
-                f"no metric '{name}'."
-            )
-        (count,), found = counts, list[tuple[Fraction, Any]]()
-        for k in range(count):
-            x = values.server["x"]
-            for a, end in zip(cohort.weights[None], outcome, strict=True):
-                if (moved := end.way[k]) is not None:
-                    x = x + moved * self._data.number(self._method.server.factor * a * end.visit.weight)
-            found.append((Fraction(1, count), self._data.metric(name.removeprefix("virtual_"), x)))
-        return self._mean(found)
 
     def _checked(self, begin: Point | None, moved: Point) -> Point:
         """How far a local model is from where it began: rounded with the snap, or small enough to go on."""

@@ -11,7 +11,6 @@ from boundcheck.engines.exact import congruent
 from boundcheck.engines.exact.budget import check_visits, composing_is_cheaper
 from boundcheck.engines.exact.dynamics import Dynamics
 from boundcheck.engines.exact.paths import run_paths
-from boundcheck.engines.exact.paths_rounds import VIRTUAL
 from boundcheck.engines.exact.results import curve_of
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
 from boundcheck.engines.exact.state import Exact, lower, repeats
@@ -19,7 +18,7 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Visit
 from boundcheck.problems.problem import Problem, QuadraticProblem, SteppedProblem
-from boundcheck.setting.metrics import ROUND_METRICS, is_round_metric, needed_for
+from boundcheck.setting.metrics import is_round_metric, needed_for, of_a_round
 
 # Step by step (schedules that are not constant): client visits that are carried out at most.
 MAX_VISITS: Mapping[Arithmetic, int] = {
@@ -56,7 +55,7 @@ def run_exact(
     problem that is not quadratic is carried out outcome by outcome from its gradients (`paths`).
 
     grid: increasing rounds, 0 is the start. metrics: default all of the problem; on quadratic problems also those of
-    `setting.metrics.ROUND_METRICS` (what they mean: `readers`), on a `SteppedProblem` those at the virtual models.
+    `setting.metrics.of_a_round`, on a `SteppedProblem` those that one outcome has.
     arithmetic: BALL encloses rigorously, with the precision raised until each value is known to a relative 1e-12
     (info["accuracy"] says what was reached); RATIONAL gives the fractions themselves; FLOAT64 has no rounding bound.
 
@@ -81,12 +80,12 @@ def run_exact(
 def check_metrics(names: Iterable[str], problem: Problem, method: Method) -> None:
     """Raise UnknownName for a metric that neither the problem nor, as far as it allows, the method's rounds have."""
     quadratic = isinstance(problem, QuadraticProblem)
-    of_rounds = ROUND_METRICS if quadratic else VIRTUAL if isinstance(problem, SteppedProblem) else ()
-    own = [name for name in of_rounds if needed_for(name, method) is None]
+    of_rounds = quadratic or isinstance(problem, SteppedProblem)
+    own = [name for name in of_a_round() if of_rounds and needed_for(name, method) is None]
     for name in names:
         if name in problem.metrics:
             continue
-        known = is_round_metric(name) if quadratic else name in of_rounds
+        known = of_rounds and is_round_metric(name)
         lacking = needed_for(name, method) if known else None
         if lacking is not None:
             raise UnknownName(f"'{method.name}' has no {lacking}, so that the metric", name, [*problem.metrics, *own])

@@ -23,7 +23,6 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.round import Rule
 from boundcheck.problems.problem import ComponentProblem, Problem, QuadraticProblem, clients_of
-from boundcheck.setting.metrics import is_round_metric
 
 
 @dataclass(frozen=True)
@@ -51,16 +50,6 @@ class Exact:
     weights: Sequence[Fraction]
     rule: Rule
     reduced: Reduced
-
-    @property
-    def watched(self) -> tuple[str, ...]:
-        """The metrics of a round that are not read off the state alone."""
-        return tuple(name for name in self.metrics if is_round_metric(name) and name not in self.kept)
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """The metrics of the models that clients keep."""
-        return tuple(name for name in self.metrics if name.partition(":")[0] == "discrepancy")
 
     @property
     def workers(self) -> tuple[int, ...]:

@@ -127,9 +127,9 @@ def settled(ring: Ring, method: Method, problem: Problem, exact: Exact) -> tuple
 
 def metrics_at(dynamics: Dynamics, moment: Matrix, round_index: int) -> dict[str, Any]:
     """All metrics before a round (not the first) with constant step size, from E[z z']."""
-    ring, exact = dynamics.ring, dynamics.exact
+    ring = dynamics.ring
     values = {name: ring.dot(q.transpose(), moment) for name, q in dynamics.readers.forms().items()}
-    if exact.watched:
+    if dynamics.readers.names:
         step, space = dynamics.method.schedule.step(1), Applied(ring, moment)
         watched = dynamics.readers.watched(space, step, round_index)
         values |= {name: v[0, 0] for name, v in watched.items()}

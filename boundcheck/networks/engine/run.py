@@ -32,21 +32,11 @@ from boundcheck.networks.engine.device import (
 from boundcheck.networks.engine.features import Lowered, lower
 from boundcheck.networks.engine.local_step import prepare
 from boundcheck.networks.engine.memory import Lanes, Tally, is_memory_error, lanes_that_fit
-from boundcheck.networks.engine.metrics import Metrics, metrics_of
+from boundcheck.networks.engine.metrics import METRICS, Metrics, metrics_of
 from boundcheck.networks.engine.rounds import Rounds
 from boundcheck.networks.engine.task import resolved, task_of
 from boundcheck.problems.problem import Problem
-
-# metrics of a round that other engines have
-ELSEWHERE = {
-    "drift": "exact",
-    "momentum_error2": "exact",
-    "round_gap": "exact",
-    "virtual_round_gap": "exact",
-    "virtual_gap": "exact",
-    "virtual_grad2": "exact",
-    "inexactness": "sampled",
-}
+from boundcheck.setting.metrics import of_a_round
 
 MEMORY = 2 << 30  # bytes of recorded metrics and points
 
@@ -98,8 +88,10 @@ def run_neural(
         streams.check_seed(seed)
     names = tuple(dict.fromkeys(metrics))
     for name in names:
-        if name in ELSEWHERE:
-            raise Unsupported(f"the neural engine does not measure '{name}'; engine = '{ELSEWHERE[name]}' does.")
+        own = of_a_round().get(name)
+        if own is not None and name not in METRICS:
+            where = "sampled" if own.formula is None else "exact"
+            raise Unsupported(f"the neural engine does not measure '{name}'; engine = '{where}' does.")
     reset_peak_memory(device)
     with environment(settings, device):
         task = task_of(problem, settings)

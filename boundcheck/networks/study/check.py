@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from boundcheck.core.toml_lines import KeyPath
 
 
-# Metrics of a point that some problem has in some engine; those of a round are in `setting.metrics.ROUND_METRICS`.
+# Metrics of a point that some problem has in some engine; those of a round are in `setting.metrics.of_a_round`.
 METRICS = (
     *("f", "grad2", "gap", "dist2", "B2", "accuracy", "test_f", "spread"),
     *("surrogate_f", "surrogate_gap", "surrogate_spread"),
