@@ -16,6 +16,7 @@ from typing import Any
 import boundcheck.methods.kinds
 from boundcheck.core import plugins
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods import recognition
 from boundcheck.methods.chosen import chosen
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.kind import Kind
@@ -96,15 +97,21 @@ def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...
 
     None with a `ClientOptimizer`: what is said of these kinds is said of plain local steps. clients: with them a kind
     is found whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers)
-    or on their weights (gradient descent is also FedAvg with one step where all clients have one weight).
+    or on their weights (gradient descent is also FedAvg with one step where all clients have one weight), and so are
+    those of functions of a user's own that do the same as shipped parts.
     """
     same = _alike(method, clients)
     return tuple(name for name, kind in _all().items() if any(kind.contains(m, clients) for m in same))
 
 
+def in_shipped_parts(method: Method, clients: Clients) -> Method:
+    """The method in shipped parts, if these do what functions of a user's own do (`recognition`); else the method."""
+    return recognition.in_shipped_parts(method, clients, [kind.form for kind in _all().values()])
+
+
 def _alike(method: Method, clients: Clients | None) -> list[Method]:
     """The composition, and others that are the same method with these clients."""
-    same = [method]
+    same = [method if clients is None else in_shipped_parts(method, clients)]
     if clients is not None and method.participation == Uniform(clients.count):
         same.append(replace(method, participation=Full()))
     if clients is not None and method.aggregation in (Average(), SumOne()) and clients.one_weight:

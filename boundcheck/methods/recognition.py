@@ -1,0 +1,331 @@
+"""Recognition: which shipped parts do the same as a round that is given by functions of its own.
+
+Both rounds are read (`reading`) and carried out on formal vectors, along the same cohorts and the same drawn samples, a
+few clients at a time. They are one method where the server's point is the same sum in every round. How the functions
+call what they keep, and in which form they keep it, does not matter. A number that a part leaves open is found from a
+coefficient of that sum that is affine in it, and then all coefficients are compared.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from fractions import Fraction
+from itertools import chain, islice, product
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from boundcheck.errors import BoundcheckError, Unsupported
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.formal import ZERO, Atom, ClientMean, Gradient, Minimiser, Vector
+from boundcheck.methods.formal import Part as Coordinates
+from boundcheck.methods.kind import MAX_CLIENTS, AnyOf, Form, Part
+from boundcheck.methods.method import Method
+from boundcheck.methods.own_parts import is_own, some_cohorts
+from boundcheck.methods.parts import Visit
+from boundcheck.methods.reading import Reading, lengths
+from boundcheck.methods.round import PLAIN, Rule, Sent
+
+DIM = 4  # coordinates of the model along which rounds are carried out
+GROUP = 3  # clients that are followed at a time
+ROUNDS, SHORT = 8, 3  # that are carried out for the first group and for every other one
+FAR = (23, 57, 131, 303, 997)  # further ones where numbers do not repeat
+STEPS = 4  # local steps that are carried out at most; the functions see how many there are
+MOST = 4096  # cohorts that are gone through
+_TRIED = Fraction(1, 3), Fraction(1, 7)  # values of an open number
+
+
+def in_shipped_parts(method: Method, clients: Clients, forms: Iterable[Form]) -> Method:
+    """The method in parts of the forms that do what its own functions do; the method itself where there are none."""
+    rule = method.functions
+    if rule is None or not is_own(rule) or (clients.count > MAX_CLIENTS and rule.kept_by_clients):
+        return method
+    plays = _Plays(method, clients)
+    try:
+        plays.read(rule)
+    except (BoundcheckError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return method  # the run itself says what is wrong
+    for role, part in _candidates(forms):
+        for found in _made(method, role, part, rule, plays):
+            if plays.agree(method, found):
+                return found
+    return method
+
+
+def _candidates(forms: Iterable[Form]) -> list[tuple[str, Any]]:
+    """The parts that say what a round does, by role: pattern or part, each once."""
+    found: dict[str, tuple[str, Any]] = {"": ("server", None)}
+    for form in forms:
+        for role in ("server_momentum", "momentum", "correction", "control", "exchange", "functions"):
+            given = getattr(form, role)
+            for pattern in given.patterns if isinstance(given, AnyOf) else (given,):
+                if isinstance(pattern, Part | Rule | type):
+                    fixed = pattern.given if isinstance(pattern, Part) else pattern
+                    found[f"{role} {getattr(pattern, 'type', '')} {fixed!r}"] = role, pattern
+    return list(found.values())
+
+
+def _made(method: Method, role: str, part: Any, rule: Rule, plays: _Plays) -> Iterator[Method]:
+    """The method with instances of the part in place of its functions."""
+    plain = replace(method, functions=None)
+    if part is None or isinstance(part, Rule):
+        yield plain if part is None else replace(plain, **{role: part})
+        return
+    kind, given = (part.type, part.given) if isinstance(part, Part) else (part, {})
+    hints, number, choices = get_type_hints(kind), None, dict[str, Sequence[Any]]()
+    for f in fields(kind):
+        open_ = f.name not in given or callable(given[f.name]) or isinstance(given[f.name], AnyOf | Part)
+        hint = hints[f.name]
+        if not open_:
+            choices[f.name] = (given[f.name],)
+        elif get_origin(hint) is Literal:
+            choices[f.name] = get_args(hint)
+        elif hint is int:
+            drawn = [count for _, count in plays.drawn_at_first(rule)]
+            choices[f.name] = (*drawn, rule.repeats_after(DIM))
+        elif f.name == "participation":
+            choices[f.name] = (None if rule.collecting == "same" else rule.collecting,)
+        elif hint is Fraction or Fraction in get_args(hint):
+            number, choices[f.name] = f.name, _TRIED[:1]
+    for values in product(*choices.values()):
+        try:
+            found = replace(plain, **{role: kind(**dict(zip(choices, values, strict=True)))})
+            yield from [found] if number is None else _with_number(method, found, role, number, plays)
+        except BoundcheckError:  # parts that do not go together
+            continue
+
+
+def _with_number(own: Method, found: Method, role: str, name: str, plays: _Plays) -> Iterator[Method]:
+    """The method with values of an open number of a part, from coefficients that are affine in it."""
+    first, other = _TRIED
+
+    def with_(value: Fraction) -> Method:
+        return replace(found, **{role: replace(getattr(found, role), **{name: value})})
+
+    for (z, x), (_, y) in zip(plays.pairs(own, found), plays.pairs(own, with_(other)), strict=True):
+        if not x == y == z:
+            apart = [t for t in z.terms if t in x.terms and t in y.terms and x.terms[t] != y.terms[t]]
+            values = (first + (z.terms[t] - x.terms[t]) * (other - first) / (y.terms[t] - x.terms[t]) for t in apart)
+            for value in islice(dict.fromkeys(values), GROUP):
+                with suppress(BoundcheckError):  # a value that the part does not allow
+                    yield with_(value)
+            return
+
+
+class _Plays:
+    """Rounds of methods with the same cohorts, local work, weights and step sizes, on formal vectors.
+
+    All vectors are sums of the start and of nodes; one node is one gradient, or one minimiser, of one client.
+    """
+
+    def __init__(self, method: Method, clients: Clients) -> None:
+        self.clients, self._method, self._nodes = clients, method, dict[Any, Vector]()
+        self._known: dict[tuple[int, ...], list[Vector]] = {}  # of the method itself, by the rounds carried out
+        self._asked, self._alone, self._weights = False, dict[Any, Any](), dict[Any, Sequence[Fraction]]()
+        alike: dict[Any, int] = {}
+        for i in range(min(clients.count, MAX_CLIENTS)):
+            alike.setdefault(method.local.visits(i, (i,), clients), i)
+        several = [*alike.values(), *range(min(clients.count, GROUP))]
+        self._unlike = tuple(dict.fromkeys(several))
+
+    def read(self, rule: Rule) -> None:
+        """Carries out the user's functions.
+
+        Raises BadInput for numbers that do not repeat as declared, Unsupported where a function asks for a client's
+        number and there are too many clients to look at each.
+        """
+        reading = Reading(rule, self.clients, self._method.server.factor, self._method.name)
+        reading.check(DIM)
+        times = self._times([rule], ROUNDS)
+        self._known[times] = [*self._carried_out(self._method, reading, self._unlike[:GROUP], times)]
+        self._asked, many = reading.asked, self.clients.count > MAX_CLIENTS
+        if (self._asked and many) or rule.holders("", self.clients, DIM) is not None:
+            raise Unsupported("not every client, or not who holds a model, can be looked at.")
+
+    def drawn_at_first(self, rule: Rule) -> list[tuple[Vector, int]]:
+        """What the server keeps at first as a mean over drawn clients, and over how many."""
+        reading = Reading(rule, self.clients, Fraction(1), "")
+        return [*rule.drawn_at_first(reading.at(0)).values()]
+
+    def agree(self, method: Method, found: Method) -> bool:
+        """Whether a method has the same server's points as that with the user's functions, whoever is followed."""
+        asked, own = range(self.clients.count) if self._asked else self._unlike, method.rule
+        groups = [asked[k : k + GROUP] for k in range(0, len(asked), GROUP)]
+        try:
+            if self.clients.count > MAX_CLIENTS and (
+                found.rule.kept_by_clients or found.rule.collecting != own.collecting
+            ):
+                return False  # all clients would be gone through
+            pairs = chain([self.pairs(method, found)], (self.pairs(method, found, g) for g in groups))
+            return all(a == b for pair in pairs for a, b in pair)
+        except BoundcheckError:
+            return False
+
+    def pairs(self, method: Method, found: Method, players: Sequence[int] = ()) -> Iterator[tuple[Vector, Vector]]:
+        """The server's points of two methods, a few where it is said which clients are followed."""
+        both = method.functions or method.rule, found.rule
+        times = self._times(both, SHORT if players else ROUNDS)
+        chosen = tuple(players) or self._unlike[:GROUP]
+        own = self._known.get(times) if method is self._method and not players else None
+        read = [Reading(r, self.clients, m.server.factor, m.name) for m, r in zip((method, found), both, strict=True)]
+        first = self._carried_out(method, read[0], chosen, times) if own is None else iter(own)
+        return zip(first, self._carried_out(found, read[1], chosen, times), strict=True)
+
+    def _times(self, rules: Sequence[Rule], rounds: int) -> tuple[int, ...]:
+        """The rounds that are carried out."""
+        period, settled = math.lcm(*(r.repeats_after(DIM) for r in rules)), max(r.settled for r in rules)
+        near = range(max(rounds, settled + min(2 * period + 2, 5 * ROUNDS)))
+        far = [k * period + j for k in (1, 2) for j in (-2, -1, 0, 1)] if period > 2 * ROUNDS else []
+        return tuple(dict.fromkeys([*near, *far, *(() if all(r.steady for r in rules) else FAR)]))
+
+    def _carried_out(
+        self, method: Method, reading: Reading, players: tuple[int, ...], times: Sequence[int]
+    ) -> Iterator[Vector]:
+        rule, clients = reading.rule, self.clients
+        kept = {i: self._values(reading.initial_client(i), {}, i) for i in players}
+        server = self._values(reading.initial(), kept, None, reading)
+        for name, (vector, count) in rule.drawn_at_first(reading.at(0)).items():
+            server[name] = self._value(vector, {}, ("drawn", count))
+        worked = self._cohorts(method.participation, players)
+        collected = worked if rule.collecting in (None, "same") else self._cohorts(rule.collecting, players)
+        apart, order = rule.collecting not in (None, "same"), random.Random(0)
+        for n, t in enumerate(times):
+            law = rule.drawn(t)
+            number = {**rule.numbers(t, DIM), **law[n % len(law)][1]}
+            pick = n if n < len(worked) else order.randrange(len(worked))
+            cohort = worked[pick % len(worked)]
+            eta: Any = method.schedule
+            env: dict[tuple[str, str], Vector] = {("server", name): v for name, v in server.items()}
+            env["start", "x"] = self._start
+            gathered = collected[(pick + 1) % len(collected)] if apart else cohort
+            sums: dict[str, Vector] = {}
+            for i in [i for i in players if i in gathered] if rule.collecting is not None else ():
+                here = {**env, **_under("client", kept[i])}
+                self._add(sums, method, reading.collect(i, number), here, i, gathered, Fraction(1))
+            env |= _under("collected", sums)
+            total, after = dict[str, Vector](), dict[int, dict[str, Vector]]()
+            for i in [i for i in players if i in cohort]:
+                options = method.work(i, cohort, clients)
+                visit = options[n % len(options)][1]
+                each: Any = eta.steps(t, visit.steps) if method.by_iteration else eta.step(method.cycle_of(t, clients))
+                here = {**env, **_under("client", kept[i])}
+                out, length, start = self._visited(reading, i, number, visit, each, here, t)
+                sent, left = reading.after(i, number, visit, start, length)
+                self._add(total, method, sent, {**here, **out}, i, cohort, visit.weight)
+                after[i] = {**kept[i], **self._values(left, {**here, **out}, i)}
+            combined = reading.combine(number)
+            server = {name: self._value(v, {**env, **_under("total", total)}, None) for name, v in combined.items()}
+            for i, own in after.items():
+                env |= _under("server", server) | _under("total", total) | _under("client", own)
+                kept[i] = {**own, **(self._values(reading.receive(i, number), env, i) if rule.receives else {})}
+            yield server["x"]
+
+    def _visited(
+        self, reading: Reading, i: int, number: Mapping[str, Any], visit: Visit, eta: Any, env: Mapping[Any, Vector],
+        t: int,
+    ) -> tuple[dict[tuple[str, str], Vector], Any, Vector]:  # fmt: skip
+        """The local vectors in the end, the sum of the step sizes, and the model at the beginning."""
+        begin = reading.begin(i, number)
+        names, own = reading.rule.local, [self._value(v, env, i) for v in begin]
+        sizes, length = lengths(visit, eta)
+        if visit.sampling == "exact":
+            own[0] = self._value(Vector.of(reading.solve(i, number, visit, begin[0])), env, i)
+        for k in range(min(visit.steps, STEPS) if visit.sampling != "exact" else 0):
+            draw = None if visit.sampling == "full" or self.clients.sizes[i] == 1 else (t, k)
+            here = {**env, **_under("local", dict(zip(names, own, strict=True)))}
+            step = reading.step(i, number, visit, begin[0], sizes[k % len(sizes)])
+            own = [self._value(v, here, i, draw) for v in step]
+        return _under("out", dict(zip(names, own, strict=True))), length, begin[0]
+
+    def _add(
+        self, sums: dict[str, Vector], method: Method, sent: Mapping[str, Sent], env: Mapping[Any, Vector], i: int,
+        cohort: tuple[int, ...], weight: Fraction,
+    ) -> None:  # fmt: skip
+        for name, own in sent.items():
+            share = self._weight(method, own.rule, i, cohort) * (weight if own.rule is None else 1)
+            sums[name] = sums.get(name, ZERO) + self._value(own.vector, env, i) * share
+
+    def _weight(self, method: Method, rule: Any, i: int, cohort: tuple[int, ...]) -> Fraction:
+        """Of a client of a cohort, as often as it is in it."""
+        if rule == PLAIN:
+            return Fraction(cohort.count(i))
+        used, context = method.aggregation if rule is None else rule, method.context(self.clients)
+        if used not in self._alone:
+            self._alone[used] = used.by_client(context)
+        alone = self._alone[used]
+        if alone is not None:
+            return alone(i) * cohort.count(i)
+        if (used, cohort) not in self._weights:
+            self._weights[used, cohort] = used.coefficients(cohort, context)
+        return sum((a for j, a in zip(cohort, self._weights[used, cohort], strict=True) if j == i), Fraction(0))
+
+    def _cohorts(self, participation: Any, players: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Cohorts that take each of the possible choices from the clients that are followed."""
+        drawing, n = participation.drawing(self.clients), self.clients.count
+        if drawing is None or drawing.count() <= MOST:
+            every = some_cohorts(participation, self.clients)
+        elif drawing.kind in ("uniform", "replacement"):
+            every = [tuple(sorted((k + j) % n for j in range(drawing.size))) for k in range(players[0], players[0] + 4)]
+        elif drawing.kind == "independent":
+            full = drawing.example()
+            every = [full, *(tuple(j for j in full if j != i) for i in players)]
+        else:
+            every = list(drawing.subsets[:MOST])
+        found: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for cohort in every:
+            members = frozenset(cohort)
+            found.setdefault(tuple(i for i in players if i in members), cohort)
+        if not {i for seen in found for i in seen} >= set(players):
+            raise Unsupported("a client that is followed is in no cohort that is looked at.")
+        return list(found.values())
+
+    # --- vectors --------------------------------------------------------------------------------------------------
+
+    @property
+    def _start(self) -> Vector:
+        return Vector.of(Atom("start", "x", True))
+
+    def _node(self, *what: Any) -> Vector:
+        key = tuple(frozenset(v.terms.items()) if isinstance(v, Vector) else v for v in what)
+        return self._nodes.setdefault(key, Vector.of(Atom("node", str(len(self._nodes)))))
+
+    def _values(
+        self, vectors: Mapping[str, Vector], env: Mapping[Any, Any], client: Any, reading: Reading | None = None
+    ) -> dict[str, Vector]:
+        return {name: self._value(v, env, client, reading=reading) for name, v in vectors.items()}
+
+    def _value(
+        self, vector: Vector, env: Mapping[Any, Any], client: Any, draw: Any = None, reading: Reading | None = None
+    ) -> Vector:
+        """The sum with the values of its atoms; reading: what all clients keep at first."""
+        found = ZERO
+        for term, c in vector.terms.items():
+            if isinstance(term, Atom):
+                own = self._start if term.place == "start" else env.get((term.place, term.name), ZERO)
+            elif isinstance(term, Gradient):
+                own = self._node(
+                    "gradient", client, None if term.whole else draw, self._value(term.at, env, client, draw)
+                )
+            elif isinstance(term, Coordinates):
+                inside = self._value(term.of, env, client, draw)
+                own = inside if len(term.coordinates) == DIM else self._node("part", inside, term.coordinates)
+            elif isinstance(term, Minimiser):
+                given = (self._value(v, env, client, draw) for v in (term.centre, term.shift))
+                own = self._node("minimiser", client, *given, term.mu)
+            else:
+                own = self._mean(term, reading)
+            found = found + own * c
+        return found
+
+    def _mean(self, term: ClientMean, reading: Reading | None) -> Vector:
+        assert reading is not None, "means over all clients are for the start"
+        found = ZERO
+        for i, share in enumerate(term.shares):
+            found = found + self._value(reading.initial_client(i)[term.name], {}, i) * share
+        return found
+
+
+def _under(place: str, vectors: Mapping[str, Vector]) -> dict[tuple[str, str], Vector]:
+    return {(place, name): v for name, v in vectors.items()}
