@@ -103,13 +103,10 @@ class Method:
             check_rule(self.aggregation.weights, self.local)
         if self.control is not None:
             self._check_control()
-        if self.weighs_visits and (
-            self.correction is not None or self.exchange is not None or self.control is not None
-        ):
+        further = any(part is not None for part in (self.correction, self.exchange, self.control))
+        if self.weighs_visits and further:
             raise BadInput(f"{self.name}: differences divided by drawn numbers of steps go with no further part.")
-        if self.steps_together and (
-            self.correction is not None or self.exchange is not None or self.control is not None
-        ):
+        if self.steps_together and further:
             raise BadInput(f"{self.name}: a common number of steps that is drawn goes with no further part.")
         if self.by_iteration and (self.momentum is not None or self.control is not None):
             what = "a momentum in local steps" if self.control is None else "control variates"

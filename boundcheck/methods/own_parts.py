@@ -20,7 +20,7 @@ from boundcheck.errors import BadInput, BoundcheckError, Unsupported, shown
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.aggregation import AggregationContext
 from boundcheck.methods.parts.local import GradientSteps, LocalWork, Sampling, Visit
-from boundcheck.methods.parts.participation import Drawing, Full, Participation, first_repeated
+from boundcheck.methods.parts.participation import Drawing, Full, Participation, first_repeated, known_rounds
 
 # The open roles, and the methods by which a part of each is recognised.
 ROLES: Mapping[str, tuple[str, ...]] = {
@@ -199,8 +199,8 @@ def some_cohorts(participation: Participation, clients: Clients) -> list[tuple[i
     drawing = participation.drawing(clients)
     if drawing is not None:
         return [s for _, s in drawing.support(MOST)] if drawing.count() <= MOST else [drawing.example()]
-    rounds = first_repeated(participation, clients) + participation.period(clients)
-    return list(dict.fromkeys(participation.fixed(t, clients) or () for t in range(min(rounds, most(clients)))))
+    rounds = min(known_rounds(participation, clients), most(clients))
+    return list(dict.fromkeys(participation.fixed(t, clients) or () for t in range(rounds)))
 
 
 def _participation(part: Any, clients: Clients, rounds: int) -> Iterator[Objection]:

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.formal import ZERO, Atom, ClientMean, Gradient, Minimiser, Vector
+from boundcheck.methods.formal import ZERO, Atom, Gradient, Minimiser, Vector
 from boundcheck.methods.formal import Part as Coordinates
 from boundcheck.methods.kind import MAX_CLIENTS, AnyOf, Form, Part
 from boundcheck.methods.method import Method
@@ -34,6 +34,7 @@ ROUNDS, SHORT = 8, 3  # that are carried out for the first group and for every o
 FAR = (23, 57, 131, 303, 997)  # further ones where numbers do not repeat
 STEPS = 4  # local steps that are carried out at most; the functions see how many there are
 MOST = 4096  # cohorts that are gone through
+Point = tuple[tuple[Fraction, ...], Vector]  # the probabilities of what a round draws, and where the server is after it
 _TRIED = Fraction(1, 3), Fraction(1, 7)  # values of an open number
 
 
@@ -83,8 +84,8 @@ def _made(method: Method, role: str, part: Any, rule: Rule, plays: _Plays) -> It
         elif get_origin(hint) is Literal:
             choices[f.name] = get_args(hint)
         elif hint is int:
-            drawn = [count for _, count in plays.drawn_at_first(rule)]
-            choices[f.name] = (*drawn, rule.repeats_after(DIM))
+            drawn = rule.drawn_at_first(Reading(rule, plays.clients, Fraction(1), method.name).at(0))
+            choices[f.name] = (*(count for _, count in drawn.values()), rule.repeats_after(DIM))
         elif f.name == "participation":
             choices[f.name] = (None if rule.collecting == "same" else rule.collecting,)
         elif hint is Fraction or Fraction in get_args(hint):
@@ -104,10 +105,11 @@ def _with_number(own: Method, found: Method, role: str, name: str, plays: _Plays
     def with_(value: Fraction) -> Method:
         return replace(found, **{role: replace(getattr(found, role), **{name: value})})
 
-    for (z, x), (_, y) in zip(plays.pairs(own, found), plays.pairs(own, with_(other)), strict=True):
-        if not x == y == z:
-            apart = [t for t in z.terms if t in x.terms and t in y.terms and x.terms[t] != y.terms[t]]
-            values = (first + (z.terms[t] - x.terms[t]) * (other - first) / (y.terms[t] - x.terms[t]) for t in apart)
+    for ((_, own_x), (_, a)), (_, (_, b)) in zip(plays.pairs(own, found), plays.pairs(own, with_(other)), strict=True):
+        if not a == b == own_x:
+            x, y, z = a.terms, b.terms, own_x.terms
+            apart = [t for t in z if t in x and t in y and x[t] != y[t]]
+            values = (first + (z[t] - x[t]) * (other - first) / (y[t] - x[t]) for t in apart)
             for value in islice(dict.fromkeys(values), GROUP):
                 with suppress(BoundcheckError):  # a value that the part does not allow
                     yield with_(value)
@@ -122,13 +124,11 @@ class _Plays:
 
     def __init__(self, method: Method, clients: Clients) -> None:
         self.clients, self._method, self._nodes = clients, method, dict[Any, Vector]()
-        self._known: dict[tuple[int, ...], list[Vector]] = {}  # of the method itself, by the rounds carried out
-        self._asked, self._alone, self._weights = False, dict[Any, Any](), dict[Any, Sequence[Fraction]]()
-        alike: dict[Any, int] = {}
-        for i in range(min(clients.count, MAX_CLIENTS)):
-            alike.setdefault(method.local.visits(i, (i,), clients), i)
-        several = [*alike.values(), *range(min(clients.count, GROUP))]
-        self._unlike = tuple(dict.fromkeys(several))
+        self._known: dict[tuple[int, ...], list[Point]] = {}  # of the method itself, by the rounds carried out
+        self._asked, self._alone = False, dict[Any, Any]()
+        looked_at = range(min(clients.count, MAX_CLIENTS))
+        alike = {method.local.visits(i, (i,), clients): i for i in reversed(looked_at)}
+        self._unlike = tuple(dict.fromkeys([*alike.values(), *looked_at[:GROUP]]))  # of different work, a few at least
 
     def read(self, rule: Rule) -> None:
         """Carries out the user's functions.
@@ -144,11 +144,6 @@ class _Plays:
         if (self._asked and many) or rule.holders("", self.clients, DIM) is not None:
             raise Unsupported("not every client, or not who holds a model, can be looked at.")
 
-    def drawn_at_first(self, rule: Rule) -> list[tuple[Vector, int]]:
-        """What the server keeps at first as a mean over drawn clients, and over how many."""
-        reading = Reading(rule, self.clients, Fraction(1), "")
-        return [*rule.drawn_at_first(reading.at(0)).values()]
-
     def agree(self, method: Method, found: Method) -> bool:
         """Whether a method has the same server's points as that with the user's functions, whoever is followed."""
         asked, own = range(self.clients.count) if self._asked else self._unlike, method.rule
@@ -163,7 +158,7 @@ class _Plays:
         except BoundcheckError:
             return False
 
-    def pairs(self, method: Method, found: Method, players: Sequence[int] = ()) -> Iterator[tuple[Vector, Vector]]:
+    def pairs(self, method: Method, found: Method, players: Sequence[int] = ()) -> Iterator[tuple[Point, Point]]:
         """The server's points of two methods, a few where it is said which clients are followed."""
         both = method.functions or method.rule, found.rule
         times = self._times(both, SHORT if players else ROUNDS)
@@ -182,20 +177,19 @@ class _Plays:
 
     def _carried_out(
         self, method: Method, reading: Reading, players: tuple[int, ...], times: Sequence[int]
-    ) -> Iterator[Vector]:
+    ) -> Iterator[Point]:
         rule, clients = reading.rule, self.clients
         kept = {i: self._values(reading.initial_client(i), {}, i) for i in players}
-        server = self._values(reading.initial(), kept, None, reading)
+        server = {name: self._value(v, {}, None, reading=reading) for name, v in reading.initial().items()}
         for name, (vector, count) in rule.drawn_at_first(reading.at(0)).items():
             server[name] = self._value(vector, {}, ("drawn", count))
         worked = self._cohorts(method.participation, players)
         collected = worked if rule.collecting in (None, "same") else self._cohorts(rule.collecting, players)
         apart, order = rule.collecting not in (None, "same"), random.Random(0)
         for n, t in enumerate(times):
-            law = rule.drawn(t)
-            number = {**rule.numbers(t, DIM), **law[n % len(law)][1]}
-            pick = n if n < len(worked) else order.randrange(len(worked))
-            cohort = worked[pick % len(worked)]
+            law, pick = rule.drawn(t), n if n < len(worked) else order.randrange(len(worked))
+            number = {**rule.numbers(t, DIM), **law[order.randrange(len(law))][1]}
+            cohort = worked[pick]
             eta: Any = method.schedule
             env: dict[tuple[str, str], Vector] = {("server", name): v for name, v in server.items()}
             env["start", "x"] = self._start
@@ -208,7 +202,7 @@ class _Plays:
             total, after = dict[str, Vector](), dict[int, dict[str, Vector]]()
             for i in [i for i in players if i in cohort]:
                 options = method.work(i, cohort, clients)
-                visit = options[n % len(options)][1]
+                visit = options[order.randrange(len(options))][1]
                 each: Any = eta.steps(t, visit.steps) if method.by_iteration else eta.step(method.cycle_of(t, clients))
                 here = {**env, **_under("client", kept[i])}
                 out, length, start = self._visited(reading, i, number, visit, each, here, t)
@@ -220,7 +214,7 @@ class _Plays:
             for i, own in after.items():
                 env |= _under("server", server) | _under("total", total) | _under("client", own)
                 kept[i] = {**own, **(self._values(reading.receive(i, number), env, i) if rule.receives else {})}
-            yield server["x"]
+            yield tuple(p for p, _ in law), server["x"]
 
     def _visited(
         self, reading: Reading, i: int, number: Mapping[str, Any], visit: Visit, eta: Any, env: Mapping[Any, Vector],
@@ -243,23 +237,18 @@ class _Plays:
         self, sums: dict[str, Vector], method: Method, sent: Mapping[str, Sent], env: Mapping[Any, Vector], i: int,
         cohort: tuple[int, ...], weight: Fraction,
     ) -> None:  # fmt: skip
+        """Adds what a client of a cohort sends, as often as it is in it."""
+        context = method.context(self.clients)
         for name, own in sent.items():
-            share = self._weight(method, own.rule, i, cohort) * (weight if own.rule is None else 1)
+            used, share = method.aggregation if own.rule is None else own.rule, Fraction(cohort.count(i))
+            if used != PLAIN:
+                if used not in self._alone:
+                    self._alone[used] = used.by_client(context)
+                alone = self._alone[used]
+                share *= alone(i) if alone is not None else used.coefficients(cohort, context)[cohort.index(i)]
+            if own.rule is None:
+                share *= weight
             sums[name] = sums.get(name, ZERO) + self._value(own.vector, env, i) * share
-
-    def _weight(self, method: Method, rule: Any, i: int, cohort: tuple[int, ...]) -> Fraction:
-        """Of a client of a cohort, as often as it is in it."""
-        if rule == PLAIN:
-            return Fraction(cohort.count(i))
-        used, context = method.aggregation if rule is None else rule, method.context(self.clients)
-        if used not in self._alone:
-            self._alone[used] = used.by_client(context)
-        alone = self._alone[used]
-        if alone is not None:
-            return alone(i) * cohort.count(i)
-        if (used, cohort) not in self._weights:
-            self._weights[used, cohort] = used.coefficients(cohort, context)
-        return sum((a for j, a in zip(cohort, self._weights[used, cohort], strict=True) if j == i), Fraction(0))
 
     def _cohorts(self, participation: Any, players: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Cohorts that take each of the possible choices from the clients that are followed."""
@@ -291,10 +280,8 @@ class _Plays:
         key = tuple(frozenset(v.terms.items()) if isinstance(v, Vector) else v for v in what)
         return self._nodes.setdefault(key, Vector.of(Atom("node", str(len(self._nodes)))))
 
-    def _values(
-        self, vectors: Mapping[str, Vector], env: Mapping[Any, Any], client: Any, reading: Reading | None = None
-    ) -> dict[str, Vector]:
-        return {name: self._value(v, env, client, reading=reading) for name, v in vectors.items()}
+    def _values(self, vectors: Mapping[str, Vector], env: Mapping[Any, Any], client: Any) -> dict[str, Vector]:
+        return {name: self._value(v, env, client) for name, v in vectors.items()}
 
     def _value(
         self, vector: Vector, env: Mapping[Any, Any], client: Any, draw: Any = None, reading: Reading | None = None
@@ -305,9 +292,8 @@ class _Plays:
             if isinstance(term, Atom):
                 own = self._start if term.place == "start" else env.get((term.place, term.name), ZERO)
             elif isinstance(term, Gradient):
-                own = self._node(
-                    "gradient", client, None if term.whole else draw, self._value(term.at, env, client, draw)
-                )
+                of = None if term.whole else draw
+                own = self._node("gradient", client, of, self._value(term.at, env, client, draw))
             elif isinstance(term, Coordinates):
                 inside = self._value(term.of, env, client, draw)
                 own = inside if len(term.coordinates) == DIM else self._node("part", inside, term.coordinates)
@@ -315,15 +301,10 @@ class _Plays:
                 given = (self._value(v, env, client, draw) for v in (term.centre, term.shift))
                 own = self._node("minimiser", client, *given, term.mu)
             else:
-                own = self._mean(term, reading)
+                assert reading is not None, "means over all clients are for the start"
+                first = (reading.initial_client(i)[term.name] * share for i, share in enumerate(term.shares))
+                own = sum((self._value(v, {}, i) for i, v in enumerate(first)), ZERO)
             found = found + own * c
-        return found
-
-    def _mean(self, term: ClientMean, reading: Reading | None) -> Vector:
-        assert reading is not None, "means over all clients are for the start"
-        found = ZERO
-        for i, share in enumerate(term.shares):
-            found = found + self._value(reading.initial_client(i)[term.name], {}, i) * share
         return found
 
 

@@ -28,7 +28,7 @@ from boundcheck.core.numbers import format_short, round_up
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods import answers
 from boundcheck.methods.parts import probability_matrix
-from boundcheck.setting.cohorts import cohort_law, cohort_sizes, everyone, known_rounds
+from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, everyone, known_rounds
 from boundcheck.setting.local_work import certain_visits
 from boundcheck.setting.makers import Makers, exact, make_exact
 

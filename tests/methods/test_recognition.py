@@ -17,7 +17,7 @@ from boundcheck.engines.exact import run_exact
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import ControlVariates, Correction, Momentum
+from boundcheck.methods.parts import ControlVariates, Correction, Momentum, ReferencePoint
 from boundcheck.methods.round import PLAIN, At, Rule, Sent
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
@@ -208,6 +208,22 @@ def test_saga_and_svrg_are_found_whatever_the_period() -> None:
         own: Any = type("Own", (type(control),), {"__module__": __name__})
         given = with_functions({"kind": "svrg", "eta": "1/5", "inner": inner}, own(inner=inner))
         assert algorithms(given, Clients.alike(3)) == ("svrg",)
+
+
+def test_the_law_of_what_a_round_draws_counts() -> None:
+    class Coin(ReferencePoint):
+        """Draws the point of the first round more often."""
+
+        def drawn(self, round_index: int) -> Sequence[tuple[Fraction, Mapping[str, Any]]]:
+            law = super().drawn(round_index)
+            return law if len(law) == 1 else tuple((F(k + 1, 3), given) for k, (_, given) in enumerate(law))
+
+    class Fair(ReferencePoint):
+        """Draws each of the points equally often."""
+
+    spec = {"kind": "svrg_random", "eta": "1/5", "inner": 2}
+    found = [algorithms(with_functions(spec, own(inner=2, point="random")), Clients.alike(3)) for own in (Fair, Coin)]
+    assert found == [("svrg_random",), ()]
 
 
 def test_what_is_not_affine_is_an_instance_of_no_kind() -> None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.aggregation import Average, SumOne
-from boundcheck.methods.parts.participation import Participation, first_repeated
+from boundcheck.methods.parts.participation import Participation, cohort_sizes
 from boundcheck.methods.round import At, Rule, Sent
 
 DECAYS = ("constant", "inverse", "geometric")
@@ -78,16 +78,7 @@ class Correction(Rule):
         return None if self.pipelined else self.participation or "same"
 
     def check(self, name: str, participation: Any, clients: Clients) -> None:
-        drawn = self.participation or participation
-        drawing = drawn.drawing(clients)
-        if drawing is None:
-            rounds = max(first_repeated(drawn, clients), self.settled) + drawn.period(clients)
-            empty = any(not drawn.fixed(t, clients) for t in range(rounds))
-        elif drawing.kind == "independent":
-            empty = max(drawing.probabilities) < 1
-        else:
-            empty = any(p and not s for p, s in zip(drawing.probabilities, drawing.subsets, strict=False))
-        if empty:
+        if 0 in cohort_sizes(self.participation or participation, clients):
             raise BadInput(f"{name} takes the mean gradient of a cohort that may be empty.")
 
     def numbers(self, round_index: int, dim: int) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ import numpy as np
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.aggregation import PerClient, Same
+from boundcheck.methods.parts.participation import everyone
 from boundcheck.methods.round import At, Rule, Sent
 
 BY_NETWORK = ("layer", "channel")
@@ -167,7 +168,7 @@ class Blocks(Rule):
         return self.hand_over is not None
 
     def check(self, name: str, participation: Any, clients: Clients) -> None:
-        if participation.fixed(0, clients) != tuple(range(clients.count)) or participation.period(clients) != 1:
+        if not everyone(participation, clients):
             raise Unsupported(
                 f"{name} averages models that the clients keep while only some of them take part in a round; "
                 "the exact engine carries this out with full participation, or with a hand-over of the models."
