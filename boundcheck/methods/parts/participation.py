@@ -192,21 +192,6 @@ def inclusion(participation: Participation, i: int, clients: Clients) -> Fractio
     return Fraction(sum(i in (participation.fixed(t, clients) or ()) for t in rounds), len(rounds))
 
 
-def pair(participation: Participation, i: int, j: int, clients: Clients) -> Fraction:
-    """The probability that clients i and j take part in the same round."""
-    drawing = participation.drawing(clients)
-    if drawing is not None:
-        return drawing.pair(i, j)
-    both = [{i, j} <= set(participation.fixed(t, clients) or ()) for t in _pattern(participation, clients)]
-    return Fraction(sum(both), len(both))
-
-
-def probability_matrix(participation: Participation, clients: Clients) -> list[list[Fraction]]:
-    """Pmat, the n x n matrix of pair probabilities (its diagonal is p)."""
-    n = clients.count
-    return [[pair(participation, i, j, clients) for j in range(n)] for i in range(n)]
-
-
 def known_rounds(participation: Participation, clients: Clients) -> int:
     """How many rounds it takes until every cohort of a fixed pattern has occurred."""
     return first_repeated(participation, clients) + participation.period(clients)
