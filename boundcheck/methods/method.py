@@ -51,6 +51,10 @@ _APART: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("correction", ("momentum",), "the exact engine has no correction beside a momentum ({name})."),
     ("functions", _OTHERS, "{name} says with functions of its own what a round does, and has no further part for it."),
 )  # fmt: skip
+_NOT_WITH_CONTROL = {
+    "momentum": "a momentum", "correction": "a gradient correction", "exchange": "models that clients keep",
+    "client_optimizer": "local steps that are not plain", "server_momentum": "a momentum of the server's step",
+}  # fmt: skip
 _STALE = (
     "{name} has a momentum or a correction, which the exact engine does not combine with clients that work on older "
     "points."
@@ -113,18 +117,11 @@ class Method:
             raise BadInput(f"{self.name}: a step size that changes within a round does not go with {what}.")
 
     def _check_control(self) -> None:
-        others = (
-            (self.momentum is not None, "a momentum"),
-            (self.correction is not None, "a gradient correction"),
-            (self.exchange is not None, "models that clients keep"),
-            (self.client_optimizer is not None, "local steps that are not plain"),
-            (self.server_momentum is not None, "a momentum of the server's step"),
-            (isinstance(self.local, ExactSolve | Proximal), "proximal local work"),
-            (isinstance(self.participation, WithReplacement), "clients drawn with replacement"),
-        )
-        for there, what in others:
-            if there:
-                raise BadInput(f"the control variates of {self.name} do not go with {what}.")
+        there = [what for role, what in _NOT_WITH_CONTROL.items() if getattr(self, role) is not None]
+        there += ["proximal local work"] * isinstance(self.local, ExactSolve | Proximal)
+        there += ["clients drawn with replacement"] * isinstance(self.participation, WithReplacement)
+        if there:
+            raise BadInput(f"the control variates of {self.name} do not go with {there[0]}.")
 
     @property
     def parts(self) -> dict[str, Any]:

@@ -92,6 +92,12 @@ def fields_of(
     return {key: readers[key](value, key) for key, value in given.items()}
 
 
+def kind_and_fields(given: Any) -> tuple[str, dict[str, Any]]:
+    """The kind that users wrote as a word or in a table such as {kind = "uniform", size = 2}, and the other fields."""
+    table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
+    return str(table.get("kind", "")), {k: v for k, v in table.items() if k != "kind"}
+
+
 def count(value: Any, name: str) -> int:
     """A whole number from 1 to 10^15 (as many rounds as a run may have), or BadInput."""
     number = as_fraction(value, name)
@@ -150,9 +156,7 @@ def epochs_from(value: Any, name: str = "E") -> int | tuple[int, ...] | parts.Ep
 def participation_from(given: Any, name: str = "participation") -> parts.Participation:
     """`"full"`, `"one_by_weight"`, or a table with the fields of a kind, such as {kind = "uniform", size = 2},
     or the name of a plug-in's part as the kind, with its fields. Raises UnknownName and BadInput."""
-    table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
-    kind = str(table.get("kind", ""))
-    own = {k: v for k, v in table.items() if k != "kind"}
+    kind, own = kind_and_fields(given)
     if kind in _PARTICIPATION:
         part, readers = _PARTICIPATION[kind]
         return part(**fields_of(own, readers, f"the participation '{kind}'", ("lead",)))

@@ -21,7 +21,7 @@ from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.formal import ZERO, Atom, Gradient, Minimiser, Vector
 from boundcheck.methods.formal import Part as Coordinates
-from boundcheck.methods.kind import MAX_CLIENTS, AnyOf, Form, Part
+from boundcheck.methods.kind import MAX_CLIENTS, AnyOf, Form, Part, is_open
 from boundcheck.methods.method import Method
 from boundcheck.methods.own_parts import is_own, some_cohorts
 from boundcheck.methods.parts import Visit
@@ -35,6 +35,8 @@ FAR = (23, 57, 131, 303, 997)  # further ones where numbers do not repeat
 STEPS = 4  # local steps that are carried out at most; the functions see how many there are
 MOST = 4096  # cohorts that are gone through
 Point = tuple[tuple[Fraction, ...], Vector]  # the probabilities of what a round draws, and where the server is after it
+Env = Mapping[str, Mapping[str, Vector]]  # place of an atom -> its name -> its value
+_Sums = dict[str, Vector]
 _TRIED = Fraction(1, 3), Fraction(1, 7)  # values of an open number
 
 
@@ -58,13 +60,11 @@ def in_shipped_parts(method: Method, clients: Clients, forms: Iterable[Form]) ->
 def _candidates(forms: Iterable[Form]) -> list[tuple[str, Any]]:
     """The parts that say what a round does, by role: pattern or part, each once."""
     found: dict[str, tuple[str, Any]] = {"": ("server", None)}
-    for form in forms:
-        for role in ("server_momentum", "momentum", "correction", "control", "exchange", "functions"):
-            given = getattr(form, role)
-            for pattern in given.patterns if isinstance(given, AnyOf) else (given,):
-                if isinstance(pattern, Part | Rule | type):
-                    fixed = pattern.given if isinstance(pattern, Part) else pattern
-                    found[f"{role} {getattr(pattern, 'type', '')} {fixed!r}"] = role, pattern
+    for form, role in product(forms, ("server_momentum", "momentum", "correction", "control", "exchange", "functions")):
+        given = getattr(form, role)
+        for pattern in given.patterns if isinstance(given, AnyOf) else (given,):
+            if isinstance(pattern, Part | Rule | type):
+                found[f"{role} {vars(pattern)}"] = role, pattern
     return list(found.values())
 
 
@@ -77,9 +77,8 @@ def _made(method: Method, role: str, part: Any, rule: Rule, plays: _Plays) -> It
     kind, given = (part.type, part.given) if isinstance(part, Part) else (part, {})
     hints, number, choices = get_type_hints(kind), None, dict[str, Sequence[Any]]()
     for f in fields(kind):
-        open_ = f.name not in given or callable(given[f.name]) or isinstance(given[f.name], AnyOf | Part)
         hint = hints[f.name]
-        if not open_:
+        if f.name in given and not is_open(given[f.name]):
             choices[f.name] = (given[f.name],)
         elif get_origin(hint) is Literal:
             choices[f.name] = get_args(hint)
@@ -178,77 +177,75 @@ class _Plays:
     def _carried_out(
         self, method: Method, reading: Reading, players: tuple[int, ...], times: Sequence[int]
     ) -> Iterator[Point]:
-        rule, clients = reading.rule, self.clients
-        kept = {i: self._values(reading.initial_client(i), {}, i) for i in players}
-        server = {name: self._value(v, {}, None, reading=reading) for name, v in reading.initial().items()}
+        rule, clients, order = reading.rule, self.clients, random.Random(0)
+        schedule: Any = method.schedule
+        start = {"start": {"x": Vector.of(Atom("start", "x", True))}}
+        kept = {i: self._values(reading.initial_client(i), start, i) for i in players}
+        server = {name: self._value(v, start, None, reading=reading) for name, v in reading.initial().items()}
         for name, (vector, count) in rule.drawn_at_first(reading.at(0)).items():
-            server[name] = self._value(vector, {}, ("drawn", count))
+            server[name] = self._value(vector, start, ("drawn", count))
         worked = self._cohorts(method.participation, players)
-        collected = worked if rule.collecting in (None, "same") else self._cohorts(rule.collecting, players)
-        apart, order = rule.collecting not in (None, "same"), random.Random(0)
+        apart = rule.collecting not in (None, "same")
+        collected = self._cohorts(rule.collecting, players) if apart else worked
         for n, t in enumerate(times):
             law, pick = rule.drawn(t), n if n < len(worked) else order.randrange(len(worked))
             number = {**rule.numbers(t, DIM), **law[order.randrange(len(law))][1]}
-            cohort = worked[pick]
-            eta: Any = method.schedule
-            env: dict[tuple[str, str], Vector] = {("server", name): v for name, v in server.items()}
-            env["start", "x"] = self._start
+            cohort, env, sums, total, after = (
+                worked[pick],
+                {**start, "server": server},
+                _Sums(),
+                _Sums(),
+                dict[int, Any](),
+            )
             gathered = collected[(pick + 1) % len(collected)] if apart else cohort
-            sums: dict[str, Vector] = {}
-            for i in [i for i in players if i in gathered] if rule.collecting is not None else ():
-                here = {**env, **_under("client", kept[i])}
-                self._add(sums, method, reading.collect(i, number), here, i, gathered, Fraction(1))
-            env |= _under("collected", sums)
-            total, after = dict[str, Vector](), dict[int, dict[str, Vector]]()
-            for i in [i for i in players if i in cohort]:
+            for i in (i for i in players if rule.collecting is not None and i in gathered):
+                self._add(sums, method, reading.collect(i, number), {**env, "client": kept[i]}, i, gathered)
+            env["collected"] = sums
+            for i in (i for i in players if i in cohort):
                 options = method.work(i, cohort, clients)
-                visit = options[order.randrange(len(options))][1]
-                each: Any = eta.steps(t, visit.steps) if method.by_iteration else eta.step(method.cycle_of(t, clients))
-                here = {**env, **_under("client", kept[i])}
-                out, length, start = self._visited(reading, i, number, visit, each, here, t)
-                sent, left = reading.after(i, number, visit, start, length)
-                self._add(total, method, sent, {**here, **out}, i, cohort, visit.weight)
-                after[i] = {**kept[i], **self._values(left, {**here, **out}, i)}
-            combined = reading.combine(number)
-            server = {name: self._value(v, {**env, **_under("total", total)}, None) for name, v in combined.items()}
+                visit, here = options[order.randrange(len(options))][1], {**env, "client": kept[i]}
+                by_step = method.by_iteration
+                eta = schedule.steps(t, visit.steps) if by_step else schedule.step(method.cycle_of(t, clients))
+                here["out"], length, begin = self._visited(reading, i, number, visit, eta, here, t)
+                sent, left = reading.after(i, number, visit, begin, length)
+                self._add(total, method, sent, here, i, cohort, visit.weight)
+                after[i] = {**kept[i], **self._values(left, here, i)}
+            env["total"] = total
+            server = env["server"] = self._values(reading.combine(number), env, None)
             for i, own in after.items():
-                env |= _under("server", server) | _under("total", total) | _under("client", own)
-                kept[i] = {**own, **(self._values(reading.receive(i, number), env, i) if rule.receives else {})}
+                received = reading.receive(i, number) if rule.receives else {}
+                kept[i] = {**own, **self._values(received, {**env, "client": own}, i)}
             yield tuple(p for p, _ in law), server["x"]
 
     def _visited(
-        self, reading: Reading, i: int, number: Mapping[str, Any], visit: Visit, eta: Any, env: Mapping[Any, Vector],
-        t: int,
-    ) -> tuple[dict[tuple[str, str], Vector], Any, Vector]:  # fmt: skip
+        self, reading: Reading, i: int, number: Mapping[str, Any], visit: Visit, eta: Any, env: Env, t: int
+    ) -> tuple[dict[str, Vector], Any, Vector]:
         """The local vectors in the end, the sum of the step sizes, and the model at the beginning."""
-        begin = reading.begin(i, number)
-        names, own = reading.rule.local, [self._value(v, env, i) for v in begin]
-        sizes, length = lengths(visit, eta)
+        begin, (sizes, length) = reading.begin(i, number), lengths(visit, eta)
+        own = [self._value(v, env, i) for v in begin]
         if visit.sampling == "exact":
             own[0] = self._value(Vector.of(reading.solve(i, number, visit, begin[0])), env, i)
         for k in range(min(visit.steps, STEPS) if visit.sampling != "exact" else 0):
             draw = None if visit.sampling == "full" or self.clients.sizes[i] == 1 else (t, k)
-            here = {**env, **_under("local", dict(zip(names, own, strict=True)))}
+            here = {**env, "local": dict(zip(reading.rule.local, own, strict=True))}
             step = reading.step(i, number, visit, begin[0], sizes[k % len(sizes)])
             own = [self._value(v, here, i, draw) for v in step]
-        return _under("out", dict(zip(names, own, strict=True))), length, begin[0]
+        return dict(zip(reading.rule.local, own, strict=True)), length, begin[0]
 
     def _add(
-        self, sums: dict[str, Vector], method: Method, sent: Mapping[str, Sent], env: Mapping[Any, Vector], i: int,
-        cohort: tuple[int, ...], weight: Fraction,
+        self, sums: _Sums, method: Method, sent: Mapping[str, Sent], env: Env, i: int, cohort: tuple[int, ...],
+        weight: Fraction = Fraction(1),
     ) -> None:  # fmt: skip
-        """Adds what a client of a cohort sends, as often as it is in it."""
+        """Adds what a client of a cohort sends, as often as it is in it. weight: of its visit."""
         context = method.context(self.clients)
         for name, own in sent.items():
-            used, share = method.aggregation if own.rule is None else own.rule, Fraction(cohort.count(i))
+            used, share = (method.aggregation, weight) if own.rule is None else (own.rule, Fraction(1))
             if used != PLAIN:
                 if used not in self._alone:
                     self._alone[used] = used.by_client(context)
                 alone = self._alone[used]
                 share *= alone(i) if alone is not None else used.coefficients(cohort, context)[cohort.index(i)]
-            if own.rule is None:
-                share *= weight
-            sums[name] = sums.get(name, ZERO) + self._value(own.vector, env, i) * share
+            sums[name] = sums.get(name, ZERO) + self._value(own.vector, env, i) * (share * cohort.count(i))
 
     def _cohorts(self, participation: Any, players: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Cohorts that take each of the possible choices from the clients that are followed."""
@@ -272,28 +269,22 @@ class _Plays:
 
     # --- vectors --------------------------------------------------------------------------------------------------
 
-    @property
-    def _start(self) -> Vector:
-        return Vector.of(Atom("start", "x", True))
-
     def _node(self, *what: Any) -> Vector:
         key = tuple(frozenset(v.terms.items()) if isinstance(v, Vector) else v for v in what)
         return self._nodes.setdefault(key, Vector.of(Atom("node", str(len(self._nodes)))))
 
-    def _values(self, vectors: Mapping[str, Vector], env: Mapping[Any, Any], client: Any) -> dict[str, Vector]:
+    def _values(self, vectors: Mapping[str, Vector], env: Env, client: Any) -> dict[str, Vector]:
         return {name: self._value(v, env, client) for name, v in vectors.items()}
 
-    def _value(
-        self, vector: Vector, env: Mapping[Any, Any], client: Any, draw: Any = None, reading: Reading | None = None
-    ) -> Vector:
+    def _value(self, vector: Vector, env: Env, client: Any, draw: Any = None, reading: Reading | None = None) -> Vector:
         """The sum with the values of its atoms; reading: what all clients keep at first."""
         found = ZERO
         for term, c in vector.terms.items():
             if isinstance(term, Atom):
-                own = self._start if term.place == "start" else env.get((term.place, term.name), ZERO)
+                own = env.get(term.place, {}).get(term.name, ZERO)
             elif isinstance(term, Gradient):
-                of = None if term.whole else draw
-                own = self._node("gradient", client, of, self._value(term.at, env, client, draw))
+                at = self._value(term.at, env, client, draw)
+                own = self._node("gradient", client, None if term.whole else draw, at)
             elif isinstance(term, Coordinates):
                 inside = self._value(term.of, env, client, draw)
                 own = inside if len(term.coordinates) == DIM else self._node("part", inside, term.coordinates)
@@ -303,10 +294,6 @@ class _Plays:
             else:
                 assert reading is not None, "means over all clients are for the start"
                 first = (reading.initial_client(i)[term.name] * share for i, share in enumerate(term.shares))
-                own = sum((self._value(v, {}, i) for i, v in enumerate(first)), ZERO)
+                own = sum((self._value(v, env, i) for i, v in enumerate(first)), ZERO)
             found = found + own * c
         return found
-
-
-def _under(place: str, vectors: Mapping[str, Vector]) -> dict[tuple[str, str], Vector]:
-    return {(place, name): v for name, v in vectors.items()}

@@ -299,7 +299,7 @@ def _mean_of(
 def _not_of_this_round(correction: Correction) -> str | None:
     if correction.pipelined:
         return "the gradients are those of the round before, at its point."
-    if not correction.is_constant() or correction.at(0) != 1:
+    if not correction.steady or correction.at(0) != 1:
         return "the correction is weighted by a factor below 1, so that each device's own gradient has a part in g."
     return None
 

@@ -1,9 +1,4 @@
-"""Local steps that are shifted by gradients at the server's point: FedLin and Mime, as functions of a round.
-
-A. Mitra, R. Jaafar, G. J. Pappas, H. Hassani, "Linear Convergence in Federated Learning: Tackling Client Heterogeneity
-and Sparse Gradients", 2021, Algorithm 1, without sparsification; S. P. Karimireddy et al., "Mime: Mimicking Centralized
-Stochastic Algorithms in Federated Learning", 2020, Algorithm 1.
-"""
+"""Local steps that are shifted by gradients at the server's point: FedLin and Mime, as functions of a round."""
 
 from __future__ import annotations
 
@@ -31,10 +26,7 @@ from boundcheck.methods.round import At, Rule, Sent
 
 @dataclass(frozen=True)
 class FedLin(Rule):
-    """y <- y - eta/tau_i (grad f_i(y) - grad f_i(x) + g), tau_i times, with g the mean of grad f_j(x) over all clients.
-
-    The server takes the mean of the clients' models.
-    """
+    """The functions of `fedlin`."""
 
     @property
     def collecting(self) -> Any:
@@ -49,11 +41,7 @@ class FedLin(Rule):
 
 @dataclass(frozen=True)
 class Mime(Rule):
-    """y <- y - eta ((1 - beta) (g(y) - g(x) + c) + beta m), g(y) and g(x) on the same samples.
-
-    c is the mean of grad f_j(x) over the cohort, and m <- (1 - beta) c + beta m after the round, 0 at first: the
-    momentum is the same in all local steps of a round. The server takes the mean of the cohort's models.
-    """
+    """The functions of `mime`; the momentum is the same in all local steps of a round, 0 in the first."""
 
     beta: Fraction = Fraction(0)
 

@@ -54,16 +54,13 @@ class Correction(Rule):
             return self.factor / (round_index + 1)
         return self.factor**round_index if self.decay == "geometric" else self.factor
 
-    def is_constant(self) -> bool:
-        """Whether c_t is the same in every round (of a pipelined one: in every round but the first)."""
-        settled = {"constant": True, "inverse": self.factor == 0, "geometric": self.factor == 1}  # 0^0 = 1
-        return settled[self.decay]
-
     changing: ClassVar[str] = "correction"
 
     @property
     def steady(self) -> bool:
-        return self.is_constant()
+        """Whether c_t is the same in every round (of a pipelined one: in every round but the first)."""
+        settled = {"constant": True, "inverse": self.factor == 0, "geometric": self.factor == 1}  # 0^0 = 1
+        return settled[self.decay]
 
     @property
     def settled(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]

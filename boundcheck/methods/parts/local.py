@@ -255,7 +255,7 @@ class Epochs:
         for epochs in choices:
             planned = epochs * each
             scale = 1 / self.divisor(client, planned, clients)
-            steps = planned if self.common is None else self._common(cohort, clients)
+            steps = planned if self.common is None else self.common_of([self.planned(j, clients) for j in cohort])
             if self.missed is not None:
                 missed = _of(self.missed, client, "numbers of missed steps")
                 if missed > steps:
@@ -263,10 +263,6 @@ class Epochs:
                 steps -= missed
             found.append((Fraction(1, len(choices)), Visit(self.sampling, steps, scale, self.batch)))
         return tuple(found)
-
-    def _common(self, cohort: Sequence[int], clients: Clients) -> int:
-        counts = [self.planned(j, clients) for j in cohort]
-        return self.common_of(counts)
 
     def common_of(self, counts: Sequence[int]) -> int:
         """The number of steps that a cohort whose clients plan these takes."""

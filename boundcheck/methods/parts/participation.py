@@ -78,11 +78,7 @@ class Drawing:
     @property
     def largest(self) -> int:
         """The size of the largest possible cohort."""
-        if self.kind in ("uniform", "replacement"):
-            return self.size
-        if self.kind == "independent":
-            return sum(1 for p in self.probabilities if p > 0)
-        return max(len(s) for s in self.subsets)
+        return max(len(s) for s in self.subsets) if self.kind == "subsets" else len(self.example())
 
     def example(self) -> tuple[int, ...]:
         """One cohort with a positive probability."""
