@@ -136,6 +136,12 @@ def whole_numbers(values: Any, name: str) -> tuple[int, ...]:
     return tuple(whole(v, name, wrong) for v in values)
 
 
+def whole_steps(value: Any, name: str) -> parts.LocalWork:
+    """Steps with the whole gradient: their number, or a list with one for each client. Raises BadInput."""
+    own = tuple(count(v, name) for v in value) if is_list(value) else None
+    return parts.GradientSteps(count(value, name)) if own is None else parts.OwnSteps(own)
+
+
 def cohorts_from(values: Any, name: str) -> tuple[tuple[int, ...], ...]:
     """A list of lists of client numbers. Raises BadInput."""
     if not is_list(values) or not all(is_list(s) for s in values):
@@ -275,6 +281,9 @@ ELL = ETA0.but(name="ell", sentence="ell log(T)/T is the step size", into="sched
 HORIZON = PER_CYCLE.but(name="T", sentence="rounds of ell log(T)/T", into="schedule.T")
 
 K = Parameter("K", "local steps", COUNT, count, unit="steps")
+STEPS = Parameter(
+    "steps", "local steps with the whole gradient", f"{COUNT}, or one a client", whole_steps, "local"
+)  # fmt: skip
 E = Parameter(
     "E", "local epochs", f"{COUNT}, a list with one for each client, or {{low = 2, high = 5}}, drawn at each visit",
     epochs_from, "local.E", 1, "epochs",

@@ -123,7 +123,6 @@ class _Plays:
 
     def __init__(self, method: Method, clients: Clients) -> None:
         self.clients, self._method, self._nodes = clients, method, dict[Any, Vector]()
-        self._known: dict[tuple[int, ...], list[Point]] = {}  # of the method itself, by the rounds carried out
         self._asked, self._alone = False, dict[Any, Any]()
         looked_at = range(min(clients.count, MAX_CLIENTS))
         alike = {method.local.visits(i, (i,), clients): i for i in reversed(looked_at)}
@@ -137,8 +136,8 @@ class _Plays:
         """
         reading = Reading(rule, self.clients, self._method.server.factor, self._method.name)
         reading.check(DIM)
-        times = self._times([rule], ROUNDS)
-        self._known[times] = [*self._carried_out(self._method, reading, self._unlike[:GROUP], times)]
+        for _ in self._carried_out(self._method, reading, self._unlike[:GROUP], self._times([rule], ROUNDS)):
+            continue
         self._asked, many = reading.asked, self.clients.count > MAX_CLIENTS
         if (self._asked and many) or rule.holders("", self.clients, DIM) is not None:
             raise Unsupported("not every client, or not who holds a model, can be looked at.")
@@ -162,10 +161,9 @@ class _Plays:
         both = method.functions or method.rule, found.rule
         times = self._times(both, SHORT if players else ROUNDS)
         chosen = tuple(players) or self._unlike[:GROUP]
-        own = self._known.get(times) if method is self._method and not players else None
         read = [Reading(r, self.clients, m.server.factor, m.name) for m, r in zip((method, found), both, strict=True)]
-        first = self._carried_out(method, read[0], chosen, times) if own is None else iter(own)
-        return zip(first, self._carried_out(found, read[1], chosen, times), strict=True)
+        first, other = (self._carried_out(m, r, chosen, times) for m, r in zip((method, found), read, strict=True))
+        return zip(first, other, strict=True)
 
     def _times(self, rules: Sequence[Rule], rounds: int) -> tuple[int, ...]:
         """The rounds that are carried out."""
@@ -266,8 +264,6 @@ class _Plays:
         if not {i for seen in found for i in seen} >= set(players):
             raise Unsupported("a client that is followed is in no cohort that is looked at.")
         return list(found.values())
-
-    # --- vectors --------------------------------------------------------------------------------------------------
 
     def _node(self, *what: Any) -> Vector:
         key = tuple(frozenset(v.terms.items()) if isinstance(v, Vector) else v for v in what)

@@ -26,7 +26,6 @@ from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import matrix
 from boundcheck.core.numbers import format_short, round_up
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods import answers
 from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, everyone, known_rounds
 from boundcheck.setting.local_work import certain_visits
 from boundcheck.setting.makers import Makers, exact, make_exact
@@ -110,7 +109,8 @@ def general(method: Method, clients: Clients, sampled: sampling.SamplingConstant
     where they are known. Raises Unsupported or BadInput where that is too much.
     """
     aggregation, n = method.aggregation, clients.count
-    if not method.is_plain or not answers.has_weights(aggregation) or n > MAX_CLIENTS:
+    # FedShuffleGen's coefficients are weights of the clients over normalisers
+    if not method.is_plain or getattr(aggregation, "weights", None) is None or n > MAX_CLIENTS:
         return None
     visits = certain_visits(method, clients)
     if visits is None or not all(map(_goes_through, visits, clients.sizes)):

@@ -15,7 +15,6 @@ from boundcheck.methods.parts import (
     Average,
     Full,
     GradientSteps,
-    LocalWork,
     OwnSteps,
     ServerStep,
     StochasticSteps,
@@ -71,12 +70,6 @@ class Mime(Rule):
         return {"x": x, "m": (1 - self.beta) * at.collected["c"] + self.beta * at.server["m"]}
 
 
-def _steps(value: Any, name: str) -> LocalWork:
-    if p.is_list(value):
-        return OwnSteps(tuple(p.count(v, name) for v in value))
-    return GradientSteps(p.count(value, name))
-
-
 def _drawn(K: int, batch: int | None) -> Mapping[str, Any]:
     return {"local": GradientSteps(K) if batch is None else StochasticSteps(K, batch)}
 
@@ -95,7 +88,7 @@ KINDS = {
             "Algorithm 1, without sparsification",
         ),
         Form(Full, AnyOf(GradientSteps, OwnSteps), functions=FedLin()),
-        (p.ETA, p.Parameter("steps", "tau_i, local steps", f"{p.COUNT}, or one a client", _steps, "local")),
+        (p.ETA, p.STEPS.but(sentence="tau_i, local steps")),
     ),
     "mime": kind(
         """Mime with SGD, or SGD with momentum, as the server's optimizer.

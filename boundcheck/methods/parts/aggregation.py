@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol
 
 from boundcheck.core.numbers import format_short
@@ -13,8 +13,8 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import EpochRange, Epochs, LocalWork
 from boundcheck.methods.parts.participation import (
-    Drawing,
     Participation,
+    cohort_sizes,
     first_repeated,
     inclusion,
     only_cohort,
@@ -33,20 +33,10 @@ class AggregationContext:
     local: LocalWork
 
     @cached_property
-    def _shares(self) -> dict[int, Fraction]:
-        return {}
-
-    @cached_property
-    def _drawing(self) -> Drawing | None:
-        return self.participation.drawing(self.clients)
-
-    def inclusion(self, i: int) -> Fraction:
-        """p_i."""
-        if self._drawing is not None:
-            return self._drawing.inclusion(i)
-        if i not in self._shares:
-            self._shares[i] = inclusion(self.participation, i, self.clients)
-        return self._shares[i]
+    def inclusion(self) -> Callable[[int], Fraction]:
+        """i -> p_i."""
+        drawing = self.participation.drawing(self.clients)
+        return cache(lambda i: inclusion(self.participation, i, self.clients)) if drawing is None else drawing.inclusion
 
 
 class Aggregation(Protocol):
@@ -141,9 +131,8 @@ class _ByCohort:
 
     def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
         cohort = only_cohort(setting.participation, setting.clients)
-        return (
-            None if cohort is None else dict(zip(cohort, self.coefficients(cohort, setting), strict=True)).__getitem__
-        )
+        own = None if cohort is None else dict(zip(cohort, self.coefficients(cohort, setting), strict=True))
+        return None if own is None else own.__getitem__
 
 
 @dataclass(frozen=True)
@@ -160,8 +149,7 @@ class Average:
             sizes = {len(cohort) for _, cohort in pattern_law(part, clients)}
             sizes |= {len(part.fixed(t, clients) or ()) for t in range(first_repeated(part, clients))}
         else:
-            known = drawing.kind in ("uniform", "replacement")
-            sizes = {drawing.size} if known else {len(s) for s in drawing.subsets}
+            sizes = cohort_sizes(setting.participation, setting.clients)
         sizes.discard(0)  # nobody has a coefficient in an empty round
         if len(sizes) != 1:
             return None

@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 
+Law = Sequence[tuple[Fraction, tuple[int, ...]]]  # cohorts with their probabilities
 MAX_PATTERN = 20_000  # rounds of a period that are gone through
 
 
@@ -156,9 +157,7 @@ def _pattern(participation: Participation, clients: Clients) -> range:
     return range(first, first + participation.period(clients))
 
 
-def pattern_law(
-    participation: Participation, clients: Clients, most: int = MAX_PATTERN
-) -> list[tuple[Fraction, tuple[int, ...]]]:
+def pattern_law(participation: Participation, clients: Clients, most: int = MAX_PATTERN) -> Law:
     """The cohorts of one period of a fixed pattern, empty ones too, each with its share of the rounds.
 
     Raises Unsupported for a period of more than `most` rounds, unless the participation knows its law by formula.
@@ -205,9 +204,7 @@ def everyone(participation: Participation, clients: Clients) -> bool:
     return len(only_cohort(participation, clients) or ()) == clients.count
 
 
-def cohort_law(
-    participation: Participation, clients: Clients, most: int
-) -> Sequence[tuple[Fraction, tuple[int, ...]]] | None:
+def cohort_law(participation: Participation, clients: Clients, most: int) -> Law | None:
     """Every cohort with its probability; None where rounds are not alike.
 
     Raises Unsupported for more than `most` cohorts.
@@ -230,6 +227,12 @@ def cohort_sizes(participation: Participation, clients: Clients) -> set[int]:
     if drawing.kind == "independent":
         return set(range(sum(p == 1 for p in drawing.probabilities), drawing.largest + 1))
     return {drawing.size}
+
+
+def _check_sets(cohorts: Sequence[tuple[int, ...]], n: int) -> None:
+    for cohort in cohorts:
+        if len(set(cohort)) != len(cohort) or any(not 0 <= i < n for i in cohort):
+            raise BadInput(f"{list(cohort)} is no set of clients out of 0 to {n - 1}.")
 
 
 class _Random:
@@ -306,11 +309,6 @@ class Pattern:
         if not self.cohorts:
             raise BadInput("a pattern of cohorts needs at least one round.")
 
-    def _check(self, n: int) -> None:
-        for cohort in (*self.lead, *self.cohorts):
-            if len(set(cohort)) != len(cohort) or any(not 0 <= i < n for i in cohort):
-                raise BadInput(f"{list(cohort)} is no set of clients out of 0 to {n - 1}.")
-
     def period(self, clients: Clients) -> int:
         return len(self.cohorts)
 
@@ -323,7 +321,7 @@ class Pattern:
         return self.cohorts[(round_index - len(self.lead)) % len(self.cohorts)]
 
     def drawing(self, clients: Clients) -> Drawing | None:
-        self._check(clients.count)
+        _check_sets((*self.lead, *self.cohorts), clients.count)
         return None
 
 
@@ -424,13 +422,10 @@ class Subsets(_Random):
             raise BadInput("the probabilities of the sets of clients must be at least 0 and sum to 1.")
 
     def drawing(self, clients: Clients) -> Drawing | None:
-        cohorts: list[tuple[int, ...]] = []
-        for s in self.subsets:
-            if len(set(s)) != len(s) or any(not 0 <= i < clients.count for i in s):
-                raise BadInput(f"{list(s)} is no set of clients out of 0 to {clients.count - 1}.")
-            cohorts.append(tuple(sorted(s)))
+        _check_sets(self.subsets, clients.count)
+        cohorts = tuple(tuple(sorted(s)) for s in self.subsets)
         drawn = {i for s, p in zip(cohorts, self.probabilities, strict=True) if p > 0 for i in s}
         missing = sorted(set(range(clients.count)) - drawn)
         if missing:
             raise BadInput(f"client {missing[0]} never takes part; every client needs a positive probability.")
-        return Drawing("subsets", clients.count, probabilities=self.probabilities, subsets=tuple(cohorts))
+        return Drawing("subsets", clients.count, probabilities=self.probabilities, subsets=cohorts)

@@ -50,9 +50,7 @@ class _Fixed:
 class _Changing(_Fixed):
     """Step sizes of several values, of which no single number is a parameter; every round may have one of its own."""
 
-    @property
-    def rounds_per_cycle(self) -> int:
-        return 1
+    rounds_per_cycle = 1
 
     def parameters(self) -> dict[str, Fraction]:
         return {}

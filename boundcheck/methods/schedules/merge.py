@@ -20,8 +20,6 @@ from boundcheck.methods.schedules.timetable import Timetable, check_size
 
 Ints = NDArray[Any]  # int64 or Python integers
 SAFE = 1 << 61
-
-
 MAX_MULTIPLE = 10**200  # of the common unit of all times; their sums are doubles
 
 
