@@ -100,18 +100,26 @@ def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...
     or on their weights (gradient descent is also FedAvg with one step where all clients have one weight), and so are
     those of functions of a user's own that do the same as shipped parts.
     """
+    return _named(method if clients is None else in_shipped_parts(method, clients), clients)
+
+
+def _named(method: Method, clients: Clients | None) -> tuple[str, ...]:
     same = _alike(method, clients)
     return tuple(name for name, kind in _all().items() if any(kind.contains(m, clients) for m in same))
 
 
 def in_shipped_parts(method: Method, clients: Clients) -> Method:
-    """The method in shipped parts, if these do what functions of a user's own do (`recognition`); else the method."""
-    return recognition.in_shipped_parts(method, clients, [kind.form for kind in _all().values()])
+    """The method in shipped parts, if these do what functions of a user's own do (`recognition`); else the method.
+
+    Of several ways to write it in such parts, one that is an instance of the most kinds.
+    """
+    found = recognition.in_shipped_parts(method, clients, [kind.form for kind in _all().values()])
+    return max(found, key=lambda m: len(_named(m, clients)), default=method)
 
 
 def _alike(method: Method, clients: Clients | None) -> list[Method]:
     """The composition, and others that are the same method with these clients."""
-    same = [method if clients is None else in_shipped_parts(method, clients)]
+    same = [method]
     if clients is not None and method.participation == Uniform(clients.count):
         same.append(replace(method, participation=Full()))
     if clients is not None and method.aggregation in (Average(), SumOne()) and clients.one_weight:
@@ -122,8 +130,9 @@ def _alike(method: Method, clients: Clients | None) -> list[Method]:
 def chosen_parameters(method: Method, clients: Clients) -> dict[str, tuple[str, ...]]:
     """Kind -> its parameters to which a composition gives another value than their default (`chosen.chosen`)."""
     found: dict[str, tuple[str, ...]] = {}
+    same = _alike(in_shipped_parts(method, clients), clients)
     for name, kind in _all().items():
-        own = [chosen(kind, m, clients) for m in _alike(method, clients) if kind.contains(m, clients)]
+        own = [chosen(kind, m, clients) for m in same if kind.contains(m, clients)]
         found |= {name: min(own, key=len)} if own else {}
     return found
 

@@ -40,21 +40,18 @@ _Sums = dict[str, Vector]
 _TRIED = Fraction(1, 3), Fraction(1, 7)  # values of an open number
 
 
-def in_shipped_parts(method: Method, clients: Clients, forms: Iterable[Form]) -> Method:
-    """The method in parts of the forms that do what its own functions do; the method itself where there are none."""
+def in_shipped_parts(method: Method, clients: Clients, forms: Iterable[Form]) -> Iterator[Method]:
+    """The ways to write a method in parts of the forms in place of functions of a user's own."""
     rule = method.functions
     if rule is None or not is_own(rule) or (clients.count > MAX_CLIENTS and rule.kept_by_clients):
-        return method
+        return
     plays = _Plays(method, clients)
     try:
-        plays.read(rule)
+        plays.read(method.rule)
     except (BoundcheckError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        return method  # the run itself says what is wrong
+        return  # the run itself says what is wrong
     for role, part in _candidates(forms):
-        for found in _made(method, role, part, rule, plays):
-            if plays.agree(method, found):
-                return found
-    return method
+        yield from (found for found in _made(method, role, part, rule, plays) if plays.agree(method, found))
 
 
 def _candidates(forms: Iterable[Form]) -> list[tuple[str, Any]]:
@@ -72,7 +69,8 @@ def _made(method: Method, role: str, part: Any, rule: Rule, plays: _Plays) -> It
     """The method with instances of the part in place of its functions."""
     plain = replace(method, functions=None)
     if part is None or isinstance(part, Rule):
-        yield plain if part is None else replace(plain, **{role: part})
+        with suppress(BoundcheckError):  # parts that do not go together
+            yield plain if part is None else replace(plain, **{role: part})
         return
     kind, given = (part.type, part.given) if isinstance(part, Part) else (part, {})
     hints, number, choices = get_type_hints(kind), None, dict[str, Sequence[Any]]()

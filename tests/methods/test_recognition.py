@@ -6,7 +6,7 @@ The two runs are also compared as fractions, which knows nothing of how a method
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -17,11 +17,12 @@ from boundcheck.engines.exact import run_exact
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import ControlVariates, Correction, Momentum, ReferencePoint
+from boundcheck.methods.parts import Correction, Momentum, ReferencePoint
 from boundcheck.methods.round import PLAIN, At, Rule, Sent
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting.setting import Setting
+from tests.oracle import options
 
 F = Fraction
 PUSH = F(9, 10)
@@ -194,20 +195,27 @@ def test_a_number_is_found_and_reported() -> None:
     assert setting.described.server_momentum is not None
 
 
-def test_saga_and_svrg_are_found_whatever_the_period() -> None:
-    class OwnVariates(ControlVariates):
-        """As above."""
+def renamed(rule: Rule) -> Rule:
+    """The same functions as those of a class from outside boundcheck."""
+    own: Any = type("Own", (type(rule),), {"__module__": __name__})
+    return own(**{f.name: getattr(rule, f.name) for f in fields(rule)})  # pyright: ignore[reportArgumentType]
 
-    spec = {"kind": "saga", "eta": "1/5"}
-    assert algorithms(with_functions(spec, OwnVariates(update="gradient", start="gradient")), Clients.alike(3)) == (
-        algorithms(build(spec), Clients.alike(3))
-    )
-    for inner in (5, 100):
-        control = build({"kind": "svrg", "eta": "1/5", "inner": inner}).control
-        assert control is not None
-        own: Any = type("Own", (type(control),), {"__module__": __name__})
-        given = with_functions({"kind": "svrg", "eta": "1/5", "inner": inner}, own(inner=inner))
-        assert algorithms(given, Clients.alike(3)) == ("svrg",)
+
+@pytest.mark.parametrize("kind", [row for row, found in options.rows().items() if row == found["spec"]["kind"]])
+def test_every_kind_is_recognised_under_another_name(kind: str) -> None:
+    method = options.method_of(options.rows()[kind]["spec"])
+    clients = clients_of(options.problem_of(kind, "own"))
+    own = replace(method, functions=renamed(method.rule), **dict.fromkeys(ROLES))
+    assert set(algorithms(own, clients)) >= set(algorithms(method, clients))
+
+
+def test_a_long_period_is_gone_through_where_its_numbers_change() -> None:
+    spec = {"kind": "svrg", "eta": "1/5", "inner": 100}
+    rule = build(spec).rule
+    assert algorithms(with_functions(spec, renamed(rule)), Clients.alike(3)) == ("svrg",)
+    early = ReferencePoint(inner=99)
+    assert algorithms(with_functions(spec, renamed(early)), Clients.alike(3)) == ("svrg",)  # another number of steps
+    assert Setting(with_functions(spec, renamed(early)), problem(WHOLE)).parameters["method/inner"] == 99
 
 
 def test_the_law_of_what_a_round_draws_counts() -> None:
