@@ -129,9 +129,6 @@ def _value(value: Any, kind: str, what: str) -> Any:
     return value
 
 
-# --- what a part must answer ----------------------------------------------------------------------------------------
-
-
 def check_answers(parts: Mapping[str, Any], clients: Clients, rounds: int = FIRST) -> None:
     """Raises BadInput for the first answer of a plug-in's part that its protocol does not allow, on these clients.
 

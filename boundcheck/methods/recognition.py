@@ -127,11 +127,7 @@ class _Plays:
         self._unlike = tuple(dict.fromkeys([*alike.values(), *looked_at[:GROUP]]))  # of different work, a few at least
 
     def read(self, rule: Rule) -> None:
-        """Carries out the user's functions.
-
-        Raises BadInput for numbers that do not repeat as declared, Unsupported where a function asks for a client's
-        number and there are too many clients to look at each.
-        """
+        """Carries out the user's functions. Raises Unsupported where not every client can be looked at."""
         reading = Reading(rule, self.clients, self._method.server.factor, self._method.name)
         reading.check(DIM)
         for _ in self._carried_out(self._method, reading, self._unlike[:GROUP], self._times([rule], ROUNDS)):
