@@ -17,7 +17,7 @@ from boundcheck.engines.exact import run_exact
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Correction, Momentum, ReferencePoint
+from boundcheck.methods.parts import ReferencePoint
 from boundcheck.methods.round import PLAIN, At, Rule, Sent
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
@@ -125,14 +125,6 @@ class Received(Rule):
         return {"model": at.server["x"]}
 
 
-class OwnMomentum(Momentum):
-    """A part under another name, whose functions alone tell what it is."""
-
-
-class OwnCorrection(Correction):
-    """Likewise."""
-
-
 class Restarted(Velocity):
     """Reads more of a vector than its coefficients."""
 
@@ -141,7 +133,6 @@ class Restarted(Velocity):
 
 
 SCAFFOLD = {"kind": "scaffold", "K": 2, "eta_l": "1/5", "eta_g": "1/2", "participation": {"kind": "uniform", "size": 2}}
-FEDDANE = {"kind": "feddane", "mu": 1, "K": 2}
 PUSHED = {"eta": "1/8", "momentum_g": "9/10"}
 # Name -> a specification, functions that do the same, and some that do not
 CASES: Mapping[str, tuple[Mapping[str, Any], Rule, Sequence[Rule]]] = {
@@ -151,15 +142,6 @@ CASES: Mapping[str, tuple[Mapping[str, Any], Rule, Sequence[Rule]]] = {
     "nesterov": ({"kind": "nesterov", **PUSHED, "momentum_g": "1/2"}, Ahead(), [Ahead(-1)]),
     "scaffold": (SCAFFOLD, Variates(), [Variates(-1), Variates(odd=2), Variates(odd=0)]),
     "fedavg_async": ({"kind": "fedavg_async", "K": 2, "eta_l": "1/5", "times": [1, 2, 3]}, Received(), [Differences()]),
-    "fedshuffle_mvr": (
-        {"kind": "fedshuffle_mvr", "eta_l": "1/5", "a": "1/10", "warm_up": 3},
-        OwnMomentum(F(1, 10), True, "sampled", 3),
-        [OwnMomentum(F(1, 10), False, "sampled", 3), OwnMomentum(F(1, 10), True, "gradient")],
-    ),
-    "feddane": (
-        FEDDANE, OwnCorrection(build(FEDDANE).participation),
-        [OwnCorrection(build(FEDDANE).participation, factor=F(1, 2)), OwnCorrection(pipelined=True)],
-    ),
 }  # fmt: skip
 ROLES = ("momentum", "server_momentum", "correction", "control", "exchange")
 
@@ -207,6 +189,23 @@ def test_every_kind_is_recognised_under_another_name(kind: str) -> None:
     clients = clients_of(options.problem_of(kind, "own"))
     own = replace(method, functions=renamed(method.rule), **dict.fromkeys(ROLES))
     assert set(algorithms(own, clients)) >= set(algorithms(method, clients))
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        ("fedshuffle_mvr", {"variance_reduced": False}),
+        ("fedshuffle_mvr", {"start": "gradient", "warm_up": 0}),
+        ("feddane", {"factor": F(1, 2)}),
+        ("feddane", {"participation": None, "pipelined": True}),
+        ("saga", {"start": "zero"}),
+    ],
+)
+def test_one_field_changed_is_not_the_kind(kind: str, changed: Mapping[str, Any]) -> None:
+    method = options.method_of(options.rows()[kind]["spec"])
+    rule: Any = method.rule
+    own = replace(method, functions=renamed(replace(rule, **changed)), **dict.fromkeys(ROLES))
+    assert kind not in algorithms(own, clients_of(options.problem_of(kind, "own")))
 
 
 def test_a_long_period_is_gone_through_where_its_numbers_change() -> None:
