@@ -23,7 +23,7 @@ from boundcheck.methods.formal import ZERO, Atom, Gradient, Minimiser, Vector
 from boundcheck.methods.formal import Part as Coordinates
 from boundcheck.methods.kind import MAX_CLIENTS, AnyOf, Form, Part, is_open
 from boundcheck.methods.method import Method
-from boundcheck.methods.own_parts import is_own, some_cohorts
+from boundcheck.methods.own_parts import MOST, is_own, some_cohorts
 from boundcheck.methods.parts import Visit
 from boundcheck.methods.reading import Reading, lengths
 from boundcheck.methods.round import PLAIN, Rule, Sent
@@ -33,10 +33,8 @@ GROUP = 3  # clients that are followed at a time
 ROUNDS, SHORT = 8, 3  # that are carried out for the first group and for every other one
 FAR = (23, 57, 131, 303, 997)  # further ones where numbers do not repeat
 STEPS = 4  # local steps that are carried out at most; the functions see how many there are
-MOST = 4096  # cohorts that are gone through
 Point = tuple[tuple[Fraction, ...], Vector]  # the probabilities of what a round draws, and where the server is after it
 Env = Mapping[str, Mapping[str, Vector]]  # place of an atom -> its name -> its value
-_Sums = dict[str, Vector]
 _TRIED = Fraction(1, 3), Fraction(1, 7)  # values of an open number
 
 
@@ -182,13 +180,8 @@ class _Plays:
         for n, t in enumerate(times):
             law, pick = rule.drawn(t), n if n < len(worked) else order.randrange(len(worked))
             number = {**rule.numbers(t, DIM), **law[order.randrange(len(law))][1]}
-            cohort, env, sums, total, after = (
-                worked[pick],
-                {**start, "server": server},
-                _Sums(),
-                _Sums(),
-                dict[int, Any](),
-            )
+            cohort, env, after = worked[pick], {**start, "server": server}, dict[int, Any]()
+            sums, total = dict[str, Vector](), dict[str, Vector]()
             gathered = collected[(pick + 1) % len(collected)] if apart else cohort
             for i in (i for i in players if rule.collecting is not None and i in gathered):
                 self._add(sums, method, reading.collect(i, number), {**env, "client": kept[i]}, i, gathered)
@@ -225,8 +218,8 @@ class _Plays:
         return dict(zip(reading.rule.local, own, strict=True)), length, begin[0]
 
     def _add(
-        self, sums: _Sums, method: Method, sent: Mapping[str, Sent], env: Env, i: int, cohort: tuple[int, ...],
-        weight: Fraction = Fraction(1),
+        self, sums: dict[str, Vector], method: Method, sent: Mapping[str, Sent], env: Env, i: int,
+        cohort: tuple[int, ...], weight: Fraction = Fraction(1),
     ) -> None:  # fmt: skip
         """Adds what a client of a cohort sends, as often as it is in it. weight: of its visit."""
         context = method.context(self.clients)

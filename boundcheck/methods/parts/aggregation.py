@@ -32,9 +32,12 @@ class AggregationContext:
     participation: Participation
     local: LocalWork
 
+    def inclusion(self, i: int) -> Fraction:
+        """p_i."""
+        return self._inclusion(i)
+
     @cached_property
-    def inclusion(self) -> Callable[[int], Fraction]:
-        """i -> p_i."""
+    def _inclusion(self) -> Callable[[int], Fraction]:
         drawing = self.participation.drawing(self.clients)
         return cache(lambda i: inclusion(self.participation, i, self.clients)) if drawing is None else drawing.inclusion
 
