@@ -161,7 +161,7 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
         chosen=setting.chosen,
         rounded_steps=not setting.method.exact_steps(),
         step_sizes=setting.step_sizes,
-        momentum=setting.method.server_momentum,
+        momentum=setting.described.server_momentum,
         rarest=rarest_choice(setting.method, clients) if drawn else None,
         envelopes=certified_envelopes(setting.method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
     )

@@ -76,7 +76,7 @@ class Parameters:
     @staticmethod
     def of_setting(setting: Setting) -> Parameters:
         """Those of the method of a setting."""
-        return Parameters(setting.step_sizes, setting.method.server_momentum, setting.parameters, setting.chosen)
+        return Parameters(setting.step_sizes, setting.described.server_momentum, setting.parameters, setting.chosen)
 
     def number(self, statement: Statement, name: str) -> Fraction | None:
         """The parameter of the statement's kind with this name, as users write it; None where it is no one number."""

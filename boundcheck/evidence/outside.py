@@ -132,7 +132,7 @@ def describe_outside(curve: Curve, claimed: Statement, problem: Problem | None, 
         chosen=setting.chosen,
         rounded_steps=not setting.method.exact_steps(),
         step_sizes=setting.step_sizes,
-        momentum=setting.method.server_momentum,
+        momentum=setting.described.server_momentum,
         rarest=rarest_choice(setting.method, setting.clients) if random and curve.samples else None,
         info={**info, **({} if random else {"deterministic": True})},
     )

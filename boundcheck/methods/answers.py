@@ -27,11 +27,6 @@ def starts_stale(exchange: Any) -> bool:
     return bool(getattr(exchange, "starts_stale", False))
 
 
-def has_weights(aggregation: Any) -> bool:
-    """Whether the coefficients are weights of the clients over normalisers, wtilde_i/q_i^S (FedShuffleGen)."""
-    return getattr(aggregation, "weights", None) is not None
-
-
 def expression(schedule: Any) -> Expression | None:
     """The text in r and t that gives the step sizes, read; None for step sizes given otherwise."""
     return getattr(schedule, "expression", None)

@@ -16,6 +16,7 @@ from typing import Any
 import boundcheck.methods.kinds
 from boundcheck.core import offered, plugins
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods import recognition
 from boundcheck.methods.chosen import chosen
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.kind import Kind
@@ -123,10 +124,24 @@ def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...
 
     None with a `ClientOptimizer`: what is said of these kinds is said of plain local steps. clients: with them a kind
     is found whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers)
-    or on their weights (gradient descent is also FedAvg with one step where all clients have one weight).
+    or on their weights (gradient descent is also FedAvg with one step where all clients have one weight), and so are
+    those of functions of a user's own that do the same as shipped parts.
     """
+    return _named(method if clients is None else in_shipped_parts(method, clients), clients)
+
+
+def _named(method: Method, clients: Clients | None) -> tuple[str, ...]:
     same = _alike(method, clients)
     return tuple(name for name, kind in _all().items() if any(kind.contains(m, clients) for m in same))
+
+
+def in_shipped_parts(method: Method, clients: Clients) -> Method:
+    """The method in shipped parts, if these do what functions of a user's own do (`recognition`); else the method.
+
+    Of several ways to write it in such parts, one that is an instance of the most kinds.
+    """
+    found = recognition.in_shipped_parts(method, clients, [kind.form for kind in _all().values()])
+    return max(found, key=lambda m: len(_named(m, clients)), default=method)
 
 
 def _alike(method: Method, clients: Clients | None) -> list[Method]:
@@ -142,8 +157,9 @@ def _alike(method: Method, clients: Clients | None) -> list[Method]:
 def chosen_parameters(method: Method, clients: Clients) -> dict[str, tuple[str, ...]]:
     """Kind -> its parameters to which a composition gives another value than their default (`chosen.chosen`)."""
     found: dict[str, tuple[str, ...]] = {}
+    same = _alike(in_shipped_parts(method, clients), clients)
     for name, kind in _all().items():
-        own = [chosen(kind, m, clients) for m in _alike(method, clients) if kind.contains(m, clients)]
+        own = [chosen(kind, m, clients) for m in same if kind.contains(m, clients)]
         found |= {name: min(own, key=len)} if own else {}
     return found
 

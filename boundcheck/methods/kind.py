@@ -57,7 +57,7 @@ class Part:
 def make(pattern: Any, values: Mapping[str, Any]) -> Any:
     """The part with these values of its fields; the other fields have the value that the pattern fixes."""
     if isinstance(pattern, Part):
-        fixed = {name: wanted for name, wanted in pattern.given.items() if not _is_open(wanted)}
+        fixed = {name: wanted for name, wanted in pattern.given.items() if not is_open(wanted)}
         return pattern.type(**{**fixed, **values})
     return pattern(**values) if isinstance(pattern, type) else values
 
@@ -77,7 +77,8 @@ def fits(value: Any, pattern: Any) -> bool:
     return bool(pattern(value)) if callable(pattern) else value == pattern
 
 
-def _is_open(pattern: Any) -> bool:
+def is_open(pattern: Any) -> bool:
+    """Whether several values fit a pattern."""
     return isinstance(pattern, AnyOf | Part) or callable(pattern)
 
 
@@ -121,7 +122,7 @@ class Form:
         for part, pattern in self._patterns().items():
             value = given.get(part, {} if isinstance(pattern, Part | type) else pattern)
             parts[part] = make(pattern, value) if isinstance(value, Mapping) else value
-            assert part in given or not _is_open(parts[part]), f"the kind '{name}' leaves its {part} open"
+            assert part in given or not is_open(parts[part]), f"the kind '{name}' leaves its {part} open"
         return Method(given.get("name", name), **parts)
 
 

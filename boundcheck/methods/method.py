@@ -51,6 +51,10 @@ _APART: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("correction", ("momentum",), "the exact engine has no correction beside a momentum ({name})."),
     ("functions", _OTHERS, "{name} says with functions of its own what a round does, and has no further part for it."),
 )  # fmt: skip
+_NOT_WITH_CONTROL = {
+    "momentum": "a momentum", "correction": "a gradient correction", "exchange": "models that clients keep",
+    "client_optimizer": "local steps that are not plain", "server_momentum": "a momentum of the server's step",
+}  # fmt: skip
 _STALE = (
     "{name} has a momentum or a correction, which the exact engine does not combine with clients that work on older "
     "points."
@@ -103,31 +107,21 @@ class Method:
             check_rule(self.aggregation.weights, self.local)
         if self.control is not None:
             self._check_control()
-        if self.weighs_visits and (
-            self.correction is not None or self.exchange is not None or self.control is not None
-        ):
+        further = any(part is not None for part in (self.correction, self.exchange, self.control))
+        if self.weighs_visits and further:
             raise BadInput(f"{self.name}: differences divided by drawn numbers of steps go with no further part.")
-        if self.steps_together and (
-            self.correction is not None or self.exchange is not None or self.control is not None
-        ):
+        if self.steps_together and further:
             raise BadInput(f"{self.name}: a common number of steps that is drawn goes with no further part.")
         if self.by_iteration and (self.momentum is not None or self.control is not None):
             what = "a momentum in local steps" if self.control is None else "control variates"
             raise BadInput(f"{self.name}: a step size that changes within a round does not go with {what}.")
 
     def _check_control(self) -> None:
-        others = (
-            (self.momentum is not None, "a momentum"),
-            (self.correction is not None, "a gradient correction"),
-            (self.exchange is not None, "models that clients keep"),
-            (self.client_optimizer is not None, "local steps that are not plain"),
-            (self.server_momentum is not None, "a momentum of the server's step"),
-            (isinstance(self.local, ExactSolve | Proximal), "proximal local work"),
-            (isinstance(self.participation, WithReplacement), "clients drawn with replacement"),
-        )
-        for there, what in others:
-            if there:
-                raise BadInput(f"the control variates of {self.name} do not go with {what}.")
+        there = [what for role, what in _NOT_WITH_CONTROL.items() if getattr(self, role) is not None]
+        there += ["proximal local work"] * isinstance(self.local, ExactSolve | Proximal)
+        there += ["clients drawn with replacement"] * isinstance(self.participation, WithReplacement)
+        if there:
+            raise BadInput(f"the control variates of {self.name} do not go with {there[0]}.")
 
     @property
     def parts(self) -> dict[str, Any]:

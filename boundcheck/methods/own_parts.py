@@ -20,7 +20,7 @@ from boundcheck.errors import BadInput, BoundcheckError, Unsupported, shown
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.aggregation import AggregationContext
 from boundcheck.methods.parts.local import GradientSteps, LocalWork, Sampling, Visit
-from boundcheck.methods.parts.participation import Drawing, Full, Participation, first_repeated
+from boundcheck.methods.parts.participation import Drawing, Full, Participation, first_repeated, known_rounds
 
 # The open roles, and the methods by which a part of each is recognised.
 ROLES: Mapping[str, tuple[str, ...]] = {
@@ -129,9 +129,6 @@ def _value(value: Any, kind: str, what: str) -> Any:
     return value
 
 
-# --- what a part must answer ----------------------------------------------------------------------------------------
-
-
 def check_answers(parts: Mapping[str, Any], clients: Clients, rounds: int = FIRST) -> None:
     """Raises BadInput for the first answer of a plug-in's part that its protocol does not allow, on these clients.
 
@@ -179,15 +176,13 @@ def objections(
     rounds: how many the run has.
     """
     rounds = min(max(rounds, FIRST), most(clients))
-    if role == "local":
-        yield from _local(part, clients)
+    participation, local = others.get("participation") or Full(), others.get("local") or GradientSteps(1)
+    if role in ("participation", "schedule"):
+        yield from (_participation if role == "participation" else _schedule)(part, clients, rounds)
         return
-    check = {"participation": _participation, "schedule": _schedule}.get(role)
-    if check is not None:
-        yield from check(part, clients, rounds)
-        return
-    participation = others.get("participation") or Full()
-    yield from _aggregation(part, clients, participation, others.get("local") or GradientSteps(1))
+    why = _local(part, clients) if role == "local" else _aggregation(part, clients, participation, local)
+    if why is not None:
+        yield why
 
 
 def _exact(value: Any) -> bool:
@@ -199,8 +194,8 @@ def some_cohorts(participation: Participation, clients: Clients) -> list[tuple[i
     drawing = participation.drawing(clients)
     if drawing is not None:
         return [s for _, s in drawing.support(MOST)] if drawing.count() <= MOST else [drawing.example()]
-    rounds = first_repeated(participation, clients) + participation.period(clients)
-    return list(dict.fromkeys(participation.fixed(t, clients) or () for t in range(min(rounds, most(clients)))))
+    rounds = min(known_rounds(participation, clients), most(clients))
+    return list(dict.fromkeys(participation.fixed(t, clients) or () for t in range(rounds)))
 
 
 def _participation(part: Any, clients: Clients, rounds: int) -> Iterator[Objection]:
@@ -272,35 +267,29 @@ def _law(drawing: Any, n: int) -> Iterator[Objection]:
                 return
 
 
-def _local(part: Any, clients: Clients) -> Iterator[Objection]:
+def _local(part: Any, clients: Clients) -> Objection | None:
     everyone = tuple(range(clients.count))
     for i in everyone[: most(clients)]:
         alone, among = part.visits(i, (i,), clients), part.visits(i, everyone, clients)
-        for drawn in (alone, among):
-            why = _visits_objection(i, drawn)
-            if why is not None:
-                yield why
-                return
+        why = _visits_objection(i, alone) or _visits_objection(i, among)
+        if why is not None:
+            return why
         if part.visits(i, everyone, clients) != among:
-            yield "the same answer twice", f"visits({i}) differ between two calls"
-            return
+            return "the same answer twice", f"visits({i}) differ between two calls"
         if not part.by_cohort and alone != among:
-            yield "by_cohort", f"by_cohort is False, and client {i} does something else alone than among all"
-            return
+            return "by_cohort", f"by_cohort is False, and client {i} does something else alone than among all"
         draws = len(among) > 1 or any(
             v.sampling in ("reshuffled", "replacement") and v.steps and clients.sizes[i] > 1 for _, v in among
         )
         if draws and not part.is_random:
-            yield "is_random", f"is_random is False, and the visit of client {i} draws samples or amounts of work"
-            return
+            return "is_random", f"is_random is False, and the visit of client {i} draws samples or amounts of work"
+    return None
 
 
 def _visits_objection(i: int, drawn: Any) -> Objection | None:
     name = "visits of clients"
-    if not isinstance(drawn, tuple) or not drawn:
-        return name, f"visits({i}) is {shown(repr(drawn))}; it must be a tuple of (probability, Visit)"
-    pairs = cast("tuple[Any, ...]", drawn)
-    if not all(isinstance(pair, tuple) and len(cast("tuple[Any, ...]", pair)) == 2 for pair in pairs):
+    pairs = cast("tuple[Any, ...]", drawn if isinstance(drawn, tuple) else ())
+    if not pairs or not all(isinstance(pair, tuple) and len(cast("tuple[Any, ...]", pair)) == 2 for pair in pairs):
         return name, f"visits({i}) is {shown(repr(drawn))}; it must be a tuple of (probability, Visit)"
     for p, visit in pairs:
         if not _exact(p) or not 0 < p <= 1 or not isinstance(visit, Visit):
@@ -316,26 +305,21 @@ def _visits_objection(i: int, drawn: Any) -> Objection | None:
     return None if total == 1 else ("probabilities sum to 1", f"those of the visits of client {i} sum to {total}")
 
 
-def _aggregation(part: Any, clients: Clients, participation: Participation, local: LocalWork) -> Iterator[Objection]:
+def _aggregation(part: Any, clients: Clients, participation: Participation, local: LocalWork) -> Objection | None:
     context = AggregationContext(clients, participation, local)
     own = part.by_client(context)
     for cohort in some_cohorts(participation, clients)[: most(clients)]:
         if not cohort or not any(clients.weights[i] for i in cohort):
             continue
-        found = part.coefficients(cohort, context)
+        found, name = part.coefficients(cohort, context), "coefficients of a cohort"
         if not isinstance(found, list) or len(cast("list[Any]", found)) != len(cohort):
-            yield (
-                "coefficients of a cohort",
-                f"the coefficients of {cohort} are {shown(repr(found))}; one each is needed",
-            )
-            return
+            return name, f"the coefficients of {cohort} are {shown(repr(found))}; one each is needed"
         if not all(_exact(a) for a in cast("list[Any]", found)):
-            yield "coefficients of a cohort", f"the coefficients of {cohort}, {shown(repr(found))}, are not all exact"
-            return
+            return name, f"the coefficients of {cohort}, {shown(repr(found))}, are not all exact"
         if own is not None and [own(i) for i in cohort] != found:
             alone = [str(own(i)) for i in cohort]
-            yield "by_client", f"by_client gives {alone} to {cohort} and coefficients() {[str(a) for a in found]}"
-            return
+            return "by_client", f"by_client gives {alone} to {cohort} and coefficients() {[str(a) for a in found]}"
+    return None
 
 
 def expected_sum(part: Any, clients: Clients, participation: Participation, local: LocalWork) -> Fraction:

@@ -92,6 +92,12 @@ def fields_of(
     return {key: readers[key](value, key) for key, value in given.items()}
 
 
+def kind_and_fields(given: Any) -> tuple[str, dict[str, Any]]:
+    """The kind that users wrote as a word or in a table such as {kind = "uniform", size = 2}, and the other fields."""
+    table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
+    return str(table.get("kind", "")), {k: v for k, v in table.items() if k != "kind"}
+
+
 def count(value: Any, name: str) -> int:
     """A whole number from 1 to 10^15 (as many rounds as a run may have), or BadInput."""
     number = as_fraction(value, name)
@@ -130,6 +136,12 @@ def whole_numbers(values: Any, name: str) -> tuple[int, ...]:
     return tuple(whole(v, name, wrong) for v in values)
 
 
+def whole_steps(value: Any, name: str) -> parts.LocalWork:
+    """Steps with the whole gradient: their number, or a list with one for each client. Raises BadInput."""
+    own = tuple(count(v, name) for v in value) if is_list(value) else None
+    return parts.GradientSteps(count(value, name)) if own is None else parts.OwnSteps(own)
+
+
 def cohorts_from(values: Any, name: str) -> tuple[tuple[int, ...], ...]:
     """A list of lists of client numbers. Raises BadInput."""
     if not is_list(values) or not all(is_list(s) for s in values):
@@ -150,9 +162,7 @@ def epochs_from(value: Any, name: str = "E") -> int | tuple[int, ...] | parts.Ep
 def participation_from(given: Any, name: str = "participation") -> parts.Participation:
     """`"full"`, `"one_by_weight"`, or a table with the fields of a kind, such as {kind = "uniform", size = 2},
     or the name of a plug-in's part as the kind, with its fields. Raises UnknownName and BadInput."""
-    table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
-    kind = str(table.get("kind", ""))
-    own = {k: v for k, v in table.items() if k != "kind"}
+    kind, own = kind_and_fields(given)
     if kind in _PARTICIPATION:
         part, readers = _PARTICIPATION[kind]
         return part(**fields_of(own, readers, f"the participation '{kind}'", ("lead",)))
@@ -271,6 +281,9 @@ ELL = ETA0.but(name="ell", sentence="ell log(T)/T is the step size", into="sched
 HORIZON = PER_CYCLE.but(name="T", sentence="rounds of ell log(T)/T", into="schedule.T")
 
 K = Parameter("K", "local steps", COUNT, count, unit="steps")
+STEPS = Parameter(
+    "steps", "local steps with the whole gradient", f"{COUNT}, or one a client", whole_steps, "local"
+)  # fmt: skip
 E = Parameter(
     "E", "local epochs", f"{COUNT}, a list with one for each client, or {{low = 2, high = 5}}, drawn at each visit",
     epochs_from, "local.E", 1, "epochs",

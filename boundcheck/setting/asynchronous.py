@@ -1,23 +1,9 @@
 """Constants and hypotheses of a method on a problem in the theory of asynchronous federated learning.
 
 Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
-Heterogeneous Clients Updates". With q_i(n) the expected weights (`setting.expected_weights`), q_i their means over the
-rounds of a period, qt_i(n) = q_i(n)/q(n), L^n = sum of q_i(n) L_i with the minimiser thb^n, and Lbar = sum of q_i L_i
-with the minimiser thb (the nearest to the start, where there are several):
-
-    rho         max(1, largest q(n)), Section 3.1; q_max the largest q_i(n); q_min, q_bar the least and the mean q(n)
-    tau_delay   the largest n - rho_i(n); window the least W of Assumption 6; local_steps K
-    period      rounds after which the cohorts repeat, a multiple of the window; 1 where they are drawn
-    rounds_share   the share of rounds in which someone takes part
-    alpha, beta    of Assumption 5, beta by Lemma 1; alpha_det = 1, beta_det = 0 where it is certain who takes part
-    R_loss      mean of L^n(thb) - L^n(thb^n), Theorem 1
-    S1, S2      means of sum qt_i(n) E|g_i(thb^n)|^2 and sum qt_i(n)^2 E|g_i(thb^n)|^2, Appendix A
-    Sigma       sum q_i E|g_i(thb)|^2 (11); dist2_surrogate_0 = |x_0 - thb|^2
-    chi2        sum (r_j - st_j)^2/st_j over the kinds of data j, st_j from q_i (27); absent where one never takes part.
-                Clients with the same objective are one kind. chi2_max: the largest chi_n^2 of a round, over the kinds
-                that take part in it (18). U_loss = 0 where every kind takes part in every round; absent elsewhere
-    and the times of `setting.update_times` and the constants of Example 2, `setting.alternation`
-    F_het       Lbar(thb) - sum q_i L_i* (27); P_loss the mean of chi_n^2 sum qt_i(n) [L_i(thb^n) - L_i*] (18)
+Heterogeneous Clients Updates". The constants are those of the catalogue (`theory.keys`), with the expected weights
+q_i(n) of `setting.expected_weights`; where several points minimise Lbar, thb is the nearest to the start. Constants
+of Example 2: `setting.alternation`.
 
 Means are over all rounds of a period. An empty round has L^n = 0 and counts with 0 in every mean; q_min and chi2_max
 are over the other rounds. E is over the samples of a local step: one draw, or as many as its batch has. The constants
@@ -57,7 +43,7 @@ MAX_MINIMISERS = 2000  # different cohorts whose objective is minimised
 
 
 def async_makers(method: Method, problem: Problem) -> Makers:
-    """How each constant of the module's list is computed that can be had; empty for methods of other papers."""
+    """How each constant of the catalogue is computed that can be had; empty for methods of other papers."""
     clients = clients_of(problem)
     expected = expected_weights(method, clients)
     if expected is None or not expected.full_kinds:
@@ -117,7 +103,7 @@ class Losses:
     expected: Expected
 
     def makers(self) -> Makers:
-        """The constants with L of the module's list; those with L_i* where every client has a minimiser."""
+        """The constants with L of the catalogue; those with L_i* where every client has a minimiser."""
         found: dict[str, tuple[Callable[[], Fraction], str]] = {
             "R_loss": (lambda: self.residual, "mean of L^n(thb) - min L^n over a period's rounds"),
             "S1": (lambda: self.noise[0], "mean of sum qt_i(n) E|g_i|^2 at the minimiser of L^n"),

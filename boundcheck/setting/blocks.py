@@ -1,25 +1,9 @@
 """Constants and hypotheses of methods that average blocks of their workers' models, with the objectives of the workers.
 
-S. Lee, A. K. Sahu, C. He and S. Avestimehr, "Partial Model Averaging in Federated Learning", Assumptions 1 to 4. With
-the blocks j of the method's averages, p_i the clients' weights in F and L_j those of a reading of Assumption 1
-(`certified.blocks`), the suffix R says of which: B (blocks), S (separable), W (weighted) or G (global),
-
-    m                   workers
-    sum_p2              sum of p_i^2
-    Lmax_R              the largest L_j
-    sigma2_total        sum of sigma_j^2, sigma_j^2 the largest variance of block j of a step's gradient
-    sum_L_sigma2_R      sum of L_j sigma_j^2
-    sum_L2_sigma2_R     sum of L_j^2 sigma_j^2
-    beta2_diss          one beta^2 for all blocks in Assumption 4, block by block
-    kappa2_diss         sum of the least kappa_j^2 with it
-    sum_L2_kappa2_R     sum of L_j^2 kappa_j^2
-    beta2_total         beta^2 of Assumption 4 for the whole gradient, and
-    kappa2              its kappa^2
-    averaged_per_period, averagings_per_period
-                        numbers of a model that are averaged in tau rounds, and in how many messages
-    averaging_...       defects of the averaging matrices, see `setting.averaging_matrices`
-
-Names without a suffix (Lmax, sum_L_sigma2, ...) are those of the reading "weighted".
+S. Lee, A. K. Sahu, C. He and S. Avestimehr, "Partial Model Averaging in Federated Learning", Assumptions 1 to 4. The
+constants are those of the catalogue (`theory.keys`). With the blocks j of the method's averages and L_j those of a
+reading of Assumption 1 (`certified.blocks`), the suffix of a name says of which: B (blocks), S (separable), W
+(weighted) or G (global); names without a suffix (Lmax, sum_L_sigma2, ...) are those of the reading "weighted".
 
 The hypotheses are Assumption 1 in its four readings to Assumption 4, and what the theorems say of the weights of the
 averages. Each is decided for the constants of this module, which are those that a statement takes.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flint import arb
 
@@ -28,37 +28,22 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
 
-class Objectives:
-    """Convex clients L_i and their sums with weights q (client -> weight); a point is what `minimiser` returns.
+class _Exact:
+    """Objectives whose numbers are exact, and not bounds from above."""
 
-    exact: whether the numbers are exact; else they are bounds from above.
-    """
-
-    exact = True
-
-    def attained(self, q: Mapping[int, Fraction]) -> bool:
-        """Whether sum q_i L_i is known to have a minimiser."""
-        return self.minimiser(q) is not None
+    exact: ClassVar[bool] = True
 
     def minimiser(self, q: Mapping[int, Fraction]) -> Any:
         """The minimiser of sum q_i L_i nearest to the start; None where there is none."""
         raise NotImplementedError
 
-    def excess(self, q: Mapping[int, Fraction], x: Any, least: Any) -> Fraction:
-        """Sum of q_i L_i at x less that at its minimiser `least`."""
-        raise NotImplementedError
-
-    def second_moment(self, client: int, x: Any) -> Fraction:
-        """E|g_i(x)|^2 of one local step."""
-        raise NotImplementedError
-
-    def squared_distance(self, x: Any) -> Fraction:
-        """|x_0 - x|^2."""
-        raise NotImplementedError
+    def attained(self, q: Mapping[int, Fraction]) -> bool:
+        """Whether sum q_i L_i is known to have a minimiser."""
+        return self.minimiser(q) is not None
 
 
 @dataclass(frozen=True, eq=False)
-class Quadratics(Objectives):
+class Quadratics(_Exact):
     """Of quadratics: maps (A_i, b_i) of each client; second: E|g_i(x)|^2 as a form; start (d, 1)."""
 
     maps: Sequence[tuple[Any, Any]]
@@ -91,7 +76,7 @@ class Quadratics(Objectives):
 
 
 @dataclass(frozen=True, eq=False)
-class Sloped(Objectives):
+class Sloped(_Exact):
     """Of a `SlopedProblem`: slopes of the clients and of their samples; shares: see `_shares`; start: x_0."""
 
     slopes: Sequence[Slope]
@@ -116,14 +101,14 @@ class Sloped(Objectives):
 
 
 @dataclass(frozen=True, eq=False)
-class Mixed(Objectives):
+class Mixed:
     """Of a `MixableProblem`, in balls: points are enclosures. sizes: samples of the clients; shares: see `_shares`."""
 
     problem: MixableProblem
     sizes: Sequence[int]
     shares: Sequence[Fraction]
     start: Sequence[Fraction]
-    exact = False
+    exact: ClassVar[bool] = False
 
     @cached_property
     def _known(self) -> dict[tuple[tuple[int, Fraction], ...], MixableProblem]:
@@ -159,6 +144,11 @@ class Mixed(Objectives):
     def squared_distance(self, x: list[arb]) -> Fraction:
         with precision(_BITS):
             return _above(sum(((v - arb(rational(s))) ** 2 for v, s in zip(x, self.start, strict=True)), arb(0)))
+
+
+# Convex clients L_i and their sums with weights q (client -> weight): minima, E|g_i(x)|^2 of one local step, and
+# |x_0 - x|^2. A point is what `minimiser` returns; `excess` is sum of q_i L_i there less that at its minimiser.
+Objectives = Quadratics | Sloped | Mixed
 
 
 def _above(value: arb) -> Fraction:

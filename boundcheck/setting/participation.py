@@ -26,9 +26,7 @@ from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import matrix
 from boundcheck.core.numbers import format_short, round_up
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods import answers
-from boundcheck.methods.parts import probability_matrix
-from boundcheck.setting.cohorts import cohort_law, cohort_sizes, everyone, known_rounds
+from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, everyone, known_rounds
 from boundcheck.setting.local_work import certain_visits
 from boundcheck.setting.makers import Makers, exact, make_exact
 
@@ -99,7 +97,7 @@ def participation_constants(method: Method, clients: Clients) -> sampling.Sampli
         return sampling.one_client([drawing.inclusion(i) for i in range(n)], weights)
     if n > MAX_MATRIX:
         raise BadInput(f"{n} clients are too many for a sampling given by its cohorts; at most {MAX_MATRIX} are taken.")
-    return sampling.sampling_constants(matrix(probability_matrix(participation, clients)), weights)
+    return sampling.sampling_constants(matrix([[drawing.pair(i, j) for j in range(n)] for i in range(n)]), weights)
 
 
 def general(method: Method, clients: Clients, sampled: sampling.SamplingConstants | None = None) -> General | None:
@@ -111,7 +109,8 @@ def general(method: Method, clients: Clients, sampled: sampling.SamplingConstant
     where they are known. Raises Unsupported or BadInput where that is too much.
     """
     aggregation, n = method.aggregation, clients.count
-    if not method.is_plain or not answers.has_weights(aggregation) or n > MAX_CLIENTS:
+    # FedShuffleGen's coefficients are weights of the clients over normalisers
+    if not method.is_plain or getattr(aggregation, "weights", None) is None or n > MAX_CLIENTS:
         return None
     visits = certain_visits(method, clients)
     if visits is None or not all(map(_goes_through, visits, clients.sizes)):

@@ -8,16 +8,8 @@ w_k - v_k = (I - eta (H_k + mu_k I))^s (x - v_k) on quadratics, so that gamma_k 
 of I - eta (H_k + mu_k I). Where the Hessians of F_k lie between l_k I and L_k I the same holds with the larger of
 |1 - eta (l_k + mu_k)| and |1 - eta (L_k + mu_k)| (mean value theorem). Nothing is certified for sampled steps.
 
-    gamma               largest gamma_k of a client that S'_t may hold
-    inv_mu, inv_mu2     mean over S'_t of 1/mu_k and of 1/mu_k^2
-    gamma_inv_mu        of gamma_k/mu_k
-    gamma2_inv_mu2      of (1 + gamma_k)^2/mu_k^2
-    L_inv_mu2           of L_k/mu_k^2
-    L_gamma2_inv_mu2    of L_k (1 + gamma_k)^2/mu_k^2
-    cohort_size, gradient_cohort_size   devices in S'_t and in S_t
-
-Where S'_t is drawn, a mean is replaced by the client's value that is the least favourable to the theorem (the least
-for inv_mu, the largest for the others), which serves every S'_t.
+The constants are those of the catalogue (`theory.keys`). Where S'_t is drawn, a mean over it is replaced by the least
+favourable value of a client (the least for inv_mu, the largest for the others), which serves every S'_t.
 
 Hypotheses, which neither the method nor the problem can answer alone: the mean gradient g of S_t must have the mean
 grad F ("unbiased_gradient_cohort"), its variance falls like 1/K for some laws of S_t ("gradient_cohort_variance"),
@@ -44,8 +36,8 @@ from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import identity, matrix, rational
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, only_cohort
 from boundcheck.problems.problem import QuadraticProblem, clients_of
-from boundcheck.setting.cohorts import cohort_law, cohort_sizes, only_cohort
 from boundcheck.setting.local_work import certain_visits, possible_visits
 from boundcheck.setting.makers import Makers
 
@@ -307,7 +299,7 @@ def _mean_of(
 def _not_of_this_round(correction: Correction) -> str | None:
     if correction.pipelined:
         return "the gradients are those of the round before, at its point."
-    if not correction.is_constant() or correction.at(0) != 1:
+    if not correction.steady or correction.at(0) != 1:
         return "the correction is weighted by a factor below 1, so that each device's own gradient has a part in g."
     return None
 

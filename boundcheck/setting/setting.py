@@ -12,7 +12,7 @@ import numpy as np
 
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.errors import UnknownName
-from boundcheck.methods.build import algorithms, chosen_parameters, objections
+from boundcheck.methods.build import algorithms, chosen_parameters, in_shipped_parts, objections
 from boundcheck.problems._quadratic import ASSUMPTIONS
 from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.setting.asynchronous import async_hypotheses
@@ -82,11 +82,16 @@ class Setting:
         """What the method may know of the problem's clients."""
         return clients_of(self.problem)
 
+    @cached_property
+    def described(self) -> Method:
+        """The method as its constants, hypotheses and kinds are read: in shipped parts, if these do the same."""
+        return in_shipped_parts(self.method, self.clients)
+
     # --- constants ------------------------------------------------------------------------------------------------
 
     @cached_property
     def _constants(self) -> LazyConstants:
-        return LazyConstants(pair_makers(self.method, self.problem))
+        return LazyConstants(pair_makers(self.described, self.problem))
 
     def constants(self) -> Mapping[str, Constant]:
         """All constants by their keys (`theory.keys`); one outside the catalogue has its name as its key.
@@ -112,11 +117,11 @@ class Setting:
     @cached_property
     def parameters(self) -> Mapping[str, Fraction]:
         """The parameters of the method by their keys."""
-        return parameters_of(self.method)
+        return parameters_of(self.described)
 
     def reported(self) -> Mapping[str, Constant]:
         """The constants by the names under which problems and methods report them, without the weights of clients."""
-        keys = reported_names(self._constants, self.method)
+        keys = reported_names(self._constants, self.described)
         return LazyConstants({name: (lambda key=key: self._constants[key]) for name, key in keys.items()})
 
     # --- hypotheses -----------------------------------------------------------------------------------------------
@@ -124,7 +129,7 @@ class Setting:
     @cached_property
     def _joint(self) -> tuple[dict[str, str | None], set[str]]:
         """Answers of method and problem together, and the names of those seen to fail in double precision only."""
-        method, problem = self.method, self.problem
+        method, problem = self.described, self.problem
         found, inexact = client_hypotheses(problem)
         found |= {**weight_hypotheses(method, problem), **block_hypotheses(method, problem)}
         found |= {**cohort_hypotheses(method, problem), **async_hypotheses(method, problem)}
@@ -144,7 +149,7 @@ class Setting:
         except UnknownName:  # a hypothesis that this problem cannot decide
             known = False
         if name in HYPOTHESES:
-            known, objection = True, HYPOTHESES[name](self.method, self.clients)
+            known, objection = True, HYPOTHESES[name](self.described, self.clients)
         if objection is None and name in joint:
             known, objection = True, joint[name]
             if objection is not None and name in inexact:
@@ -184,17 +189,17 @@ class Setting:
     @cached_property
     def algorithms(self) -> tuple[str, ...]:
         """The kinds of methods of which the method is an instance with these clients."""
-        return algorithms(self.method, self.clients)
+        return algorithms(self.described, self.clients)
 
     @cached_property
     def chosen(self) -> Mapping[str, tuple[str, ...]]:
         """Each of these kinds -> its parameters to which the method gives another value than their default."""
-        return chosen_parameters(self.method, self.clients)
+        return chosen_parameters(self.described, self.clients)
 
     @cached_property
     def objections(self) -> Mapping[str, str]:
         """Kind -> why the method, which has its form, is no instance of it; empty where it is one of any kind."""
-        return {} if self.algorithms else objections(self.method, self.clients)
+        return {} if self.algorithms else objections(self.described, self.clients)
 
     @cached_property
     def step_sizes(self) -> StepSizes | None:
@@ -208,7 +213,7 @@ class Setting:
         """
         found, own = Setting(method, self.problem), self.method.parts
         if {role for role, part in method.parts.items() if part != own[role]} <= {"schedule", "server"}:
-            found._constants = self._constants.and_also(sized_makers(method, self.problem))
+            found._constants = self._constants.and_also(sized_makers(found.described, self.problem))
         return found
 
     def following(self) -> Setting:
@@ -216,7 +221,7 @@ class Setting:
 
         It is this one where that is the problem's own objective. Raises what `followed_objective.surrogate` raises.
         """
-        followed = surrogate(self.method, self.problem)
+        followed = surrogate(self.described, self.problem)
         return self if followed is self.problem else Setting(self.method, followed)
 
 

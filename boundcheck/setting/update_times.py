@@ -1,18 +1,7 @@
 """Constants of a schedule's update times, and hypotheses about them.
 
 Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
-Heterogeneous Clients Updates", Section 4 and Table 2. With the fixed update times tau_i, M the slowest client:
-
-    time_slowest, time_fastest   tau_M and tau_0; time_ratio their ratio; time_rates the sum of 1/tau_i
-    time_lcm      the least common multiple of the times, where they are whole numbers
-    updates_of_slowest           sum of ceil(tau_M/tau_j) over the clients other than M
-    visit_rounds, visits_lcm     ceil(tau_M/dt), and the least common multiple of the ceil(tau_i/dt): windows dt alone
-    time_1, d_1, mean_q_1        update time, aggregation weight and mean expected weight of the first client
-    period_time, rounds_in_time  how long a period takes, and how many rounds end in that time, counted in the timetable
-    d_i, chance   the aggregation weight of a client and the probability that it takes part in a round, where both are
-                  the same for all clients and cohorts are drawn
-    U_loss        mean of the sum over the kinds of data absent from a round of r_j [F_j - F_j*] at the iterates (18): 0
-                  where every kind is in every round, and not known elsewhere, since it depends on the run
+Heterogeneous Clients Updates", Section 4 and Table 2. The constants are those of the catalogue (`theory.keys`).
 """
 
 from __future__ import annotations
@@ -24,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods import answers
-from boundcheck.setting.cohorts import cohort_sizes
+from boundcheck.methods.parts.participation import cohort_sizes
 from boundcheck.setting.makers import Makers, exact, make_exact
 
 if TYPE_CHECKING:
@@ -48,7 +37,7 @@ def _times(timing: Timed | None, clients: Clients) -> Fixed | Exponential | None
 
 
 def time_makers(method: Method, clients: Clients) -> Makers:
-    """The constants of fixed update times of the module's list; empty where the method has none."""
+    """The constants of fixed update times of the catalogue; empty where the method has none."""
     timing = answers.timing(method.participation)
     times = _times(timing, clients)
     if timing is None or times is None or times.values is None:

@@ -24,7 +24,6 @@ from boundcheck.methods.parts import (
     ServerStep,
     Uniform,
     inclusion,
-    probability_matrix,
 )
 
 THREE = Clients.alike(3)
@@ -85,15 +84,16 @@ def test_a_composition_of_ones_own_is_an_instance_of_nothing() -> None:
 def test_cohort_probabilities() -> None:
     part, twenty = Uniform(3), Clients.alike(20)
     assert [inclusion(part, i, twenty) for i in range(20)] == [Fraction(3, 20)] * 20
-    matrix = probability_matrix(part, twenty)
+    drawing = part.drawing(twenty)
+    assert drawing is not None
+    matrix = [[drawing.pair(i, j) for j in range(20)] for i in range(20)]
     assert matrix[0][0] == Fraction(3, 20)
     assert matrix[0][1] == Fraction(3, 190)  # 3*2/(20*19)
     assert sum(matrix[0]) == 3 * Fraction(3, 20)
     for size in (0, 21):
         with pytest.raises(BadInput, match="1 to 20 are allowed"):
             Uniform(size).drawing(twenty)
-    four = [[Fraction(int(i == j), 4) for j in range(4)] for i in range(4)]
-    assert probability_matrix(Cyclic(), Clients.alike(4)) == four
+    assert [inclusion(Cyclic(), i, Clients.alike(4)) for i in range(4)] == [Fraction(1, 4)] * 4
 
 
 def test_diminishing_steps_by_cycle() -> None:

@@ -42,8 +42,8 @@ def test_fedprox_without_a_proximal_term_is_fedavg() -> None:
 def test_factors_of_the_correction() -> None:
     geometric = Correction(decay="geometric", factor=F(0))
     assert [geometric.at(t) for t in range(3)] == [1, 0, 0]
-    assert not geometric.is_constant()
-    assert Correction(decay="inverse", factor=F(0)).is_constant()
+    assert not geometric.steady
+    assert Correction(decay="inverse", factor=F(0)).steady
     assert [Correction(decay="inverse", pipelined=True).at(t) for t in range(3)] == [0, F(1, 2), F(1, 3)]
 
 

@@ -74,12 +74,10 @@ def times_from(given: Any, name: str = "times") -> schedules.Times:
     {kind = "spread", ratio = 3}. Raises UnknownName and BadInput."""
     if p.is_list(given):
         return schedules.Fixed(p.numbers(given, "times"))
-    table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
-    kind = str(table.get("kind", ""))
+    kind, own = p.kind_and_fields(given)
     if kind not in _TIMES:
         raise UnknownName("the kind of update times", kind, _TIMES)
     made, readers = _TIMES[kind]
-    own = {k: v for k, v in table.items() if k != "kind"}
     return made(**p.fields_of(own, readers, f"the update times '{kind}'", verb="need"))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods import parts
-from boundcheck.methods.kind import Form, Kind, kind
+from boundcheck.methods.kind import Form, Kind, anything, kind
 from boundcheck.methods.own_parts import made, named
 from boundcheck.methods.parameters import ETA, ETA_G, PARTICIPATION, Parameter, step_from
 
@@ -50,17 +50,13 @@ def _server(given: Any, name: str) -> parts.ServerStep:
     return parts.ServerStep(factor)
 
 
-def _nothing(method: Any) -> bool:
-    """No statement is about compositions as such: what is said of a kind is said of methods with its parts."""
-    return False
-
-
 _PART = "the name of a part, or a table with its fields"
 KINDS: Mapping[str, Kind] = {
     "composed": kind(
         "A composition of parts by their names, those of plug-ins included.",
         ("a composition; no paper", ""),
-        Form(aggregation=lambda part: True, server=lambda part: True, relation=_nothing),
+        # no statement is about compositions as such: what is said of a kind is said of methods with its parts
+        Form(aggregation=anything, server=anything, relation=lambda method: False),
         (
             ETA.but(read=_schedule, allowed=f"{ETA.allowed}, or the table of a schedule with its part"),
             Parameter("local", "local work of a client", _PART, _local, "local", "gradient_steps"),

@@ -19,11 +19,7 @@ def _work(steps: Any, E: Any, batch: int | None, sampling: Any) -> dict[str, Any
         return {"local": Epochs(1 if E is None else E, 1 if batch is None else batch, sampling or "reshuffled")}
     if (E, batch, sampling) != (None, None, None):
         raise BadInput("fednova takes either steps, with whole gradients, or E epochs with batch and sampling.")
-    return {"local": OwnSteps(steps) if isinstance(steps, tuple) else GradientSteps(steps)}
-
-
-def _steps(value: Any, name: str) -> int | tuple[int, ...]:
-    return tuple(p.count(k, name) for k in value) if p.is_list(value) else p.count(value, name)
+    return {"local": steps}
 
 
 _WORK = AnyOf(GradientSteps, OwnSteps, Part(Epochs, E=AnyOf(int, tuple), batch=anything, sampling=anything))
@@ -40,9 +36,7 @@ KINDS = {
         Form(local=_WORK, aggregation=Normalised(), server=Part(ServerStep, eta_g=anything)),
         (
             p.ETA,
-            p.Parameter(
-                "steps", "local steps with the whole gradient", f"{p.COUNT}, or one a client", _steps, default=None
-            ),
+            p.STEPS.but(into="", default=None),
             p.E.but(into="", default=None, allowed=f"{p.COUNT} (1 without steps), or a list with one for each client"),
             p.BATCH.but(into="", default=None, allowed=f"{p.COUNT}, in epochs (1)"),
             p.SAMPLING.but(into="", default=None, allowed='"reshuffled" (in epochs) or "replacement"'),

@@ -35,12 +35,8 @@ def _missed(values: Any, name: str) -> tuple[int, ...]:
 
 
 def _mvr(a: Fraction, warm_up: int | None, start: Any) -> dict[str, Any]:
-    momentum: dict[str, Any] = {"a": a}
-    if warm_up is not None:
-        momentum["warm_up"] = warm_up
-    if start is not None or warm_up is None:
-        momentum["start"] = "gradient" if start is None else start
-    return {"momentum": momentum_from(momentum)}
+    usual = "gradient" if warm_up is None else "sampled"
+    return {"momentum": Momentum(a, True, usual if start is None else start, warm_up or 0)}
 
 
 def _general(c: Any, weights: Any, normaliser: type[Unbiased | SumOne], **local: Any) -> dict[str, Any]:

@@ -1,9 +1,4 @@
-"""Local steps that are shifted by gradients at the server's point: FedLin and Mime, as functions of a round.
-
-A. Mitra, R. Jaafar, G. J. Pappas, H. Hassani, "Linear Convergence in Federated Learning: Tackling Client Heterogeneity
-and Sparse Gradients", 2021, Algorithm 1, without sparsification; S. P. Karimireddy et al., "Mime: Mimicking Centralized
-Stochastic Algorithms in Federated Learning", 2020, Algorithm 1.
-"""
+"""Local steps that are shifted by gradients at the server's point: FedLin and Mime, as functions of a round."""
 
 from __future__ import annotations
 
@@ -20,7 +15,6 @@ from boundcheck.methods.parts import (
     Average,
     Full,
     GradientSteps,
-    LocalWork,
     OwnSteps,
     ServerStep,
     StochasticSteps,
@@ -31,10 +25,7 @@ from boundcheck.methods.round import At, Rule, Sent
 
 @dataclass(frozen=True)
 class FedLin(Rule):
-    """y <- y - eta/tau_i (grad f_i(y) - grad f_i(x) + g), tau_i times, with g the mean of grad f_j(x) over all clients.
-
-    The server takes the mean of the clients' models.
-    """
+    """The functions of `fedlin`."""
 
     @property
     def collecting(self) -> Any:
@@ -49,11 +40,7 @@ class FedLin(Rule):
 
 @dataclass(frozen=True)
 class Mime(Rule):
-    """y <- y - eta ((1 - beta) (g(y) - g(x) + c) + beta m), g(y) and g(x) on the same samples.
-
-    c is the mean of grad f_j(x) over the cohort, and m <- (1 - beta) c + beta m after the round, 0 at first: the
-    momentum is the same in all local steps of a round. The server takes the mean of the cohort's models.
-    """
+    """The functions of `mime`; the momentum is the same in all local steps of a round, 0 in the first."""
 
     beta: Fraction = Fraction(0)
 
@@ -83,12 +70,6 @@ class Mime(Rule):
         return {"x": x, "m": (1 - self.beta) * at.collected["c"] + self.beta * at.server["m"]}
 
 
-def _steps(value: Any, name: str) -> LocalWork:
-    if p.is_list(value):
-        return OwnSteps(tuple(p.count(v, name) for v in value))
-    return GradientSteps(p.count(value, name))
-
-
 def _drawn(K: int, batch: int | None) -> Mapping[str, Any]:
     return {"local": GradientSteps(K) if batch is None else StochasticSteps(K, batch)}
 
@@ -107,7 +88,7 @@ KINDS = {
             "Algorithm 1, without sparsification",
         ),
         Form(Full, AnyOf(GradientSteps, OwnSteps), functions=FedLin()),
-        (p.ETA, p.Parameter("steps", "tau_i, local steps", f"{p.COUNT}, or one a client", _steps, "local")),
+        (p.ETA, p.STEPS.but(sentence="tau_i, local steps")),
     ),
     "mime": kind(
         """Mime with SGD, or SGD with momentum, as the server's optimizer.

@@ -57,9 +57,9 @@ def _feddane(
 
 
 def _flag(value: Any, name: str) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise BadInput(f"{name} = {value} is not allowed; it is true or false.")
+    if not isinstance(value, bool):
+        raise BadInput(f"{name} = {value} is not allowed; it is true or false.")
+    return value
 
 
 def solver_from(mu: Any, solver: Any) -> tuple[parts.LocalWork, parts.Schedule]:
@@ -77,12 +77,8 @@ def solver_from(mu: Any, solver: Any) -> tuple[parts.LocalWork, parts.Schedule]:
     found = p.fields_of(given, _STEPS if "steps" in given else _EPOCHS, "the solver", (*_STEPS, *_EPOCHS))
     if "eta" not in found or not {"steps", "E"} & set(found):
         raise BadInput("a solver by local steps needs eta, and either steps or E.")
-    work: parts.Epochs | parts.GradientSteps
-    if "steps" in found:
-        work = parts.GradientSteps(found["steps"])
-    else:
-        work = parts.Epochs(found["E"], found.get("batch", 1), found.get("sampling", "reshuffled"))
-    return parts.Proximal(weight, work), found["eta"]
+    eta, steps = found.pop("eta"), found.get("steps")
+    return parts.Proximal(weight, parts.Epochs(**found) if steps is None else parts.GradientSteps(steps)), eta
 
 
 def sized(participation: Any, K: Any) -> parts.Participation:
@@ -97,16 +93,15 @@ def sized(participation: Any, K: Any) -> parts.Participation:
 
 def decay_from(given: Any, name: str = "decay") -> tuple[Any, Fraction]:
     """(kind, factor) of the factors c_t: "constant", "inverse" or {kind = "geometric", factor = "9/10"}."""
-    table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
-    for key in table:
-        if key not in ("kind", "factor"):
+    kind, own = p.kind_and_fields(given)
+    for key in own:
+        if key != "factor":
             raise UnknownName("the decay: parameter", str(key), ("kind", "factor"))
-    kind = str(table.get("kind", ""))
     if kind not in DECAYS:
         raise UnknownName("the decay of the correction", kind, DECAYS)
-    if kind == "geometric" and "factor" not in table:
+    if kind == "geometric" and not own:
         raise BadInput('a geometric decay needs its factor, such as {kind = "geometric", factor = "9/10"}.')
-    return kind, as_fraction(table.get("factor", 1), "factor")
+    return kind, as_fraction(own.get("factor", 1), "factor")
 
 
 def _means_of_all(method: Method) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from boundcheck.methods import parameters as p
-from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.kind import ForClients, Form, kind
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant, Epochs, Full
@@ -22,7 +22,7 @@ _CONSTANT = replace(_FORM, schedule=Constant)
 
 
 def _unequal(_: Method, clients: Clients) -> str | None:
-    if isinstance(clients.sizes, Repeated) or len(set(clients.sizes)) == 1:
+    if clients.one_size:
         return None
     return f"which needs equally many samples of all clients, not {min(clients.sizes)} and {clients.largest}"
 

@@ -39,10 +39,8 @@ from boundcheck.methods.parts.participation import Uniform as Uniform
 from boundcheck.methods.parts.participation import WithReplacement as WithReplacement
 from boundcheck.methods.parts.participation import first_repeated as first_repeated
 from boundcheck.methods.parts.participation import inclusion as inclusion
-from boundcheck.methods.parts.participation import pair as pair
 from boundcheck.methods.parts.participation import pattern_law as pattern_law
 from boundcheck.methods.parts.participation import position as position
-from boundcheck.methods.parts.participation import probability_matrix as probability_matrix
 from boundcheck.methods.parts.proximal import ExactSolve as ExactSolve
 from boundcheck.methods.parts.proximal import Proximal as Proximal
 from boundcheck.methods.parts.server import AveragedModels as AveragedModels

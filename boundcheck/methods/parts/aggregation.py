@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol
 
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import EpochRange, Epochs, LocalWork
-from boundcheck.methods.parts.participation import Drawing, Participation, first_repeated, inclusion, pattern_law
+from boundcheck.methods.parts.participation import (
+    Participation,
+    cohort_sizes,
+    first_repeated,
+    inclusion,
+    only_cohort,
+    pattern_law,
+)
 
 WEIGHTS = ("data", "nova", "unfinished")
 
@@ -25,21 +32,14 @@ class AggregationContext:
     participation: Participation
     local: LocalWork
 
-    @cached_property
-    def _shares(self) -> dict[int, Fraction]:
-        return {}
-
-    @cached_property
-    def _drawing(self) -> Drawing | None:
-        return self.participation.drawing(self.clients)
-
     def inclusion(self, i: int) -> Fraction:
         """p_i."""
-        if self._drawing is not None:
-            return self._drawing.inclusion(i)
-        if i not in self._shares:
-            self._shares[i] = inclusion(self.participation, i, self.clients)
-        return self._shares[i]
+        return self._inclusion(i)
+
+    @cached_property
+    def _inclusion(self) -> Callable[[int], Fraction]:
+        drawing = self.participation.drawing(self.clients)
+        return cache(lambda i: inclusion(self.participation, i, self.clients)) if drawing is None else drawing.inclusion
 
 
 class Aggregation(Protocol):
@@ -116,6 +116,28 @@ def _check_weights(weights: str | tuple[Fraction, ...]) -> None:
         raise BadInput(f"the aggregation weights [{shown}] are not allowed; they are at least 0 and not all 0.")
 
 
+class _ByClient:
+    """Coefficients that do not depend on who else takes part."""
+
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
+        raise NotImplementedError
+
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
+        return list(map(self.by_client(setting), cohort))
+
+
+class _ByCohort:
+    """Coefficients that do, so that a client has one of its own only where every round has the same cohort."""
+
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
+        raise NotImplementedError
+
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
+        cohort = only_cohort(setting.participation, setting.clients)
+        own = None if cohort is None else dict(zip(cohort, self.coefficients(cohort, setting), strict=True))
+        return None if own is None else own.__getitem__
+
+
 @dataclass(frozen=True)
 class Average:
     """The plain average of the returned points: a_i^S = 1/|S|."""
@@ -130,8 +152,7 @@ class Average:
             sizes = {len(cohort) for _, cohort in pattern_law(part, clients)}
             sizes |= {len(part.fixed(t, clients) or ()) for t in range(first_repeated(part, clients))}
         else:
-            known = drawing.kind in ("uniform", "replacement")
-            sizes = {drawing.size} if known else {len(s) for s in drawing.subsets}
+            sizes = cohort_sizes(setting.participation, setting.clients)
         sizes.discard(0)  # nobody has a coefficient in an empty round
         if len(sizes) != 1:
             return None
@@ -140,7 +161,7 @@ class Average:
 
 
 @dataclass(frozen=True)
-class Same:
+class Same(_ByClient):
     """a_i = value, whoever else takes part."""
 
     value: Fraction = Fraction(1)
@@ -150,15 +171,12 @@ class Same:
         if self.value <= 0:
             raise BadInput(f"the aggregation weight {self.value} is not allowed; it is above 0.")
 
-    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
-        return [self.value] * len(cohort)
-
     def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         return lambda i: self.value
 
 
 @dataclass(frozen=True)
-class PerClient:
+class PerClient(_ByClient):
     """a_i = values[i], whoever else takes part."""
 
     values: tuple[Fraction, ...]
@@ -167,16 +185,12 @@ class PerClient:
     def __post_init__(self) -> None:
         _check_weights(self.values)
 
-    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
-        own = self.by_client(setting)
-        return [own(i) for i in cohort]
-
     def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         return client_weights(self.values, setting)
 
 
 @dataclass(frozen=True)
-class Unbiased:
+class Unbiased(_ByClient):
     """a_i = wtilde_i/p_i (FedShuffle with wtilde = w); see `client_weights`."""
 
     weights: str | tuple[Fraction, ...] = "data"
@@ -188,10 +202,6 @@ class Unbiased:
     def sums_to_one(self) -> bool:
         """Whether the mean sum of the coefficients is 1 on all clients: that of wtilde."""
         return self.weights in ("data", "nova")
-
-    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
-        own = self.by_client(setting)
-        return [own(i) for i in cohort]
 
     def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         of = client_weights(self.weights, setting)
@@ -206,7 +216,7 @@ class Unbiased:
 
 
 @dataclass(frozen=True)
-class Normalised:
+class Normalised(_ByCohort):
     """a_i^S = p_i tau_eff/tau_i with tau_eff = sum over j in S of p_j tau_j (FedNova of J. Wang et al., 2020).
 
     p_i = w_i / sum over j in S of w_j; tau_i: the local steps of client i, a fixed number.
@@ -226,12 +236,9 @@ class Normalised:
         effective = sum((p * k for p, k in zip(shares, taken, strict=True)), Fraction(0))
         return [p * effective / k for p, k in zip(shares, taken, strict=True)]
 
-    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
-        return _of_fixed_cohort(self, setting)
-
 
 @dataclass(frozen=True)
-class SumOne:
+class SumOne(_ByCohort):
     """a_i^S = factor * wtilde_i / sum over j in S of w_j: what FedAvg does in practice.
 
     per_share: multiply by n/b, b the cohort's size, as Algorithm 2 of FedShuffle prints it.
@@ -255,15 +262,3 @@ class SumOne:
         total = sum((setting.clients.weights[i] for i in cohort), Fraction(0))
         factor = Fraction(setting.clients.count, len(cohort)) if self.per_share else Fraction(1)
         return [factor * of(i) / total for i in cohort]
-
-    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
-        return _of_fixed_cohort(self, setting)
-
-
-def _of_fixed_cohort(rule: Aggregation, setting: AggregationContext) -> Callable[[int], Fraction] | None:
-    """i -> a_i where every round has the same cohort, else None."""
-    part, clients = setting.participation, setting.clients
-    if part.drawing(clients) is not None or first_repeated(part, clients) + part.period(clients) != 1:
-        return None
-    cohort = setting.participation.fixed(0, setting.clients) or ()
-    return dict(zip(cohort, rule.coefficients(cohort, setting), strict=True)).__getitem__

@@ -54,7 +54,6 @@ class _Weighted(Rule):
 class ControlVariates(_Weighted):
     """Every client keeps c_i from round to round; those of the cohort renew theirs (SCAFFOLD, Algorithm 1).
 
-    S. P. Karimireddy et al., "SCAFFOLD: Stochastic Controlled Averaging for Federated Learning", 2020, (3) to (5).
     With x the server's point and y_i what client i of the cohort S returns, the client sets
 
         update "gradient" (option I):     c_i+ = grad f_i(x), a whole gradient,
@@ -62,9 +61,6 @@ class ControlVariates(_Weighted):
 
     and the server adds sum over S of s_i (c_i+ - c_i) to c: |S|/n times the mean of the differences where s_i = 1/n.
     start: c_i of the first round, "zero" or "gradient" (grad f_i(x_0)).
-
-    SAGA (A. Defazio, F. Bach, S. Lacoste-Julien, 2014, Algorithm 1) is either update with one step of one client a
-    round and whole gradients: c_i = grad f_i(phi_i) is the table of gradients.
     """
 
     update: Literal["gradient", "difference"] = "difference"
@@ -114,12 +110,8 @@ class ControlVariates(_Weighted):
 class ReferencePoint(_Weighted):
     """c_i = grad f_i(r), r a point that is renewed after every `inner` rounds; r = x_0 at first (SVRG).
 
-    R. Johnson, T. Zhang, "Accelerating Stochastic Gradient Descent using Predictive Variance Reduction", Figure 1.
-    With x_0, ..., x_m the server's points of the m = inner rounds since the last renewal, the m-th of these rounds ends
-    with r <- the point below and x <- r, so that the points after m, 2m, ... rounds are the reference points:
-
-        point "last" (option I): x_m; "random" (option II): x_t, t uniform in 0, ..., m - 1; "average": their mean,
-        (x_0 + ... + x_{m-1})/m.
+    With x_0, ..., x_m the server's points of the m = inner rounds since the last renewal, r and x become at the end of
+    these rounds, by point, "last": x_m; "random": x_t, t uniform in 0, ..., m - 1; "average": (x_0 + ... + x_{m-1})/m.
     """
 
     inner: int

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.aggregation import Average, SumOne
-from boundcheck.methods.parts.participation import Participation, first_repeated
+from boundcheck.methods.parts.participation import Participation, cohort_sizes
 from boundcheck.methods.round import At, Rule, Sent
 
 DECAYS = ("constant", "inverse", "geometric")
@@ -54,16 +54,13 @@ class Correction(Rule):
             return self.factor / (round_index + 1)
         return self.factor**round_index if self.decay == "geometric" else self.factor
 
-    def is_constant(self) -> bool:
-        """Whether c_t is the same in every round (of a pipelined one: in every round but the first)."""
-        settled = {"constant": True, "inverse": self.factor == 0, "geometric": self.factor == 1}  # 0^0 = 1
-        return settled[self.decay]
-
     changing: ClassVar[str] = "correction"
 
     @property
     def steady(self) -> bool:
-        return self.is_constant()
+        """Whether c_t is the same in every round (of a pipelined one: in every round but the first)."""
+        settled = {"constant": True, "inverse": self.factor == 0, "geometric": self.factor == 1}  # 0^0 = 1
+        return settled[self.decay]
 
     @property
     def settled(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -78,16 +75,7 @@ class Correction(Rule):
         return None if self.pipelined else self.participation or "same"
 
     def check(self, name: str, participation: Any, clients: Clients) -> None:
-        drawn = self.participation or participation
-        drawing = drawn.drawing(clients)
-        if drawing is None:
-            rounds = max(first_repeated(drawn, clients), self.settled) + drawn.period(clients)
-            empty = any(not drawn.fixed(t, clients) for t in range(rounds))
-        elif drawing.kind == "independent":
-            empty = max(drawing.probabilities) < 1
-        else:
-            empty = any(p and not s for p, s in zip(drawing.probabilities, drawing.subsets, strict=False))
-        if empty:
+        if 0 in cohort_sizes(self.participation or participation, clients):
             raise BadInput(f"{name} takes the mean gradient of a cohort that may be empty.")
 
     def numbers(self, round_index: int, dim: int) -> Mapping[str, Any]:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.aggregation import PerClient, Same
+from boundcheck.methods.parts.participation import everyone
 from boundcheck.methods.round import At, Rule, Sent
 
 BY_NETWORK = ("layer", "channel")
@@ -29,12 +28,7 @@ MAX_HANDED = 10_000  # rounds after which averaging and handing over repeat, at 
 
 @dataclass(frozen=True)
 class Stale(Rule):
-    """A client works on the server point that it received last, however old (Y. Fraboni et al., Algorithm 1).
-
-    y_i is the server's point after the latest round in which client i took part, x_0 before the first. Client i of the
-    cohort S does its local work from y_i and returns v_i; the server moves to x + eta_g * sum over S of a_i^S (v_i -
-    y_i); every client of S then receives the new x as its y_i.
-    """
+    """A client works on the server point y_i that it received last, however old (Y. Fraboni et al., Algorithm 1)."""
 
     starts_stale: ClassVar[bool] = True
     kept_by_clients: ClassVar[Mapping[str, bool]] = {"y": True}
@@ -125,11 +119,7 @@ class Blocks(Rule):
         if self.partition == "even":
             return even_blocks(dim, self.tau)
         assert not isinstance(self.partition, str)
-        try:
-            given = np.sort(np.concatenate([np.asarray(block, dtype=np.int64) for block in self.partition]))
-        except OverflowError:
-            given = np.empty(0, dtype=np.int64)
-        if not np.array_equal(given, np.arange(dim)):
+        if sorted(itertools.chain.from_iterable(self.partition)) != list(range(dim)):
             raise BadInput(f"the blocks do not hold each of the coordinates 0 to {dim - 1} exactly once.")
         return self.partition
 
@@ -171,7 +161,7 @@ class Blocks(Rule):
         return 0 if self.hand_over is None else self.hand_over.every
 
     def check(self, name: str, participation: Any, clients: Clients) -> None:
-        if participation.fixed(0, clients) != tuple(range(clients.count)) or participation.period(clients) != 1:
+        if not everyone(participation, clients):
             raise Unsupported(
                 f"{name} averages models that the clients keep while only some of them take part in a round; "
                 "the exact engine carries this out with full participation, or with a hand-over of the models."

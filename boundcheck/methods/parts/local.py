@@ -69,13 +69,8 @@ class LocalWork(Protocol):
 class Fixed:
     """Local work that draws nothing and does not depend on who else takes part."""
 
-    @property
-    def by_cohort(self) -> bool:
-        return False
-
-    @property
-    def is_random(self) -> bool:
-        return False
+    by_cohort = False
+    is_random = False
 
 
 @dataclass(frozen=True)
@@ -115,6 +110,7 @@ class StochasticSteps(Fixed):
 
     steps: int = 1
     batch: int = 1
+    is_random = True
 
     def __post_init__(self) -> None:
         if self.steps < 1 or self.batch < 1:
@@ -129,10 +125,6 @@ class StochasticSteps(Fixed):
                 "divides the number of samples, or is at least as large, or the steps together need no more of them."
             )
         return ((Fraction(1), Visit("replacement", self.steps, batch=self.batch)),)
-
-    @property
-    def is_random(self) -> bool:
-        return True
 
 
 @dataclass(frozen=True)
@@ -167,6 +159,7 @@ class Epochs:
     divide: str | tuple[Fraction, ...] = "none"
     common: Literal["min", "mean"] | None = None
     missed: tuple[int, ...] | None = None
+    is_random = True
 
     def __post_init__(self) -> None:
         least = self.E if isinstance(self.E, int) else 1 if isinstance(self.E, EpochRange) else min(self.E, default=0)
@@ -255,7 +248,7 @@ class Epochs:
         for epochs in choices:
             planned = epochs * each
             scale = 1 / self.divisor(client, planned, clients)
-            steps = planned if self.common is None else self._common(cohort, clients)
+            steps = planned if self.common is None else self.common_of([self.planned(j, clients) for j in cohort])
             if self.missed is not None:
                 missed = _of(self.missed, client, "numbers of missed steps")
                 if missed > steps:
@@ -264,10 +257,6 @@ class Epochs:
             found.append((Fraction(1, len(choices)), Visit(self.sampling, steps, scale, self.batch)))
         return tuple(found)
 
-    def _common(self, cohort: Sequence[int], clients: Clients) -> int:
-        counts = [self.planned(j, clients) for j in cohort]
-        return self.common_of(counts)
-
     def common_of(self, counts: Sequence[int]) -> int:
         """The number of steps that a cohort whose clients plan these takes."""
         return min(counts) if self.common == "min" else _rounded(sum(counts), len(counts))
@@ -275,10 +264,6 @@ class Epochs:
     @property
     def by_cohort(self) -> bool:
         return self.common is not None
-
-    @property
-    def is_random(self) -> bool:
-        return True
 
 
 def _rounded(total: int, count: int) -> int:

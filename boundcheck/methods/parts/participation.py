@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 
+Law = Sequence[tuple[Fraction, tuple[int, ...]]]  # cohorts with their probabilities
 MAX_PATTERN = 20_000  # rounds of a period that are gone through
 
 
@@ -78,11 +79,7 @@ class Drawing:
     @property
     def largest(self) -> int:
         """The size of the largest possible cohort."""
-        if self.kind in ("uniform", "replacement"):
-            return self.size
-        if self.kind == "independent":
-            return sum(1 for p in self.probabilities if p > 0)
-        return max(len(s) for s in self.subsets)
+        return max(len(s) for s in self.subsets) if self.kind == "subsets" else len(self.example())
 
     def example(self) -> tuple[int, ...]:
         """One cohort with a positive probability."""
@@ -160,9 +157,7 @@ def _pattern(participation: Participation, clients: Clients) -> range:
     return range(first, first + participation.period(clients))
 
 
-def pattern_law(
-    participation: Participation, clients: Clients, most: int = MAX_PATTERN
-) -> list[tuple[Fraction, tuple[int, ...]]]:
+def pattern_law(participation: Participation, clients: Clients, most: int = MAX_PATTERN) -> Law:
     """The cohorts of one period of a fixed pattern, empty ones too, each with its share of the rounds.
 
     Raises Unsupported for a period of more than `most` rounds, unless the participation knows its law by formula.
@@ -192,19 +187,52 @@ def inclusion(participation: Participation, i: int, clients: Clients) -> Fractio
     return Fraction(sum(i in (participation.fixed(t, clients) or ()) for t in rounds), len(rounds))
 
 
-def pair(participation: Participation, i: int, j: int, clients: Clients) -> Fraction:
-    """The probability that clients i and j take part in the same round."""
+def known_rounds(participation: Participation, clients: Clients) -> int:
+    """How many rounds it takes until every cohort of a fixed pattern has occurred."""
+    return first_repeated(participation, clients) + participation.period(clients)
+
+
+def only_cohort(participation: Participation, clients: Clients) -> tuple[int, ...] | None:
+    """The cohort of every round; None where rounds differ."""
+    if participation.drawing(clients) is not None or known_rounds(participation, clients) > 1:
+        return None
+    return participation.fixed(0, clients) or ()
+
+
+def everyone(participation: Participation, clients: Clients) -> bool:
+    """Whether all clients take part in every round."""
+    return len(only_cohort(participation, clients) or ()) == clients.count
+
+
+def cohort_law(participation: Participation, clients: Clients, most: int) -> Law | None:
+    """Every cohort with its probability; None where rounds are not alike.
+
+    Raises Unsupported for more than `most` cohorts.
+    """
     drawing = participation.drawing(clients)
     if drawing is not None:
-        return drawing.pair(i, j)
-    both = [{i, j} <= set(participation.fixed(t, clients) or ()) for t in _pattern(participation, clients)]
-    return Fraction(sum(both), len(both))
+        return drawing.support(most)
+    only = only_cohort(participation, clients)
+    return None if only is None else [(Fraction(1), only)]
 
 
-def probability_matrix(participation: Participation, clients: Clients) -> list[list[Fraction]]:
-    """Pmat, the n x n matrix of pair probabilities (its diagonal is p)."""
-    n = clients.count
-    return [[pair(participation, i, j, clients) for j in range(n)] for i in range(n)]
+def cohort_sizes(participation: Participation, clients: Clients) -> set[int]:
+    """How many clients a cohort may have; one that is drawn several times counts as often."""
+    drawing = participation.drawing(clients)
+    if drawing is None:
+        rounds = range(known_rounds(participation, clients))
+        return {len(participation.fixed(t, clients) or ()) for t in rounds}
+    if drawing.kind == "subsets":
+        return {len(s) for s, p in zip(drawing.subsets, drawing.probabilities, strict=True) if p > 0}
+    if drawing.kind == "independent":
+        return set(range(sum(p == 1 for p in drawing.probabilities), drawing.largest + 1))
+    return {drawing.size}
+
+
+def _check_sets(cohorts: Sequence[tuple[int, ...]], n: int) -> None:
+    for cohort in cohorts:
+        if len(set(cohort)) != len(cohort) or any(not 0 <= i < n for i in cohort):
+            raise BadInput(f"{list(cohort)} is no set of clients out of 0 to {n - 1}.")
 
 
 class _Random:
@@ -281,11 +309,6 @@ class Pattern:
         if not self.cohorts:
             raise BadInput("a pattern of cohorts needs at least one round.")
 
-    def _check(self, n: int) -> None:
-        for cohort in (*self.lead, *self.cohorts):
-            if len(set(cohort)) != len(cohort) or any(not 0 <= i < n for i in cohort):
-                raise BadInput(f"{list(cohort)} is no set of clients out of 0 to {n - 1}.")
-
     def period(self, clients: Clients) -> int:
         return len(self.cohorts)
 
@@ -298,7 +321,7 @@ class Pattern:
         return self.cohorts[(round_index - len(self.lead)) % len(self.cohorts)]
 
     def drawing(self, clients: Clients) -> Drawing | None:
-        self._check(clients.count)
+        _check_sets((*self.lead, *self.cohorts), clients.count)
         return None
 
 
@@ -399,13 +422,10 @@ class Subsets(_Random):
             raise BadInput("the probabilities of the sets of clients must be at least 0 and sum to 1.")
 
     def drawing(self, clients: Clients) -> Drawing | None:
-        cohorts: list[tuple[int, ...]] = []
-        for s in self.subsets:
-            if len(set(s)) != len(s) or any(not 0 <= i < clients.count for i in s):
-                raise BadInput(f"{list(s)} is no set of clients out of 0 to {clients.count - 1}.")
-            cohorts.append(tuple(sorted(s)))
+        _check_sets(self.subsets, clients.count)
+        cohorts = tuple(tuple(sorted(s)) for s in self.subsets)
         drawn = {i for s, p in zip(cohorts, self.probabilities, strict=True) if p > 0 for i in s}
         missing = sorted(set(range(clients.count)) - drawn)
         if missing:
             raise BadInput(f"client {missing[0]} never takes part; every client needs a positive probability.")
-        return Drawing("subsets", clients.count, probabilities=self.probabilities, subsets=tuple(cohorts))
+        return Drawing("subsets", clients.count, probabilities=self.probabilities, subsets=cohorts)

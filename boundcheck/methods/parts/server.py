@@ -36,16 +36,12 @@ class ServerStep(Rule):
 
     eta_g: Fraction = Fraction(1)
     ascend: bool = False
+    averages_models = False  # instead of differences (`AveragedModels`)
 
     @property
     def factor(self) -> Fraction:
         """What multiplies the aggregated difference."""
         return -self.eta_g if self.ascend else self.eta_g
-
-    @property
-    def averages_models(self) -> bool:
-        """Whether models are averaged instead of differences (`AveragedModels`)."""
-        return False
 
 
 @dataclass(frozen=True)
@@ -56,10 +52,7 @@ class AveragedModels(ServerStep):
     with wrong weights do. Only the exact engine carries it out, for plain methods on quadratic problems.
     """
 
-    @property
-    def averages_models(self) -> bool:
-        """True."""
-        return True
+    averages_models = True
 
     def upload(self, y: Any, at: At) -> Mapping[str, Any]:
         return {"x": y}

@@ -37,13 +37,35 @@ class Schedule(Protocol):
         ...
 
 
+class _Fixed:
+    """Step sizes of one value, given exactly."""
+
+    def is_constant(self) -> bool:
+        return True
+
+    def is_exact(self) -> bool:
+        return True
+
+
+class _Changing(_Fixed):
+    """Step sizes of several values, of which no single number is a parameter; every round may have one of its own."""
+
+    rounds_per_cycle = 1
+
+    def parameters(self) -> dict[str, Fraction]:
+        return {}
+
+    def is_constant(self) -> bool:
+        return False
+
+
 def _positive(value: Fraction, name: str) -> None:
     if value <= 0:
         raise BadInput(f"{name} = {value} is not a step size; it must be above 0.")
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(_Fixed):
     """The same step size in every cycle; symbol: what statements call it (eta, eta_l)."""
 
     eta: Fraction
@@ -59,15 +81,9 @@ class Constant:
     def step(self, cycle: int) -> Fraction:
         return self.eta
 
-    def is_constant(self) -> bool:
-        return True
-
-    def is_exact(self) -> bool:
-        return True
-
 
 @dataclass(frozen=True)
-class InverseCycle:
+class InverseCycle(_Fixed):
     """eta0 / K in cycle K = 1, 2, ... (SCGD, Theorem 3.4 and Section 4).
 
     rounds_per_cycle: rounds that share one K; None means one period of the participation. The paper's
@@ -91,12 +107,9 @@ class InverseCycle:
     def is_constant(self) -> bool:
         return False
 
-    def is_exact(self) -> bool:
-        return True
-
 
 @dataclass(frozen=True)
-class LogHorizon:
+class LogHorizon(_Fixed):
     """ell * log(T) / T, constant over a run of T rounds, rounded down to 13 digits (SCGD, choice of E)."""
 
     ell: Fraction
@@ -111,15 +124,12 @@ class LogHorizon:
         # a double's log is good to an ulp; giving back 1e-13 keeps the rounded step below the true one
         return round_down(self.ell * Fraction(math.log(self.T)) * (1 - Fraction(1, 10**13)) / self.T)
 
-    def is_constant(self) -> bool:
-        return True
-
     def is_exact(self) -> bool:
         return False
 
 
 @dataclass(frozen=True)
-class Decaying:
+class Decaying(_Changing):
     """A step size that is multiplied by `factor` from each of the rounds `at` on (step decay), after a warm-up.
 
     Rounds count from 0. In round t < warm_up the step size is (t + 1)/warm_up of what it would be. No statement about
@@ -148,28 +158,13 @@ class Decaying:
         """See `methods.answers`."""
         return self.warm_up, *self.at
 
-    @property
-    def rounds_per_cycle(self) -> int:
-        """Every round may have a step size of its own."""
-        return 1
-
-    def parameters(self) -> dict[str, Fraction]:
-        """None: no single number is the step size."""
-        return {}
-
     def step(self, cycle: int) -> Fraction:
         rising = Fraction(min(cycle, self.warm_up), self.warm_up) if self.warm_up else 1
         return self.eta * rising * self.factor ** bisect.bisect_right(self.at, cycle - 1)
 
-    def is_constant(self) -> bool:
-        return False
-
-    def is_exact(self) -> bool:
-        return True
-
 
 @dataclass(frozen=True)
-class Formula:
+class Formula(_Changing):
     """A step size that users write as text in r and t (`core.expressions`), such as "2/(8 + t)".
 
     r: the round, from 0. t: the local step, counted from 0 over all rounds: t = r K + k in local step k of round r, K
@@ -209,15 +204,6 @@ class Formula:
         """Whether it changes from local step to local step."""
         return "t" in self.expression.variables
 
-    @property
-    def rounds_per_cycle(self) -> int:
-        """Every round may have a step size of its own."""
-        return 1
-
-    def parameters(self) -> dict[str, Fraction]:
-        """None: no single number is the step size."""
-        return {}
-
     def step(self, cycle: int) -> Fraction:
         if self.by_iteration:
             raise Unsupported(
@@ -230,15 +216,12 @@ class Formula:
         """The step sizes of the `count` local steps of a round (from 0)."""
         return tuple(self._checked(round_index, round_index * count + k) for k in range(count))
 
-    def is_constant(self) -> bool:
-        return False
-
     def is_exact(self) -> bool:
         return self.expression.is_exact
 
 
 @dataclass(frozen=True)
-class NoStep:
+class NoStep(_Fixed):
     """For methods without a step size: their local work solves a subproblem exactly."""
 
     def parameters(self) -> dict[str, Fraction]:
@@ -247,9 +230,3 @@ class NoStep:
 
     def step(self, cycle: int) -> Fraction:
         return Fraction(1)
-
-    def is_constant(self) -> bool:
-        return True
-
-    def is_exact(self) -> bool:
-        return True

@@ -89,7 +89,7 @@ class Timed:
         """The share of a period's rounds in which client i takes part, or the probability that it does."""
         plan = self.plan(clients.count)
         if plan is not None:
-            return plan.share(i)
+            return plan.shares[i]
         drawing = self.drawing(clients)
         return Fraction(1) if drawing is None else drawing.inclusion(i)
 
@@ -118,14 +118,7 @@ class Timed:
         if isinstance(self.policy, schedules.Window):
             chances = tuple(finish_probability(r, self.policy.dt) for r in times.rates)
             return Drawing("independent", n, probabilities=chances)
-        m = (
-            1
-            if isinstance(self.policy, schedules.FirstToArrive)
-            else self.policy.m
-            if isinstance(self.policy, schedules.Buffer)
-            else n
-        )
-        subsets, chances = first_to_finish(times.rates, m)
+        subsets, chances = first_to_finish(times.rates, self.policy.arrivals or n)
         return Drawing("subsets", n, probabilities=chances, subsets=subsets)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,25 +46,12 @@ def _draw(times: Exponential, clients: NDArray[np.int64], count: int, seed: int,
     return -np.log((drawn.astype(np.float64) + 1) * 2.0**-53) / rates[:, None]
 
 
-def _rows(who: list[NDArray[np.int64]], n: list[NDArray[np.int64]], work: list[Floats], ends: Floats) -> Timetable:
-    """The timetable of contributions listed client by client: their rounds and how long the work took."""
-    clients, rounds = len(who), len(ends)
-    delays = np.concatenate([np.diff(own, prepend=-1) - 1 for own in n])
-    flat, at = np.concatenate(who), np.concatenate(n)
-    order = np.argsort(at * clients + flat)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(at, minlength=rounds))]).astype(np.int64)
-    members = flat[order].astype(np.int32)
-    return Timetable(clients, offsets, members, delays[order].astype(np.int32), ends, None, np.concatenate(work)[order])
-
-
 def _synchronous(times: Exponential, rounds: int, seed: int) -> Timetable:
     count = len(times.rates)
     check_size(rounds * count)
     work = np.ascontiguousarray(_draw(times, np.arange(count), rounds, seed).T)
-    offsets = np.arange(rounds + 1, dtype=np.int64) * count
-    members = np.tile(np.arange(count, dtype=np.int32), rounds)
-    ends = np.cumsum(work.max(axis=1))
-    return Timetable(count, offsets, members, np.zeros(len(members), np.int32), ends, None, work.reshape(-1))
+    who, n = np.tile(np.arange(count), rounds), np.repeat(np.arange(rounds), count)
+    return Timetable.of(count, who, n, np.cumsum(work.max(axis=1)), None, work.reshape(-1))
 
 
 def _until(times: Exponential, horizon: float, dt: float | None, seed: int) -> list[tuple[Floats, Floats]]:
@@ -87,36 +73,28 @@ def _until(times: Exponential, horizon: float, dt: float | None, seed: int) -> l
 
 
 def _one_by_one(times: Exponential, rounds: int, seed: int) -> Timetable:
-    clients = range(len(times.rates))
     horizon = (rounds + 8 * math.sqrt(rounds) + 10) / float(sum(times.rates))
     while True:
-        found = _until(times, horizon, None, seed)
-        if sum(len(at) for at, _ in found) >= rounds:
+        who, at, work = _joined(_until(times, horizon, None, seed))
+        if len(at) >= rounds:
             break
         horizon *= 2
-    flat = np.concatenate([at for at, _ in found])
-    order = np.argsort(flat, kind="stable")
-    place = np.empty(len(flat), dtype=np.int64)
-    place[order] = np.arange(len(flat))
-    own = np.split(place, np.cumsum([len(at) for at, _ in found])[:-1])
-    kept = [np.searchsorted(n, rounds) for n in own]
-    who = [np.full(k, i, dtype=np.int64) for i, k in zip(clients, kept, strict=True)]
-    return _rows(
-        who,
-        [n[:k] for n, k in zip(own, kept, strict=True)],
-        [work[:k] for (_, work), k in zip(found, kept, strict=True)],
-        flat[order[:rounds]],
-    )
+    first = np.argsort(at, kind="stable")[:rounds]
+    return Timetable.of(len(times.rates), who[first], np.arange(rounds), at[first], None, work[first])
 
 
 def _windows(times: Exponential, dt: float, rounds: int, seed: int) -> Timetable:
     """A client's k-th contribution is in round (its number of windows so far) - 1."""
-    clients = range(len(times.rates))
     check_size(int(sum(rounds * -math.expm1(-float(r) * dt) for r in times.rates)))
-    found = _until(times, rounds, dt, seed)
-    who = [np.full(len(at), i, dtype=np.int64) for i, (at, _) in zip(clients, found, strict=True)]
-    n = [at.astype(np.int64) - 1 for at, _ in found]
-    return _rows(who, n, [work for _, work in found], np.arange(1, rounds + 1, dtype=np.float64) * dt)
+    who, at, work = _joined(_until(times, rounds, dt, seed))
+    ends = np.arange(1, rounds + 1, dtype=np.float64) * dt
+    return Timetable.of(len(times.rates), who, at.astype(np.int64) - 1, ends, None, work)
+
+
+def _joined(found: list[tuple[Floats, Floats]]) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Clients, times and work of all contributions, client by client."""
+    at, work = (np.concatenate(column) for column in zip(*found, strict=True))
+    return np.repeat(np.arange(len(found)), [len(own) for own, _ in found]), at, work
 
 
 def _buffered(times: Exponential, policy: Buffer, rounds: int, seed: int) -> Timetable:
@@ -137,17 +115,14 @@ def _buffered(times: Exponential, policy: Buffer, rounds: int, seed: int) -> Tim
     for i in range(count):
         work = next_work(i)
         heapq.heappush(queue, (work, i, work))
-    last = [-1] * count
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[int, float]] = []
     ends = np.empty(rounds)
     for n in range(rounds):
         found = [heapq.heappop(queue) for _ in range(policy.m)]
         ends[n] = found[-1][0]
-        for _, i, work in sorted(found, key=lambda entry: entry[1]):
-            rows.append((i, n - last[i] - 1, work))
-            last[i] = n
+        for _, i, work in found:
+            rows.append((i, work))
             again = next_work(i)
             heapq.heappush(queue, (float(ends[n]) + again, i, again))
-    members, delays, work = (np.array(column) for column in zip(*rows, strict=True))
-    offsets = np.arange(rounds + 1, dtype=np.int64) * policy.m
-    return Timetable(count, offsets, members.astype(np.int32), delays.astype(np.int32), ends, None, work)
+    who, work = (np.array(column) for column in zip(*rows, strict=True))
+    return Timetable.of(count, who, np.repeat(np.arange(rounds), policy.m), ends, None, work)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -153,18 +154,12 @@ class Plan:
         if isinstance(self.policy, Window):
             return tuple(i for i, e in enumerate(self.every) if (n + 1) % e == 0)
         if self._known is None or n >= self._known.rounds:
-            first, period = self._cycle_or_none()
-            if period is not None and n >= first + period:
-                n = first + (n - first) % period
+            with suppress(Unsupported):  # the period is too long to be found
+                first, period = self._cycle
+                n = n if n < first + period else first + (n - first) % period
         if n * (self.policy.m if isinstance(self.policy, Buffer) else 1) >= MAX_ENTRIES // 2:
             raise BadInput(f"round {n} of this schedule is too late: its timetable would not fit into memory.")
         return self._prefix(n + 1).cohort(n)
-
-    def _cycle_or_none(self) -> tuple[int, int | None]:
-        try:
-            return self._cycle
-        except Unsupported:
-            return 0, None
 
     @cached_property
     def cycle(self) -> Timetable:
@@ -185,13 +180,9 @@ class Plan:
             raise Unsupported(f"the schedule repeats after {period} rounds, which are too many to go through.")
         return self.timetable(rounds)
 
-    def share(self, i: int) -> Fraction:
-        """The share of a period's rounds in which client i takes part."""
-        return self.shares[i]
-
     @cached_property
     def shares(self) -> list[Fraction]:
-        """`share` of every client."""
+        """The share of a period's rounds in which each client takes part."""
         if self.always_full:
             return [Fraction(1)] * self.clients
         if isinstance(self.policy, Window):

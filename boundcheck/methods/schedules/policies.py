@@ -2,8 +2,8 @@
 
 Y. Fraboni et al., Algorithm 1 and Section 4: a round lasts Delta t^n, and the clients that finish within it are its
 cohort; they receive the new model at the round's end and start again, while the others keep working. Every
-policy says how long its rounds are (dt) and after how many arrivals the server aggregates (arrivals); None where its
-rule is another.
+policy says how long its rounds are (dt) and after how many arrivals the server aggregates (arrivals), None where its
+rule is another, and what the server does (words).
 """
 
 from __future__ import annotations
@@ -32,11 +32,7 @@ class WaitForAll:
 
     dt: ClassVar[None] = None
     arrivals: ClassVar[None] = None
-
-    @property
-    def words(self) -> str:
-        """What the server does, as in "the server ..."."""
-        return "waits for all clients"
+    words: ClassVar[str] = "waits for all clients"
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,6 @@ class FirstToArrive:
 
     @property
     def words(self) -> str:
-        """What the server does, as in "the server ..."."""
         return f"aggregates whenever a client finishes, ties {self.ties.replace('_', ' ')}"
 
 
@@ -69,7 +64,6 @@ class Window:
 
     @property
     def words(self) -> str:
-        """What the server does, as in "the server ..."."""
         return f"aggregates after every {format_short(self.dt)} of time"
 
 
@@ -102,7 +96,6 @@ class Buffer:
 
     @property
     def words(self) -> str:
-        """What the server does, as in "the server ..."."""
         return f"aggregates when {self.m} clients have finished, ties {self.ties.replace('_', ' ')}"
 
 

@@ -10,25 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput
 
 LARGEST = Fraction(10**100)  # of a time or rate, and 1 over the smallest; their sums are then doubles
-
-
-class Times(Protocol):
-    """The update times of any number of clients."""
-
-    def of(self, count: int) -> Fixed | Exponential:
-        """Those of `count` clients. Raises BadInput where they are given for another number."""
-        ...
-
-    @property
-    def slowest(self) -> Fraction | None:
-        """The longest possible time, whatever the number of clients; None where there is none."""
-        ...
 
 
 def _check_size(value: Fraction, what: str) -> None:
@@ -51,14 +38,14 @@ class Fixed:
             _check_size(v, "update time")
 
     def of(self, count: int) -> Fixed:
-        """See `Times`."""
+        """Those of `count` clients. Raises BadInput where they are given for another number."""
         if len(self.values) != count:
             raise BadInput(f"{len(self.values)} update times were given for {count} clients.")
         return self
 
     @property
     def slowest(self) -> Fraction:
-        """See `Times`."""
+        """The longest possible time, whatever the number of clients."""
         return max(self.values)
 
 
@@ -67,6 +54,7 @@ class Spread:
     """Times spread evenly from 1/ratio (client 0, the fastest) to 1 (the last client, the slowest)."""
 
     ratio: Fraction = Fraction(1)
+    slowest: ClassVar[Fraction] = Fraction(1)
 
     def __post_init__(self) -> None:
         if self.ratio < 1:
@@ -76,18 +64,13 @@ class Spread:
         _check_size(self.ratio, "ratio of slowest to fastest")
 
     def of(self, count: int) -> Fixed:
-        """See `Times`; a client alone is the slowest."""
+        """Those of `count` clients; a client alone is the slowest."""
         if count < 1:
             raise BadInput(f"{count} clients are not allowed; at least 1.")
         low = 1 / self.ratio
         if count == 1:
             return Fixed((Fraction(1),))
         return Fixed(tuple(low + (1 - low) * Fraction(i, count - 1) for i in range(count)))
-
-    @property
-    def slowest(self) -> Fraction:
-        """See `Times`."""
-        return Fraction(1)
 
 
 F0 = Spread()
@@ -101,6 +84,7 @@ class Exponential:
 
     rates: tuple[Fraction, ...]
     values: ClassVar[None] = None  # no time is known beforehand
+    slowest: ClassVar[None] = None  # nor is any the longest
 
     def __post_init__(self) -> None:
         if not self.rates:
@@ -109,12 +93,10 @@ class Exponential:
             _check_size(v, "rate")
 
     def of(self, count: int) -> Exponential:
-        """See `Times`."""
+        """Those of `count` clients. Raises BadInput where they are given for another number."""
         if len(self.rates) != count:
             raise BadInput(f"{len(self.rates)} rates were given for {count} clients.")
         return self
 
-    @property
-    def slowest(self) -> None:
-        """No time is the longest."""
-        return None
+
+Times = Fixed | Spread | Exponential  # the update times of any number of clients
