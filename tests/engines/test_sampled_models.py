@@ -191,9 +191,9 @@ class Kept(Population):
     """The same with flat arrays of all clients."""
 
     def arrays(self) -> Arrays:
-        from boundcheck.engines.simulate.stretch import _joined  # pyright: ignore
+        from boundcheck.engines.simulate.data import joined_arrays  # pyright: ignore
 
-        return _joined([self.client_arrays(i) for i in range(self.clients)])
+        return joined_arrays([self.client_arrays(i) for i in range(self.clients)])
 
 
 @pytest.mark.parametrize("name", ["isotropic", "logistic"])

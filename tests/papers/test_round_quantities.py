@@ -19,7 +19,7 @@ from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.engines.exact.paths import run_paths
 from boundcheck.engines.run import run
-from boundcheck.engines.sampled import run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method

@@ -17,6 +17,7 @@ from boundcheck.engines.simulate.job import BLOCK_BYTES, Job, Leg, block_of, cos
 from boundcheck.engines.simulate.lowering import Lowered, lower
 from boundcheck.engines.simulate.measure import Measure, measures, ratios
 from boundcheck.engines.simulate.metrics import (
+    DISCREPANCY,
     DISSIMILARITY,
     EPOCH_GRAD2,
     INEXACTNESS,
@@ -35,9 +36,8 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import ExactSolve, Proximal
 from boundcheck.problems.problem import Arrays, Problem
+from boundcheck.setting.metrics import of_a_round
 
-# metrics that only the exact engine has
-ELSEWHERE = ("drift", "momentum_error2", "round_gap", "virtual_round_gap", "virtual_gap", "virtual_grad2")
 _APART = (INEXACTNESS, DISSIMILARITY, *LOCAL)  # measured by what stands beside `measures`
 LEG_SECONDS = 0.3  # how long a thread works before it looks whether to stop, roughly
 
@@ -263,7 +263,8 @@ def _available_threads() -> int:
 
 def _measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...], lowered: Lowered) -> dict[str, Measure]:
     """How to measure each name; that of "epoch_grad2" measures "grad2"."""
-    for name in set(names) & set(ELSEWHERE) - set(problem.metrics):
+    read = {name for name, own in of_a_round().items() if own.formula is not None} - {EPOCH_GRAD2, DISCREPANCY}
+    for name in set(names) & read - set(problem.metrics):
         raise Unsupported(f"the sampled engine does not measure '{name}'; use engine = 'exact'.")
     known = {*problem.metrics, *ratios(problem)}
     own = tuple(n for n in names if n in known or not (n in _APART or is_discrepancy(n)))

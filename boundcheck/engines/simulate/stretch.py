@@ -13,13 +13,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from boundcheck.core import streams
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate import drawing, kernel
 from boundcheck.engines.simulate.coefficients import Coefficients, Program, joined
 from boundcheck.engines.simulate.cohorts import SPARSE, Cohorts
+from boundcheck.engines.simulate.data import data_of, joined_arrays
 from boundcheck.engines.simulate.lowering import Lowered, Member
 from boundcheck.engines.simulate.planning import draw_common, draw_numbers, samples_of, typical
 from boundcheck.engines.simulate.rows import Asked
@@ -32,55 +33,6 @@ MANY = 1024  # classes of visits that are kept
 LAZY_BYTES = 1 << 23  # data of a lazy problem that are made at once, roughly
 NOTHING = np.empty((0, 0, 0))
 Class = tuple[int, int, float, float]  # client, or 0 where it does not matter; steps, scale, prox
-
-_KINDS = {
-    "isotropic": kernel.ISOTROPIC,
-    "quadratic": kernel.QUADRATIC,
-    "rows": kernel.ROWS,
-    "logistic": kernel.LOGISTIC,
-    "softmax": kernel.SOFTMAX,
-}
-
-
-def _fixed(values: ArrayLike) -> NDArray[Any]:
-    """C-ordered float64 and read-only, so that every problem meets the same machine code, and no copy where none is
-    needed: data sets may be large."""
-    found = np.ascontiguousarray(values, dtype=np.float64).view()
-    found.flags.writeable = False
-    return found
-
-
-def _data(arrays: Arrays) -> tuple[Any, ...]:
-    """What the kernel reads of a problem."""
-    matrices = arrays.A if arrays.kind == "quadratic" else np.empty((0, 0, 0))
-    known = len(arrays.client_A) > 0
-    return (
-        _KINDS[arrays.kind],
-        max(1, arrays.classes) if arrays.kind == "softmax" else 1,
-        float(arrays.ridge),
-        _fixed(arrays.b),
-        _fixed(arrays.target),
-        _fixed(arrays.curvature),
-        _fixed(matrices),
-        arrays.reduction == "sum",
-        _fixed(arrays.client_A if known else np.empty((0, 0, 0))),
-        _fixed(arrays.client_b if known else np.empty((0, 0))),
-    )
-
-
-def _joined(parts: Sequence[Arrays]) -> Arrays:
-    """Arrays of clients one after the other."""
-    first = parts[0]
-    counts = [len(p.b) for p in parts]
-
-    def of(name: str) -> Any:
-        return np.concatenate([getattr(p, name) for p in parts])
-
-    return Arrays(
-        first.kind, first.reduction, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), of("A"),
-        of("curvature"), of("b"), of("target"), of("client_A"), of("client_b"), first.centre, first.centred,
-        first.ridge, first.classes,
-    )  # fmt: skip
 
 
 class _Members:
@@ -152,7 +104,7 @@ class Compiled:
         self.held: _Held | None = None
         if isinstance(source, Arrays):
             self.held = _Held(
-                _data(source), np.arange(len(source.b), dtype=np.uint32), np.asarray(source.offsets), None
+                data_of(source), np.arange(len(source.b), dtype=np.uint32), np.asarray(source.offsets), None
             )
         # raises NotAffine where a function of the round is none of the kernel's
         member = lowered.member(0, next((c for c in lowered.cohorts.fixed if c), (0,)))
@@ -218,9 +170,9 @@ class Compiled:
             return self.held
         assert not isinstance(self.source, Arrays)
         touched = np.unique(np.concatenate([c.touched() for c in cohorts])).tolist()
-        both = _joined([self.source.client_arrays(int(i)) for i in touched or [0]])
+        both = joined_arrays([self.source.client_arrays(int(i)) for i in touched or [0]])
         number = {int(i): k for k, i in enumerate(touched)}
-        return _Held(_data(both), np.arange(len(both.b), dtype=np.uint32), np.asarray(both.offsets), number)
+        return _Held(data_of(both), np.arange(len(both.b), dtype=np.uint32), np.asarray(both.offsets), number)
 
     def _class(self, member: Member, choice: int) -> Class:
         client = member.client if self.coefficients.by_client else 0
