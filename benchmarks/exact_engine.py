@@ -106,7 +106,7 @@ def sampling(case: str) -> dict[str, Any] | None:
         print(f"  {case}: the sampled engine cannot carry it ({why})")
         return None
     rows = np.asarray(curve.samples["gap"])[:, -1]
-    how = f"path {curve.info['path']}, kernel {curve.info.get('kernel')}"
+    how = f"path {curve.info['path']}"
     error = float(rows.std(ddof=1) / np.sqrt(seeds) / rows.mean())
     return {"seconds": spent, "seeds": seeds, "error": error, "mean": float(rows.mean()), "how": how}
 

@@ -186,6 +186,8 @@ class Coefficients:
         reading.step(0, number, visit, begin[0], Numbers(np.ones(1)))
         watched = _Watched(number)
         collected = reading.collect(0, watched) if lowered.rule.collecting is not None else {}
+        if lowered.rule.receives:
+            reading.receive(0, number)
         self.by_client = reading.asked
         atoms = {a for own in collected.values() for a in own.vector.atoms()}
         named = {a.name for a in atoms if a.place == "server"}
