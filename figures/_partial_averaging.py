@@ -70,8 +70,8 @@ def trace(problem: Problem, spec: Mapping[str, Any], iterations: int, seed: int,
     apart = np.empty(iterations + 1)
     rows: list[tuple[int, float, float]] = []
     for k in range(iterations + 1):
-        whole, models = state[0, 0], state[0, 1:]
-        apart[k] = ((models - whole) ** 2).sum(1).mean()
+        whole, models = state[0, 0], state[0, 0] + state[0, 1:]  # clients keep how far their models are from the mean
+        apart[k] = (state[0, 1:] ** 2).sum(1).mean()
         if losses and k % TAU == TAU - 1:
             gaps = problem.metric_many("gap", np.concatenate([models, whole[None]]))
             rows.append((k, float(gaps[:-1].min()), float(gaps[-1])))

@@ -15,7 +15,7 @@ from boundcheck.methods import build
 
 def forget() -> None:
     """Lets entry points be read anew."""
-    for cached in (plugins._points, build._plugged, build._all):
+    for cached in (plugins._points, build._installed, build._all_of):
         cached.cache_clear()
 
 

@@ -132,7 +132,7 @@ NAMELESS = "from boundcheck.theory.theorem import Theorem\ntheorems = {}\n"
         ("my-bound.py", THEOREM, r"'my-bound' is not allowed in them; rename it"),
         ("class.py", THEOREM, r"'class' is not allowed in them; rename it"),
         ("bound.txt", THEOREM, r"it is no Python file \(\.py\), and no folder of such files\.$"),
-        ("folder/readme.md", "", r"it holds no module with `theorem` or `theorems`\.$"),
+        ("folder/readme.md", "", r"it holds no module with `theorem` or `theorems`, and no `methods` or .*"),
         ("folder/folder/one.py", THEOREM, r"Do you mean \S*/folder/folder\?$"),
         ("folder/one.py", THEOREM.replace("SYMBOLS =", "1/0 #"), r"the module 'one' of statements, line 7, can"),
     ],

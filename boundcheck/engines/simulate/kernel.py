@@ -80,7 +80,12 @@ def _mean_gradient(data: Any, y: Any, samples: Any, at: Any, count: Any, residua
     kind, classes, ridge, b, target, curvature, A, _, _, _ = data
     width = b.shape[1]
     weight = 1.0 / count
-    if kind == ISOTROPIC:
+    if kind == ISOTROPIC and count == 1:
+        j = samples[at]
+        scale = curvature[j] + ridge
+        for k in range(width):
+            g[k] = scale * y[k] - b[j, k]
+    elif kind == ISOTROPIC:
         for k in range(width):
             total = 0.0
             for t in range(count):
@@ -142,8 +147,12 @@ def _combine(
     elif count == 2:
         a, i = coefficients[shift + first], terms[first]
         b, j = coefficients[shift + first + 1], terms[first + 1]
-        for k in range(d):
-            register[to, k] = a * register[i, k] + b * register[j, k]
+        if i == to:  # said apart, so that the compiler need not ask whether rows overlap
+            for k in range(d):
+                register[to, k] = a * register[to, k] + b * register[j, k]
+        else:
+            for k in range(d):
+                register[to, k] = a * register[i, k] + b * register[j, k]
     else:
         for k in range(d):
             room[k] = 0.0
