@@ -10,7 +10,7 @@ from boundcheck.methods.round import Rule
 
 
 class Adam(Rule):
-    """m, v: running means of g and g^2; top: a step is divided by its root. memory = 1 is AMSGrad, with the largest v."""
+    """m, v: running means of g and g^2; steps are divided by the root of top. memory = 1: AMSGrad, of the largest v."""
 
     beta1: float
     beta2: float

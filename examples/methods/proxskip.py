@@ -14,7 +14,7 @@ class ProxSkip(Rule):
 
     p: Fraction
     kept_by_clients = {"y": True, "shift": False}
-    needs_all = receives = draws = True
+    needs_all = receives = True
 
     def drawn(self, round_index):
         return ((self.p, {"talk": 1}), (1 - self.p, {"talk": 0}))
