@@ -43,11 +43,11 @@ def kind_of_rule(name: str, given: Any) -> Kind:
         for base in reversed(given.__mro__[: given.__mro__.index(Rule)]):
             if not {"__dataclass_fields__", "__init__"} <= vars(base).keys():
                 dataclass(frozen=True)(base)
+        rule, held = given, cast("Any", given)
+        if not held.__dataclass_params__.frozen:
+            raise TypeError("its dataclass is not frozen")
     except (TypeError, ValueError) as error:
         raise BadInput(f"the method '{name}': its fields cannot be parameters: {error}.") from error
-    rule, held = given, cast("Any", given)
-    if not held.__dataclass_params__.frozen:
-        raise BadInput(f"the method '{name}': its class must be a frozen dataclass, or a plain class.")
     own = tuple(
         p.Parameter(f.name, "a number of the round", f"as {kind}", _reader(kind), f"functions.{f.name}",
                     p.NEEDED if f.default is MISSING else f.default)

@@ -33,11 +33,8 @@ def table(
     if not isinstance(found, Mapping):
         alone = function == "begin" or (function == "step" and len(allowed or ()) == 1)
         if found is None or not alone or not allowed:
-            example = allowed[0] if allowed else "x"
-            raise BadInput(
-                f"{name}: {function} must return a table of vectors by name, such as {{'{example}': ...}}; "
-                f"it gives {shown(repr(found), 80)}."
-            )
+            what = f"such as {{'{(allowed or 'x')[0]}': ...}}; it gives {shown(repr(found), 80)}"
+            raise BadInput(f"{name}: {function} must return a table of vectors by name, {what}.")
         found = {allowed[0]: found}
     for key, value in found.items():
         if allowed is not None and key not in allowed:
@@ -45,43 +42,38 @@ def table(
         rule = value.rule if isinstance(value, Sent) else None
         if not (rule is None or rule == PLAIN or hasattr(rule, "coefficients")):
             raise BadInput(f"{name}: {function} sums '{key}' by {rule!r}; a sum is by None, PLAIN or an aggregation.")
-    missing = [key for key in needed if key not in found]
-    if missing:
-        raise BadInput(f"{name}: {function} does not give '{missing[0]}'; it must give {', '.join(needed)}.")
+    for key in needed:
+        if key not in found:
+            raise BadInput(f"{name}: {function} does not give '{key}'; it must give {', '.join(needed)}.")
     return dict(found)
 
 
 def check_declared(name: str, rule: Rule) -> None:
     """Raises BadInput where what a class of a round declares is not of the kind that readers rely on."""
-    for what in ("kept_by_server", "kept_by_clients"):
+    for what in ("kept_by_server", "kept_by_clients", "local", "uniforms"):
         own: Any = getattr(rule, what)
-        if not isinstance(own, Mapping) or not all(isinstance(k, str) and v in (True, False) for k, v in own.items()):
-            raise BadInput(
-                f"{name}: {what} must be a table of names, with True for points and False for differences and "
-                f"gradients, such as {{'m': False}}; it is {shown(repr(own), 80)}."
-            )
-    if not rule.kept_by_server.get("x"):
-        raise BadInput(f"{name}: the server of its round keeps no point 'x', which is what metrics measure.")
-    for what, least in (("local", 1), ("uniforms", 0)):
-        own = getattr(rule, what)
-        if not isinstance(own, tuple) or len(own) < least or not all(isinstance(k, str) for k in own):
-            raise BadInput(f"{name}: {what} must be a tuple of names, such as ('y',); it is {shown(repr(own), 80)}.")
+        kind, such = (Mapping, "table {'m': False}") if what.startswith("kept") else (tuple, "tuple ('y',)")
+        if not isinstance(own, kind) or not all(isinstance(key, str) for key in own):
+            raise BadInput(f"{name}: {what} is {shown(repr(own), 80)}; it must have names, such as the {such}.")
+    if not rule.kept_by_server.get("x") or not rule.local:
+        raise BadInput(
+            f"{name}: the server of its round keeps no point 'x', which metrics measure, or `local` is empty."
+        )
     if not (rule.collecting in (None, "same") or hasattr(rule.collecting, "drawing")):
         raise BadInput(f"{name}: collecting must be None, 'same' or a participation; it is {rule.collecting!r}.")
     for t in range(3):
         numbers, law = called(name, rule.numbers, t, 1), called(name, rule.drawn, t)
         if not isinstance(numbers, Mapping):
             raise BadInput(f"{name}: numbers must return a table of numbers by name; it gives {numbers!r}.")
-        _check_law(name, law)
+        if not _is_law(law):
+            raise BadInput(
+                f"{name}: drawn must return pairs of an exact probability and a table of numbers, with the same names "
+                f"in all of them; it gives {shown(repr(law), 80)}."
+            )
 
 
-def _check_law(name: str, law: Any) -> None:
-    try:
-        ways = [(p, tuple(sorted(own))) for p, own in law]
-    except (TypeError, ValueError):
-        ways = []
-    if not ways or any(not isinstance(p, int | Fraction) or names != ways[0][1] for p, names in ways):
-        raise BadInput(
-            f"{name}: drawn must return pairs of an exact probability and a table of numbers, with the same names in "
-            f"all of them; it gives {shown(repr(law), 80)}."
-        )
+def _is_law(law: Any) -> bool:
+    pairs = isinstance(law, Sequence) and all(isinstance(way, tuple) and len(way) == 2 for way in law)
+    if not (pairs and law and all(isinstance(p, int | Fraction) and isinstance(own, Mapping) for p, own in law)):
+        return False
+    return all(own.keys() == law[0][1].keys() for _, own in law)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 from boundcheck.errors import BadInput
 from boundcheck.methods.clients import Clients
@@ -22,15 +22,13 @@ TRIED = 50  # rounds whose numbers are compared with those a period later
 class _Summed(dict[str, Vector]):
     """The sums of what is sent: whatever is asked for is one, and nobody sends it where it is 0."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, taken: set[tuple[str, str]]) -> None:
         super().__init__()
-        self._place = place
+        self._place, self._taken = place, taken
 
     def __missing__(self, name: str) -> Vector:
-        return self.setdefault(name, Vector.of(Atom(self._place, name)))
-
-    def __setitem__(self, name: str, value: Vector) -> NoReturn:
-        raise TypeError("sums do not support item assignment")
+        self._taken.add((self._place, name))
+        return Vector.of(Atom(self._place, name))
 
 
 class Reading:
@@ -38,6 +36,7 @@ class Reading:
 
     def __init__(self, rule: Rule, clients: Clients, eta_g: Fraction, name: str) -> None:
         self.asked = False  # whether a function asked which client it works for
+        self._taken = set[tuple[str, str]]()  # sums that functions took
         self.rule, self.clients, self.eta_g, self.name = rule, clients, eta_g, name
         self.server = {n: Vector.of(Atom("server", n, point)) for n, point in rule.kept_by_server.items()}
         self.client = {n: Vector.of(Atom("client", n, point)) for n, point in rule.kept_by_clients.items()}
@@ -51,10 +50,11 @@ class Reading:
     def at(self, index: int | None = None, number: Mapping[str, Any] | None = None, **more: Any) -> At:
         """What a function sees. index: the client, None for the server."""
         given: dict[str, Any] = {
-            "server": MappingProxyType(self.server), "collected": _Summed("collected"),
-            "total": _Summed("total"), "client": MappingProxyType({} if index is None else self.client),
-             "who": lambda: self._told(index or 0), "number": number or {}, **more,
+            "server": self.server, "client": {} if index is None else self.client, "number": number or {},
+            "collected": _Summed("collected", self._taken), "total": _Summed("total", self._taken),
         }  # fmt: skip
+        given = {name: MappingProxyType(own) for name, own in given.items()}
+        given |= {"who": lambda: self._told(index or 0), **more}
         return At(
             self.clients,
             self.eta_g,
@@ -69,29 +69,24 @@ class Reading:
 
     def check_functions(self, dim: int) -> None:
         """Raises BadInput where functions of a user's give two answers for one input, or take sums of nothing sent."""
-        if is_own(self.rule) and self._read_once(dim) != self._read_once(dim):
+        if is_own(self.rule) and self._read(dim) != self._read(dim):
             raise BadInput(f"{self.name}: {TWO_ANSWERS}")
 
-    def _read_once(self, dim: int) -> Any:
-        rule, one = self.rule, Fraction(1)
+    def _read(self, dim: int) -> Any:
+        rule, one, visit = self.rule, Fraction(1), Visit("full", 1)
         number = {**rule.numbers(rule.settled, dim), **rule.drawn(rule.settled)[0][1]}
-        summed = {"collected": _Summed("collected"), "total": _Summed("total")}
-        at = self.at(None, number, **summed)
-        begin = self.begin(0, number)
-        client = self.at(0, number, start=begin[0], eta=one, steps=1, length=one, **summed)
-        step = self._call(rule.step, self._own(self.local), lambda v: Vector.of(Gradient(v)), client)
-        read = [begin, self._checked(step, rule.local, "step", rule.local)]
-        sent = self._sent(self._call(rule.upload, self._own(self.out), client), "upload")
-        read += [sent, self._call(rule.keep, self._own(self.out), client), self._call(rule.combine, at.total, at)]
-        read += [self._call(rule.receive, client)] if rule.receives else []
         collected = self.collect(0, number) if rule.collecting is not None else {}
-        for place, own in (("collected", collected), ("total", sent)):
-            for name in summed[place].keys() - own.keys():
+        begin = self.begin(0, number)
+        step = self.step(0, number, visit, begin[0], one)
+        sent, kept = self.after(0, number, visit, begin[0], one)
+        received = self.receive(0, number) if rule.receives else {}
+        read = (collected, begin, step, sent, kept, received, self.combine(number))
+        for place, name in sorted(self._taken):
+            if name not in (own := {"collected": collected, "total": sent}[place]):
                 raise BadInput(
-                    f"{self.name}: the functions of its round take the sum '{name}' of `At.{place}`, and clients send "
-                    f"{', '.join(own) or 'nothing'} there."
+                    f"{self.name}: `At.{place}` has no '{name}'; clients send {', '.join(own) or 'nothing'}."
                 )
-        return [*read, collected]
+        return read
 
     def check(self, dim: int) -> None:
         """Raises BadInput where numbers of rounds change in a way that the rule does not declare, or have no law."""

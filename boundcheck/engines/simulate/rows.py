@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -69,9 +69,6 @@ class _Named(dict[str, Any]):
         if self.shape is None:
             raise KeyError(name)
         return self.setdefault(name, vectors(np.zeros(self.shape)))
-
-    def __setitem__(self, name: str, value: Any) -> NoReturn:
-        raise TypeError("sums do not support item assignment")
 
 
 @dataclass
@@ -146,6 +143,7 @@ class Rows:
         def no_mean(name: str, shares: Sequence[Fraction]) -> Any:
             raise BadInput(f"{self.lowered.method.name}: a mean over what clients keep is taken at the start alone.")
 
+        more = {name: MappingProxyType(own) if isinstance(own, dict) else own for name, own in more.items()}
         given: dict[str, Any] = {"mean": no_mean, "who": lambda: index or 0, "norm": _norm, **more}
         return At(
             self.lowered.known, self.eta_g, whole, part, minimiser, zero=vectors(np.zeros((count, dim))), **given
@@ -316,8 +314,8 @@ class Rows:
                     total.setdefault(name, np.zeros((count, dim)))[rows] += weight[:, None] * np.asarray(own.vector)
                 self._keep(state, member, p, rows, kept)
         sums = self._sums(total, (count, dim))
-        at = self._at(count, dim, None, server=MappingProxyType(server), number=number, collected=collected, total=sums)
-        after = self._named(self._call(rule.combine, sums, at), lowered.server, "combine", (count, dim), ("x",))
+        at = self._at(count, dim, None, server=server, number=number, collected=collected, total=sums)
+        after = self._named(self._call(rule.combine, at.total, at), lowered.server, "combine", (count, dim), ("x",))
         for k, name in enumerate(lowered.server):
             if name in after:
                 state[:, k] = after[name]
@@ -355,11 +353,10 @@ class Rows:
         shape = (len(rows), dim)
         of = {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in number.items()}
         given: dict[str, Any] = {"server": {k: vectors(v[rows]) for k, v in server.items()}, "number": of}
-        given = {k: MappingProxyType(v) for k, v in {**given, "client": held}.items()}
         for place, sums in (("collected", collected), ("total", total or {})):
             zero = shape if not self.own or getattr(sums, "shape", None) else None
             given[place] = _Named({k: vectors(v[rows]) for k, v in sums.items()}, zero)
-        return self._at(len(rows), dim, client, **given)
+        return self._at(len(rows), dim, client, client=held, **given)
 
     def _sums(self, found: Mapping[str, Floats], shape: tuple[int, int], anyone: bool = False) -> _Named:
         """What a cohort sent; what it did not send is 0, or an error of a user's own where anyone took part."""
@@ -404,7 +401,7 @@ class Rows:
                 rows = np.array(own)
                 at = self._of(client, rows, shape[1], {}, {}, {}, {})
                 alone = len(rows) < len(seeds)
-                at.put(server=_Picked(seen, rows) if alone else seen)
+                at.put(server=_Picked(seen, rows) if alone else MappingProxyType(seen))
                 at.put(number=_Picked(numbers, rows) if alone else numbers)
                 found = self._call(self.rule.collect, at)
                 for name, value in self._named(found, None, "collect", (len(rows), shape[1])).items():
