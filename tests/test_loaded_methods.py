@@ -347,7 +347,7 @@ def test_a_problem_of_a_file(tmp_path: Path) -> None:
     path.write_text(
         "from boundcheck.problems.build import build\n\n\ndef line(*, slope):\n"
         "    return build({'kind': 'quadratics', 'clients': [{'A': [[1]], 'b': [slope]}], 'start': [0]})\n\n\n"
-        "problems = {'line': line, 'number': 5}\n"
+        "problems = {'line': line, 'number': 5, 'none': lambda: None, 'fails': lambda: 1 / 0}\n"
     )
     bc.load_paper(path)
     method = {"kind": "gradient_descent", "eta": "1/2"}
@@ -358,6 +358,10 @@ def test_a_problem_of_a_file(tmp_path: Path) -> None:
         bc.problem({"kind": "line", "slop": 3})
     with pytest.raises(BadInput, match="the problem 'number' of own_problem_file must be a function"):
         bc.problem({"kind": "number"})
+    with pytest.raises(BadInput, match="'none' of own_problem_file is None, which has no 'name'; a problem has"):
+        bc.problem({"kind": "none"})
+    with pytest.raises(BadInput, match=r"'fails' of .* cannot be built: ZeroDivisionError"):
+        bc.problem({"kind": "fails"})
 
 
 def test_stored_runs_notice_a_changed_file_and_workers_load_it(
