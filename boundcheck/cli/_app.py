@@ -65,7 +65,8 @@ def boundcheck(
             callback=_load,
             is_eager=True,
             show_default=False,
-            help="Also the statements of this Python file, or of this folder of such files. boundcheck RUNS the file.",
+            help="Also the statements, methods and problems of this Python file, or of this folder of such files. "
+            "boundcheck RUNS the file.",
         ),
     ] = [],  # noqa: B006 (typer reads it)
 ) -> None:

@@ -152,6 +152,11 @@ class Vector:
 
     __radd__ = __add__
 
+    def __iadd__(self, other: Any) -> NoReturn:
+        raise TypeError("vectors are read-only")
+
+    __isub__ = __imul__ = __itruediv__ = __iadd__
+
     def __neg__(self) -> Vector:
         return Vector({t: -c for t, c in self.terms.items()})
 

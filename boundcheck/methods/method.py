@@ -11,7 +11,8 @@ from typing import Any
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.own_parts import check_answers, refuse_unknown
+from boundcheck.methods.own_parts import check_answers, is_own, refuse_unknown
+from boundcheck.methods.own_rule import check_declared
 from boundcheck.methods.parts import (
     Aggregation,
     AggregationContext,
@@ -103,6 +104,8 @@ class Method:
 
     def __post_init__(self) -> None:
         refuse_unknown(self.name, self.parts)
+        if self.functions is not None and is_own(self.functions):
+            check_declared(self.name, self.functions)
         if isinstance(self.aggregation, SumOne | Unbiased):
             check_rule(self.aggregation.weights, self.local)
         if self.control is not None:

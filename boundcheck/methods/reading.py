@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
-from boundcheck.errors import BadInput, BoundcheckError
+from boundcheck.errors import BadInput
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.formal import ZERO, Atom, ClientMean, Gradient, Minimiser, Vector, part
+from boundcheck.methods.own_parts import is_own
+from boundcheck.methods.own_rule import called, table
 from boundcheck.methods.parts.local import Visit
 from boundcheck.methods.round import At, Rule, Sent
 
+TWO_ANSWERS = "the functions of its round give two answers for one input; declare what is random (`drawn`, `uniforms`)."
 TRIED = 50  # rounds whose numbers are compared with those a period later
 
 
 class _Summed(dict[str, Vector]):
     """The sums of what is sent: whatever is asked for is one, and nobody sends it where it is 0."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, taken: set[tuple[str, str]]) -> None:
         super().__init__()
-        self._place = place
+        self._place, self._taken = place, taken
 
     def __missing__(self, name: str) -> Vector:
-        self[name] = Vector.of(Atom(self._place, name))
-        return self[name]
+        self._taken.add((self._place, name))
+        return Vector.of(Atom(self._place, name))
 
 
 class Reading:
@@ -32,11 +36,10 @@ class Reading:
 
     def __init__(self, rule: Rule, clients: Clients, eta_g: Fraction, name: str) -> None:
         self.asked = False  # whether a function asked which client it works for
+        self._taken = set[tuple[str, str]]()  # sums that functions took
         self.rule, self.clients, self.eta_g, self.name = rule, clients, eta_g, name
         self.server = {n: Vector.of(Atom("server", n, point)) for n, point in rule.kept_by_server.items()}
         self.client = {n: Vector.of(Atom("client", n, point)) for n, point in rule.kept_by_clients.items()}
-        if not rule.kept_by_server.get("x"):
-            raise BadInput(f"{name}: the server of its round keeps no point 'x', which is what metrics measure.")
         self.local = [Vector.of(Atom("local", n, k == 0)) for k, n in enumerate(rule.local)]
         self.out = [Vector.of(Atom("out", n, k == 0)) for k, n in enumerate(rule.local)]
 
@@ -47,9 +50,11 @@ class Reading:
     def at(self, index: int | None = None, number: Mapping[str, Any] | None = None, **more: Any) -> At:
         """What a function sees. index: the client, None for the server."""
         given: dict[str, Any] = {
-            "server": self.server, "client": {} if index is None else self.client, "collected": _Summed("collected"),
-            "total": _Summed("total"), "who": lambda: self._told(index or 0), "number": number or {}, **more,
+            "server": self.server, "client": {} if index is None else self.client, "number": number or {},
+            "collected": _Summed("collected", self._taken), "total": _Summed("total", self._taken),
         }  # fmt: skip
+        given = {name: MappingProxyType(own) for name, own in given.items()}
+        given |= {"who": lambda: self._told(index or 0), **more}
         return At(
             self.clients,
             self.eta_g,
@@ -62,18 +67,39 @@ class Reading:
             **given,
         )
 
+    def check_functions(self, dim: int) -> None:
+        """Raises BadInput where functions of a user's give two answers for one input, or take sums of nothing sent."""
+        if is_own(self.rule) and self._read(dim) != self._read(dim):
+            raise BadInput(f"{self.name}: {TWO_ANSWERS}")
+
+    def _read(self, dim: int) -> Any:
+        rule, one, visit = self.rule, Fraction(1), Visit("full", 1)
+        number = {**rule.numbers(rule.settled, dim), **rule.drawn(rule.settled)[0][1]}
+        collected = self.collect(0, number) if rule.collecting is not None else {}
+        begin = self.begin(0, number)
+        step = self.step(0, number, visit, begin[0], one)
+        sent, kept = self.after(0, number, visit, begin[0], one)
+        received = self.receive(0, number) if rule.receives else {}
+        read = (collected, begin, step, sent, kept, received, self.combine(number))
+        for place, name in sorted(self._taken):
+            if name not in (own := {"collected": collected, "total": sent}[place]):
+                raise BadInput(
+                    f"{self.name}: `At.{place}` has no '{name}'; clients send {', '.join(own) or 'nothing'}."
+                )
+        return read
+
     def check(self, dim: int) -> None:
         """Raises BadInput where numbers of rounds change in a way that the rule does not declare, or have no law."""
         rule = self.rule
         each = rule.repeats_after(dim)
         for t in (*range(rule.settled, rule.settled + TRIED), 997, 10**6 + 3):
-            law = rule.drawn(t)
+            law, numbers = self._call(rule.drawn, t), self._call(rule.numbers, t, dim)
             if sum(p for p, _ in law) != 1 or any(p < 0 for p, _ in law):
                 raise BadInput(f"{self.name}: the probabilities of what round {t} draws do not sum to 1.")
             again = t + each
             if not rule.steady:
                 continue
-            if rule.numbers(t, dim) != rule.numbers(again, dim) or law != rule.drawn(again):
+            if numbers != rule.numbers(again, dim) or law != rule.drawn(again):
                 raise BadInput(
                     f"{self.name}: rounds {t} and {again} have different numbers, and the functions of its round say "
                     f"that these repeat after {each} rounds from round {rule.settled} on."
@@ -81,22 +107,19 @@ class Reading:
 
     def _call(self, function: Callable[..., Any], *given: Any) -> Any:
         """What a function of the rule returns. Raises BadInput, with its words, where it fails."""
-        try:
-            return function(*given)
-        except BoundcheckError:
-            raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            what = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-            raise BadInput(f"{self.name}: the function {function.__name__} of its round fails: {what}.") from error
+        return called(self.name, function, *given)
 
-    def _checked(self, found: Mapping[str, Any], allowed: Mapping[str, Any], what: str) -> dict[str, Vector]:
-        for key, value in found.items():
-            if key not in allowed or not isinstance(value, Vector):
-                raise BadInput(
-                    f"{self.name}: {what} gives '{key}', which is "
-                    + ("no vector." if key in allowed else f"none of {', '.join(allowed) or 'nothing'}.")
-                )
-        return dict(found)
+    def _checked(
+        self, found: Any, allowed: Iterable[str] | None, what: str, needed: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        named = table(self.name, what, found, None if allowed is None else tuple(allowed), needed)
+        for key, value in named.items():
+            if not isinstance(value.vector if allowed is None and isinstance(value, Sent) else value, Vector):
+                raise BadInput(f"{self.name}: {what} gives '{key}', which is no vector.")
+        return named
+
+    def _sent(self, found: Any, what: str) -> dict[str, Sent]:
+        return {k: v if isinstance(v, Sent) else Sent(v) for k, v in self._checked(found, None, what).items()}
 
     def initial(self) -> dict[str, Vector]:
         """What the server keeps at first; a client's whole gradient is that of F there."""
@@ -108,24 +131,22 @@ class Reading:
 
     def collect(self, index: int, number: Mapping[str, Any]) -> dict[str, Sent]:
         """What a client sends before the local work."""
-        return {name: _sent(v) for name, v in self._call(self.rule.collect, self.at(index, number)).items()}
+        return self._sent(self._call(self.rule.collect, self.at(index, number)), "collect")
 
     def begin(self, index: int, number: Mapping[str, Any]) -> tuple[Vector, ...]:
         """Where the local vectors begin; those that `begin` does not name are 0."""
         found = self._call(self.rule.begin, self.at(index, number))
-        if isinstance(found, Vector):
-            return (found, *([ZERO] * (len(self.local) - 1)))
-        own = self._checked(found, dict.fromkeys(self.rule.local), "begin")
+        own = self._checked(found, self.rule.local, "begin")
         return tuple(own.get(name, ZERO) for name in self.rule.local)
+
+    def _own(self, given: Sequence[Vector]) -> Any:
+        return given[0] if len(given) == 1 else MappingProxyType(dict(zip(self.rule.local, given, strict=True)))
 
     def step(self, index: int, number: Mapping[str, Any], visit: Visit, start: Vector, eta: Any) -> tuple[Vector, ...]:
         """The local vectors after a step of this size."""
         at = self.at(index, number, start=start, eta=eta, steps=visit.steps, prox=visit.prox)
-        own = self.local[0] if len(self.local) == 1 else dict(zip(self.rule.local, self.local, strict=True))
-        found = self._call(self.rule.step, own, lambda v: Vector.of(Gradient(v)), at)
-        if isinstance(found, Vector):
-            return (found,)
-        checked = self._checked(found, dict.fromkeys(self.rule.local), "step")
+        found = self._call(self.rule.step, self._own(self.local), lambda v: Vector.of(Gradient(v)), at)
+        checked = self._checked(found, self.rule.local, "step", self.rule.local)
         return tuple(checked[name] for name in self.rule.local)
 
     def solve(self, index: int, number: Mapping[str, Any], visit: Visit, start: Vector) -> Minimiser:
@@ -142,22 +163,19 @@ class Reading:
     ) -> tuple[dict[str, Sent], dict[str, Vector]]:
         """What a client uploads and what it keeps, after local steps whose sizes sum to length."""
         at = self.at(index, number, start=start, steps=visit.steps, length=length, prox=visit.prox)
-        own: Any = self.out[0] if len(self.out) == 1 else dict(zip(self.rule.local, self.out, strict=True))
-        sent = {name: _sent(v) for name, v in self._call(self.rule.upload, own, at).items()}
+        own = self._own(self.out)
+        sent = self._sent(self._call(self.rule.upload, own, at), "upload")
         return sent, self._checked(self._call(self.rule.keep, own, at), self.client, "keep")
 
     def combine(self, number: Mapping[str, Any]) -> dict[str, Vector]:
         """What the server keeps after the round; what is not named stays."""
         at = self.at(None, number)
-        return {**self.server, **self._checked(self._call(self.rule.combine, at.total, at), self.server, "combine")}
+        found = self._call(self.rule.combine, at.total, at)
+        return {**self.server, **self._checked(found, self.server, "combine", ("x",))}
 
     def receive(self, index: int, number: Mapping[str, Any]) -> dict[str, Vector]:
         """What a client of the cohort keeps after the server's step, the atoms of the server being the new ones."""
         return self._checked(self._call(self.rule.receive, self.at(index, number)), self.client, "receive")
-
-
-def _sent(value: Any) -> Sent:
-    return value if isinstance(value, Sent) else Sent(value)
 
 
 def lengths(visit: Visit, eta: Any) -> tuple[Sequence[Any], Any]:

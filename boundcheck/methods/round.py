@@ -22,7 +22,10 @@ PLAIN = "plain"
 
 def no_norm(vector: Any) -> NoReturn:
     """What readers of formal vectors say of norms."""
-    raise NotAffine("a function of the round takes the norm of a vector; exact engines read sums and multiples alone.")
+    raise NotAffine(
+        "a function of the round takes the norm of a vector; exact engines read sums and multiples alone; engine = "
+        "'sampled' carries it out."
+    )
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,12 @@ class _NoUniform(dict[str, Any]):
 
     def __missing__(self, name: str) -> NoReturn:
         raise NotAffine(
-            f"a function of the round takes the uniform numbers '{name}', of which exact engines know none."
+            f"a function of the round takes the uniform numbers '{name}', of which exact engines know none; "
+            "engine = 'sampled' carries it out."
         )
 
 
-@dataclass
+@dataclass(frozen=True)
 class At:
     """What the functions of a round see.
 
@@ -85,6 +89,11 @@ class At:
         """Which client this is."""
         return self.who()
 
+    def put(self, **values: Any) -> None:
+        """For readers: what becomes known later; functions change nothing here."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
 
 class Rule:
     """A round as its functions; what is here is FedAvg with the method's local work, weights and server step.
@@ -117,7 +126,7 @@ class Rule:
     @property
     def draws(self) -> bool:
         """Whether the rule draws something itself: at the start, once a round, or who holds the models."""
-        return False
+        return len(self.drawn(0)) > 1
 
     @property
     def steady(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, cast
 import boundcheck.problems
 from boundcheck.core import offered, plugins, providers
 from boundcheck.core.parameters import check_parameters
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, BoundcheckError, UnknownName, shown
 from boundcheck.problems.problem import Problem
 
 # Modules of the folder that are no kind of problem: this one, the contract, and the data sets.
@@ -20,6 +20,9 @@ _NOT_KINDS = {
     "problem",
     *("diabetes", "breast_cancer", "digits", "mnist", "mnist_5k"),
 }
+
+# What every problem answers.
+_PARTS = tuple(name for own in (vars(Problem), Problem.__annotations__) for name in own if not name.startswith("_"))
 
 
 def kinds() -> tuple[str, ...]:
@@ -55,7 +58,23 @@ def build(spec: Mapping[str, Any]) -> Problem:
     Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one.
     """
     make = check_names(spec)
-    return make(**{k: v for k, v in spec.items() if k != "kind"})
+    parameters = {k: v for k, v in spec.items() if k != "kind"}
+    own = offered.find("problems", str(spec["kind"]))
+    if own is None:
+        return make(**parameters)
+    where = f"the problem '{spec['kind']}' of {own.module}"
+    try:
+        found = make(**parameters)
+    except BoundcheckError:
+        raise
+    except Exception as error:  # a user's function may raise anything
+        raise BadInput(f"{where} cannot be built: {type(error).__name__}: {error}.") from error
+    for name in _PARTS:
+        if not hasattr(found, name):
+            raise BadInput(
+                f"{where} is {shown(repr(found), 80)}, which has no '{name}'; a problem has {', '.join(_PARTS)}."
+            )
+    return found
 
 
 def _maker(kind: str) -> Callable[..., Problem]:

@@ -113,9 +113,10 @@ class Walk:
                 f"random choices of {method.name}; use engine = 'sampled'."
             )
         self._rule.check(method.name, method.participation, self._clients)
-        Reading(self._rule, self._clients, method.server.factor, method.name).check(problem.dim)
         self._data = Data(problem, arithmetic, method, stepped=stepped)
         self._reading = Reading(self._rule, self._clients, method.server.factor, method.name)
+        self._reading.check(problem.dim)
+        self._reading.check_functions(problem.dim)
         self._reader = Reader(self._reading)
         self._holders = self._rule.holders(method.name, self._clients, problem.dim)
         self._laws: dict[Any, Law] = {}

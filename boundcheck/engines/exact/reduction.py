@@ -64,6 +64,7 @@ def reduce_state(
     rule.check(method.name, method.participation, clients)
     reading = Reading(rule, clients, method.server.factor, method.name)
     reading.check(dim)
+    reading.check_functions(dim)
     means = _means(reading, dim)
     server: list[Key] = [("server", name, 0) for name in rule.kept_by_server if name not in {**means, "x": None}]
     server.insert(0, ("server", "x", 0))

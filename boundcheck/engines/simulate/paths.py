@@ -123,7 +123,9 @@ def choose_path(path: str, problem: Problem, lowered: Lowered, arrays: Arrays | 
         try:
             compiled = Compiled(lowered, source, problem.dim)
             advance, look = compiled.advance, partial(_look, compiled, rows)
-        except NotAffine as error:
+        except (NotAffine, BadInput) as error:
+            if isinstance(error, BadInput) and lowered.method.functions is None:
+                raise
             why = f"'{lowered.method.name}' is not affine: {error}".rstrip(".")
     if path == "numba" and why:
         raise Unsupported(f"{why}; use path='numpy' or path='auto'.")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -23,11 +24,10 @@ from boundcheck.engines.simulate import planning
 from boundcheck.engines.simulate.cohorts import counted
 from boundcheck.engines.simulate.lowering import Lowered, Member
 from boundcheck.engines.simulate.oracles import LazyOracle, Oracle, Whole
-from boundcheck.errors import BadInput, BoundcheckError, Unsupported
-from boundcheck.methods.reading import Reading
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.own_rule import called, table
+from boundcheck.methods.reading import TWO_ANSWERS, Reading
 from boundcheck.methods.round import At, Rule, Sent
-
-ANY = ("...",)  # any names may be sent
 
 
 class Vectors(np.ndarray[Any, Any]):
@@ -55,7 +55,7 @@ def vectors(values: Floats) -> Vectors:
 
 
 class _Named(dict[str, Any]):
-    """Vectors by name; those of nobody are 0. Remembers which were asked for."""
+    """Vectors by name; those of nobody are 0, if there is a shape. Remembers which were asked for."""
 
     def __init__(self, given: Mapping[str, Any], shape: tuple[int, int] | None = None) -> None:
         super().__init__(given)
@@ -68,8 +68,7 @@ class _Named(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if self.shape is None:
             raise KeyError(name)
-        self[name] = vectors(np.zeros(self.shape))
-        return self[name]
+        return self.setdefault(name, vectors(np.zeros(self.shape)))
 
 
 @dataclass
@@ -117,6 +116,7 @@ class Rows:
     def __init__(self, lowered: Lowered, oracle: Oracle, weights: Sequence[Fraction]) -> None:
         self.lowered, self.oracle, self.weights = lowered, oracle, weights
         self.rule: Rule = lowered.rule
+        self.own = lowered.method.functions is not None  # a user's, perhaps: what it returns is checked
         self.eta_g: Any = float(lowered.method.server.factor)
 
     # --- what functions see -----------------------------------------------------------------------------------------
@@ -143,6 +143,7 @@ class Rows:
         def no_mean(name: str, shares: Sequence[Fraction]) -> Any:
             raise BadInput(f"{self.lowered.method.name}: a mean over what clients keep is taken at the start alone.")
 
+        more = {name: MappingProxyType(own) if isinstance(own, dict) else own for name, own in more.items()}
         given: dict[str, Any] = {"mean": no_mean, "who": lambda: index or 0, "norm": _norm, **more}
         return At(
             self.lowered.known, self.eta_g, whole, part, minimiser, zero=vectors(np.zeros((count, dim))), **given
@@ -166,36 +167,22 @@ class Rows:
 
     def _call(self, function: Callable[..., Any], *given: Any) -> Any:
         """What a function of the rule returns. Raises BadInput, with its words, where one of a user's own fails."""
-        if self.lowered.method.functions is None:
-            return function(*given)
-        try:
-            return function(*given)
-        except BoundcheckError:
-            raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            what = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-            name = self.lowered.method.name
-            raise BadInput(f"{name}: the function {function.__name__} of its round fails: {what}.") from error
+        return called(self.lowered.method.name, function, *given) if self.own else function(*given)
 
-    def _named(self, found: Any, allowed: Sequence[str], function: str, shape: tuple[int, int]) -> dict[str, Any]:
+    def _named(
+        self, found: Any, allowed: Sequence[str] | None, function: str, shape: tuple[int, int], needed: Any = ()
+    ) -> dict[str, Any]:
         """What a function returned, by name. Raises BadInput for other names and shapes from a user's own."""
-        first = allowed[0] if allowed else "nothing"
-        named: dict[str, Any] = dict(found) if isinstance(found, Mapping) else {first: found}
-        if self.lowered.method.functions is None:
-            return named
-        where = f"{self.lowered.method.name}: the function {function} of its round gives"
-        for name, value in named.items():
-            if name not in allowed and allowed != ANY:
-                raise BadInput(f"{where} '{name}', which is none of {', '.join(allowed) or 'nothing'}.")
-            own = value.vector if isinstance(value, Sent) else value
-            try:
-                size = np.broadcast_shapes(np.shape(own), shape)
-            except ValueError:
-                size = None
-            if size != shape or not np.issubdtype(np.asarray(own).dtype, np.floating):
+        if not self.own:
+            return dict(found) if isinstance(found, Mapping) else {(allowed or ("nothing",))[0]: found}
+        name = self.lowered.method.name
+        named = table(name, function, found, allowed, needed)
+        for key, value in named.items():
+            own = np.asarray(value.vector if allowed is None and isinstance(value, Sent) else value)
+            if own.shape != shape or not np.issubdtype(own.dtype, np.floating):
                 raise BadInput(
-                    f"{where} '{name}' of shape {np.shape(own)}, which is no vector; vectors have one row for each "
-                    "seed and their coordinates last."
+                    f"{name}: {function} gives '{key}' of shape {own.shape} and type {own.dtype}, which is no vector; "
+                    f"vectors are doubles of shape {shape} here, one row for each seed and the coordinates last."
                 )
         return named
 
@@ -264,13 +251,14 @@ class Rows:
         Two rounds of two seeds are run, twice and one by one: what is random must be declared, and no row may rest on
         another one.
         """
-        if self.lowered.method.functions is None:
+        if not self.own:
             return
         name, seeds = self.lowered.method.name, np.array([1, 2], dtype=np.uint64)
         Reading(self.rule, self.lowered.known, self.lowered.method.server.factor, name).check(len(start))
 
         def ran(chosen: Words) -> Floats:
             state = self.begin(self.oracle, chosen, start)
+            state += (chosen[:, None, None] - 1.0) / 8  # so that rows differ in whatever is not drawn
             for r in range(2):
                 self._round(chosen, state, r, [])
             return state
@@ -279,10 +267,7 @@ class Rows:
             both, again = ran(seeds), ran(seeds)
             alone = np.concatenate([ran(seeds[:1]), ran(seeds[1:])])
         if not np.array_equal(both, again, equal_nan=True):
-            raise BadInput(
-                f"{name}: the functions of its round give two answers for one input; what is random is declared, by "
-                "`drawn` and `uniforms`."
-            )
+            raise BadInput(f"{name}: {TWO_ANSWERS}")
         if not np.allclose(both, alone, rtol=1e-9, atol=0, equal_nan=True):
             raise BadInput(
                 f"{name}: the functions of its round mix the rows of different seeds; sums and norms go over the last "
@@ -328,9 +313,9 @@ class Rows:
                         weight = weight * member.gain[choice]
                     total.setdefault(name, np.zeros((count, dim)))[rows] += weight[:, None] * np.asarray(own.vector)
                 self._keep(state, member, p, rows, kept)
-        sums = _Named({name: vectors(v) for name, v in total.items()}, (count, dim))
+        sums = self._sums(total, (count, dim))
         at = self._at(count, dim, None, server=server, number=number, collected=collected, total=sums)
-        after = self._named(self._call(rule.combine, sums, at), lowered.server, "combine", (count, dim))
+        after = self._named(self._call(rule.combine, at.total, at), lowered.server, "combine", (count, dim), ("x",))
         for k, name in enumerate(lowered.server):
             if name in after:
                 state[:, k] = after[name]
@@ -368,9 +353,15 @@ class Rows:
         shape = (len(rows), dim)
         of = {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in number.items()}
         given: dict[str, Any] = {"server": {k: vectors(v[rows]) for k, v in server.items()}, "number": of}
-        given["collected"] = _Named({k: vectors(v[rows]) for k, v in collected.items()}, shape)
-        given["total"] = _Named({k: vectors(v[rows]) for k, v in (total or {}).items()}, shape)
+        for place, sums in (("collected", collected), ("total", total or {})):
+            zero = shape if not self.own or getattr(sums, "shape", None) else None
+            given[place] = _Named({k: vectors(v[rows]) for k, v in sums.items()}, zero)
         return self._at(len(rows), dim, client, client=held, **given)
+
+    def _sums(self, found: Mapping[str, Floats], shape: tuple[int, int], anyone: bool = False) -> _Named:
+        """What a cohort sent; what it did not send is 0, or an error of a user's own where anyone took part."""
+        named = {k: vectors(v) for k, v in found.items()}
+        return _Named(named, None if self.own and (anyone or found) else shape)
 
     def _place(self, member: Member, position: int) -> int:
         lowered = self.lowered
@@ -393,11 +384,11 @@ class Rows:
         """The sums of what is collected before the local work."""
         lowered, shape = self.lowered, np.asarray(server["x"]).shape
         if self.rule.collecting is None:
-            return _Named({}, shape)
+            return self._sums({}, shape, True)
         drawn = cohorts if lowered.gradients is None else lowered.gradients.draw(seeds, r)
         steady = lowered.gradients is not None and lowered.gradients.law is None and len(lowered.gradients.fixed) == 1
         if steady and known and all(np.array_equal(server[n], v) for n, v in known[0].inputs.items()):
-            return _Named({k: vectors(v) for k, v in known[0].sums.items()}, shape)
+            return self._sums(known[0].sums, shape)
         seen, numbers = _Named(server), _Named(number)
         total: dict[str, Floats] = {}
         for position in range(max(map(len, drawn))):
@@ -409,16 +400,17 @@ class Rows:
             for client, own in asked.items():
                 rows = np.array(own)
                 at = self._of(client, rows, shape[1], {}, {}, {}, {})
-                at.server = seen if len(rows) == len(seeds) else _Picked(seen, rows)
-                at.number = numbers if len(rows) == len(seeds) else _Picked(numbers, rows)
+                alone = len(rows) < len(seeds)
+                at.put(server=_Picked(seen, rows) if alone else MappingProxyType(seen))
+                at.put(number=_Picked(numbers, rows) if alone else numbers)
                 found = self._call(self.rule.collect, at)
-                for name, value in self._named(found, ANY, "collect", (len(rows), shape[1])).items():
+                for name, value in self._named(found, None, "collect", (len(rows), shape[1])).items():
                     sent = value if isinstance(value, Sent) else Sent(value)
                     weight = np.array([lowered.weighing(sent.rule, collecting=True).of(drawn[s])[client] for s in own])
                     total.setdefault(name, np.zeros(shape))[rows] += weight[:, None] * np.asarray(sent.vector)
         if steady and not numbers.asked:
             known[:] = [_Collected({n: np.array(server[n]) for n in seen.asked}, total)]
-        return _Named({k: vectors(v) for k, v in total.items()}, shape)
+        return self._sums(total, shape)
 
     def _visit(
         self, seeds: Words, r: int, member: Member, choice: int, at: At, asked: Asked | None
@@ -427,13 +419,13 @@ class Rows:
         lowered, rule = self.lowered, self.rule
         names: Any = rule.local
         sizes, scale = lowered.step_sizes(r), member.scale[choice]
-        at.steps, at.prox = member.steps[choice], member.prox[choice]  # pyright: ignore[reportAttributeAccessIssue]
+        at.put(steps=member.steps[choice], prox=member.prox[choice])
         shape = np.shape(at.zero)
+        at.put(uniform={name: self._uniform(seeds, r, member.client, k, shape) for k, name in enumerate(rule.uniforms)})
         local: dict[str, Any] = dict.fromkeys(names, at.zero)
-        local.update(self._named(self._call(rule.begin, at), names, "begin", shape))
-        at.start = local[names[0]]
-        at.uniform = {name: self._uniform(seeds, r, member.client, k, shape) for k, name in enumerate(rule.uniforms)}
-        at.length = float(sizes.sum() if len(sizes) > 1 else sizes[0] * at.steps) * scale
+        local.update({k: vectors(v) for k, v in self._named(self._call(rule.begin, at), names, "begin", shape).items()})
+        at.put(start=local[names[0]])
+        at.put(length=float(sizes.sum() if len(sizes) > 1 else sizes[0] * at.steps) * scale)
         if asked is not None:
             asked.before = []
         if lowered.sampling == "exact":
@@ -442,8 +434,8 @@ class Rows:
             local[names[0]] = self._call(rule.solve, at)
         else:
             local = self._steps(seeds, r, member.client, at, local, sizes * scale, asked)
-        ends = local if len(names) > 1 else local[names[0]]
-        sent = self._named(self._call(rule.upload, ends, at), ANY, "upload", shape)
+        ends = MappingProxyType(local) if len(names) > 1 else local[names[0]]
+        sent = self._named(self._call(rule.upload, ends, at), None, "upload", shape)
         sent = {k: v if isinstance(v, Sent) else Sent(v) for k, v in sent.items()}
         return (
             np.asarray(local[names[0]]),
@@ -464,7 +456,7 @@ class Rows:
             found.append(Solve(client, rows, *own, float(mu), started, y))
             return centre
 
-        at.minimiser = minimiser
+        at.put(minimiser=minimiser)
         self._call(self.rule.solve, at)
         return found[0]
 
@@ -487,10 +479,11 @@ class Rows:
                 found = self.oracle.full(client, values) if own is None else self.oracle.mean(client, own, values)
                 return vectors(found)
 
-            at.eta = float(sizes[k if len(sizes) > 1 else 0])
-            found = self._call(rule.step, local if len(names) > 1 else local[names[0]], gradient, at)
-            after = self._named(found, names, "step", np.shape(at.zero))
-            local = after if len(after) == len(names) else {**local, **after}
+            at.put(eta=float(sizes[k if len(sizes) > 1 else 0]))
+            given = MappingProxyType(local) if len(names) > 1 else local[names[0]]
+            found = self._call(rule.step, given, gradient, at)
+            after = self._named(found, names, "step", np.shape(at.zero), names)
+            local = {name: vectors(v) for name, v in after.items()}
         return local
 
 
