@@ -124,10 +124,8 @@ def points_of(curve: NeuralCurve) -> Floats:
 
 def by_reference(method: Method, problem: Any, seeds: range, rounds: int = ROUNDS) -> Floats:
     """The server's points (S, rounds + 1, dim) by the NumPy path of the sampled engine."""
-    lowered = lower(method, clients_of(problem), rounds)
-    oracle = ArrayOracle(problem.arrays())
-    chosen = np.array(seeds, dtype=np.uint64)
-    rows = Rows(lowered, oracle, problem.weights)
+    oracle, chosen = ArrayOracle(problem.arrays()), np.array(seeds, dtype=np.uint64)
+    rows = Rows(lower(method, clients_of(problem), rounds), oracle, problem.weights)
     state = rows.begin(oracle, chosen, np.zeros(problem.dim))
     points = np.empty((len(chosen), rounds + 1, problem.dim))
     rows.advance(chosen, state, 0, np.arange(rounds + 1), points)

@@ -13,8 +13,8 @@ from boundcheck.engines.curve import Floats
 from boundcheck.engines.simulate.lowering import Lowered
 from boundcheck.engines.simulate.measure import Measure, measures
 from boundcheck.engines.simulate.oracles import Whole
-from boundcheck.engines.simulate.rows import Solve
 from boundcheck.engines.simulate.solves import least_curvature
+from boundcheck.engines.simulate.vectors import Solve
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.answers import averaging
 from boundcheck.problems._losses import Logistic, Softmax

@@ -15,7 +15,8 @@ from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate.lowering import Lowered
 from boundcheck.engines.simulate.oracles import ArrayOracle, LazyOracle, Oracle, ProblemOracle
-from boundcheck.engines.simulate.rows import Asked, Rows
+from boundcheck.engines.simulate.rows import Rows
+from boundcheck.engines.simulate.vectors import Asked
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.formal import NotAffine

@@ -9,7 +9,6 @@ coordinate, and take `At.norm`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, cast
@@ -17,97 +16,17 @@ from typing import Any, cast
 import numpy as np
 
 from boundcheck.core import streams
-from boundcheck.core.numbers import as_double
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate import planning
 from boundcheck.engines.simulate.cohorts import counted
 from boundcheck.engines.simulate.lowering import Lowered, Member
 from boundcheck.engines.simulate.oracles import LazyOracle, Oracle, Whole
+from boundcheck.engines.simulate.vectors import Asked, Collected, Named, Picked, Solve, norm, plain_number, vectors
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.own_rule import called, table
 from boundcheck.methods.reading import TWO_ANSWERS, Reading
 from boundcheck.methods.round import At, Rule, Sent
-
-
-class Vectors(np.ndarray[Any, Any]):
-    """Vectors of several seeds, one a row; exact numbers that multiply them are rounded first."""
-
-    def __mul__(self, other: Any) -> Any:
-        return super().__mul__(_number(other))
-
-    def __rmul__(self, other: Any) -> Any:
-        return super().__rmul__(_number(other))
-
-    def __truediv__(self, other: Any) -> Any:
-        return super().__truediv__(_number(other))
-
-
-def _number(value: Any) -> Any:
-    return as_double(value, "a number of the round") if isinstance(value, Fraction) else value
-
-
-def vectors(values: Floats) -> Vectors:
-    """An array as vectors that functions cannot change in place."""
-    found = np.asarray(values).view(Vectors)
-    found.flags.writeable = False
-    return found
-
-
-class _Named(dict[str, Any]):
-    """Vectors by name; those of nobody are 0, if there is a shape. Remembers which were asked for."""
-
-    def __init__(self, given: Mapping[str, Any], shape: tuple[int, int] | None = None) -> None:
-        super().__init__(given)
-        self.shape, self.asked = shape, set[str]()
-
-    def __getitem__(self, name: str) -> Any:
-        self.asked.add(name)
-        return super().__getitem__(name)
-
-    def __missing__(self, name: str) -> Any:
-        if self.shape is None:
-            raise KeyError(name)
-        return self.setdefault(name, vectors(np.zeros(self.shape)))
-
-
-@dataclass
-class _Collected:
-    """What a cohort that does not change collected, and what of the server it rests on."""
-
-    inputs: dict[str, Floats]
-    sums: dict[str, Floats]
-
-
-@dataclass(frozen=True)
-class Solve:
-    """A visit and its subproblem f_client(v) + <shift, v> + mu/2 |v - centre|^2; arrays (rows, d) of the seeds `rows`.
-
-    started, returned: where the visit began and ended.
-    """
-
-    client: int
-    rows: Ints
-    centre: Floats
-    shift: Floats
-    mu: float
-    started: Floats
-    returned: Floats
-
-
-@dataclass
-class Asked:
-    """What is looked at inside a round.
-
-    starts (S, epochs, d): the points before each epoch, of cohorts of one client (every step with a whole gradient
-    counts as an epoch). returned (S, m, d): what the members of the cohort return, in the order in which they first
-    appear. solves: is called with the visits, where their subproblems are asked for.
-    """
-
-    starts: Floats | None = None
-    returned: Floats | None = None
-    solves: Callable[[Solve], None] | None = None
-    before: list[Floats] = field(default_factory=list[Floats])
 
 
 class Rows:
@@ -144,7 +63,7 @@ class Rows:
             raise BadInput(f"{self.lowered.method.name}: a mean over what clients keep is taken at the start alone.")
 
         more = {name: MappingProxyType(own) if isinstance(own, dict) else own for name, own in more.items()}
-        given: dict[str, Any] = {"mean": no_mean, "who": lambda: index or 0, "norm": _norm, **more}
+        given: dict[str, Any] = {"mean": no_mean, "who": lambda: index or 0, "norm": norm, **more}
         return At(
             self.lowered.known, self.eta_g, whole, part, minimiser, zero=vectors(np.zeros((count, dim))), **given
         )  # fmt: skip
@@ -234,7 +153,7 @@ class Rows:
 
         stops: (G,) increasing, none below `first`; points: (S, G, d), receives the server's point after so many rounds.
         """
-        reached, known = first, list[_Collected]()
+        reached, known = first, list[Collected]()
         for g, stop in enumerate(stops):
             for r in range(reached, int(stop)):
                 self._round(seeds, state, r, known)
@@ -277,7 +196,7 @@ class Rows:
     def numbers(self, seeds: Words, r: int, dim: int) -> dict[str, Any]:
         """The numbers of a round: floats, columns of them where they are drawn, and what is no number."""
         law = self.rule.drawn(r)
-        found = {name: _number(v) for name, v in {**self.rule.numbers(r, dim), **law[0][1]}.items()}
+        found = {name: plain_number(v) for name, v in {**self.rule.numbers(r, dim), **law[0][1]}.items()}
         if len(law) > 1:
             which = planning.draw_numbers(self.lowered, seeds, r)
             for name in law[0][1]:
@@ -285,7 +204,7 @@ class Rows:
         return found
 
     def _round(
-        self, seeds: Words, state: Floats, r: int, known: list[_Collected], asked: Asked | None = None
+        self, seeds: Words, state: Floats, r: int, known: list[Collected], asked: Asked | None = None
     ) -> None:  # fmt: skip
         """Carry out one round. known: what was collected last, where it may serve again."""
         lowered, rule = self.lowered, self.rule
@@ -355,13 +274,13 @@ class Rows:
         given: dict[str, Any] = {"server": {k: vectors(v[rows]) for k, v in server.items()}, "number": of}
         for place, sums in (("collected", collected), ("total", total or {})):
             zero = shape if not self.own or getattr(sums, "shape", None) else None
-            given[place] = _Named({k: vectors(v[rows]) for k, v in sums.items()}, zero)
+            given[place] = Named({k: vectors(v[rows]) for k, v in sums.items()}, zero)
         return self._at(len(rows), dim, client, client=held, **given)
 
-    def _sums(self, found: Mapping[str, Floats], shape: tuple[int, int], anyone: bool = False) -> _Named:
+    def _sums(self, found: Mapping[str, Floats], shape: tuple[int, int], anyone: bool = False) -> Named:
         """What a cohort sent; what it did not send is 0, or an error of a user's own where anyone took part."""
         named = {k: vectors(v) for k, v in found.items()}
-        return _Named(named, None if self.own and (anyone or found) else shape)
+        return Named(named, None if self.own and (anyone or found) else shape)
 
     def _place(self, member: Member, position: int) -> int:
         lowered = self.lowered
@@ -379,7 +298,7 @@ class Rows:
 
     def _collect(
         self, seeds: Words, r: int, number: Mapping[str, Any], server: Mapping[str, Any],
-        cohorts: list[tuple[int, ...]], known: list[_Collected],
+        cohorts: list[tuple[int, ...]], known: list[Collected],
     ) -> Mapping[str, Any]:  # fmt: skip
         """The sums of what is collected before the local work."""
         lowered, shape = self.lowered, np.asarray(server["x"]).shape
@@ -389,7 +308,7 @@ class Rows:
         steady = lowered.gradients is not None and lowered.gradients.law is None and len(lowered.gradients.fixed) == 1
         if steady and known and all(np.array_equal(server[n], v) for n, v in known[0].inputs.items()):
             return self._sums(known[0].sums, shape)
-        seen, numbers = _Named(server), _Named(number)
+        seen, numbers = Named(server), Named(number)
         total: dict[str, Floats] = {}
         for position in range(max(map(len, drawn))):
             asked: dict[int, list[int]] = {}
@@ -401,15 +320,15 @@ class Rows:
                 rows = np.array(own)
                 at = self._of(client, rows, shape[1], {}, {}, {}, {})
                 alone = len(rows) < len(seeds)
-                at.put(server=_Picked(seen, rows) if alone else MappingProxyType(seen))
-                at.put(number=_Picked(numbers, rows) if alone else numbers)
+                at.put(server=Picked(seen, rows) if alone else MappingProxyType(seen))
+                at.put(number=Picked(numbers, rows) if alone else numbers)
                 found = self._call(self.rule.collect, at)
                 for name, value in self._named(found, None, "collect", (len(rows), shape[1])).items():
                     sent = value if isinstance(value, Sent) else Sent(value)
                     weight = np.array([lowered.weighing(sent.rule, collecting=True).of(drawn[s])[client] for s in own])
                     total.setdefault(name, np.zeros(shape))[rows] += weight[:, None] * np.asarray(sent.vector)
         if steady and not numbers.asked:
-            known[:] = [_Collected({n: np.array(server[n]) for n in seen.asked}, total)]
+            known[:] = [Collected({n: np.array(server[n]) for n in seen.asked}, total)]
         return self._sums(total, shape)
 
     def _visit(
@@ -485,25 +404,3 @@ class Rows:
             after = self._named(found, names, "step", np.shape(at.zero), names)
             local = {name: vectors(v) for name, v in after.items()}
         return local
-
-
-class _Picked(Mapping[str, Any]):
-    """Some rows of vectors, and of columns, by name."""
-
-    def __init__(self, of: _Named, rows: Ints) -> None:
-        self.of, self.rows = of, rows
-
-    def __getitem__(self, name: str) -> Any:
-        own = self.of[name]
-        return own[self.rows] if isinstance(own, np.ndarray) else own
-
-    def __iter__(self) -> Any:
-        return iter(self.of)
-
-    def __len__(self) -> int:
-        return len(self.of)
-
-
-def _norm(vector: Any) -> Any:
-    """The Euclidean norm of each row, as a column."""
-    return np.sqrt((np.asarray(vector) ** 2).sum(axis=-1, keepdims=True))

@@ -31,7 +31,7 @@ from boundcheck.engines.simulate.metrics import (
 )
 from boundcheck.engines.simulate.paths import Path, Runner, choose_path, flat_arrays, known_clients
 from boundcheck.engines.simulate.planning import typical
-from boundcheck.engines.simulate.rows import Asked, Solve
+from boundcheck.engines.simulate.vectors import Asked, Solve
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import ExactSolve, Proximal

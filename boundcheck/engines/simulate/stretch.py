@@ -23,7 +23,7 @@ from boundcheck.engines.simulate.cohorts import SPARSE, Cohorts
 from boundcheck.engines.simulate.data import data_of, joined_arrays
 from boundcheck.engines.simulate.lowering import Lowered, Member
 from boundcheck.engines.simulate.planning import draw_common, draw_numbers, samples_of, typical
-from boundcheck.engines.simulate.rows import Asked
+from boundcheck.engines.simulate.vectors import Asked
 from boundcheck.errors import Unsupported
 from boundcheck.problems.problem import Arrays, LazyProblem
 
