@@ -246,6 +246,7 @@ BAD_SAMPLED = {
     STEP + "return y - at.eta * np.sign(y) * np.mean(g(y), axis=0)": "mix the rows of different seeds",
     STEP + "return y - at.eta * np.random.rand() * np.sign(g(y))": "give two answers for one input",
     SENT + "return {'x': np.floor(y + at.uniform['u'])}": "there is no 'u'",
+    COMBINE + "return {'x': np.floor(total['x'] + at.uniform['u'])}\n    uniforms = ('u',)": "there is no 'u'",
     "class M(Rule):\n    def begin(self, at): return 1 * at.server['x']\n"
     "    def step(self, y, g, at):\n        y[:] = np.sign(g(y))\n        return y": "it changes what it is given",
 }  # fmt: skip

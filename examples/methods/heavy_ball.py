@@ -7,7 +7,7 @@ E. Ghadimi, H. R. Feyzmahdavian, M. Johansson, "Global convergence of the Heavy-
 from fractions import Fraction
 
 from boundcheck.methods.round import Rule
-from boundcheck.theory.assumptions import plain_mean
+from boundcheck.theory.assumptions import convexity, plain_mean, smooth_clients
 from boundcheck.theory.dimension import VALUE
 from boundcheck.theory.statement import Algorithm, Condition, Metric, Source
 from boundcheck.theory.symbols import common
@@ -35,6 +35,6 @@ theorem = Theorem(
     Source("Global convergence of the Heavy-ball method (Ghadimi et al.)", "Theorem 2", "beta_k = k/(k+2)"),
     title="Heavy ball with a schedule on smooth convex functions", symbols=SYMBOLS,
     algorithm=Algorithm("heavy_ball_schedule", ("eta",)), metric=Metric("gap", VALUE, index="k", rounds=k),
-    conditions=(Condition("step size", eta * L <= 1),), assumptions=(plain_mean,),
+    conditions=(Condition("step size", eta * L <= 1),), assumptions=(plain_mean, smooth_clients, convexity),
     readings={"as_printed": Reading(dist2_0 / (2 * eta * (k + 1)))},
 )  # fmt: skip

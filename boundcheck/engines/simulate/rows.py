@@ -63,7 +63,7 @@ class Rows:
             raise BadInput(f"{self.lowered.method.name}: a mean over what clients keep is taken at the start alone.")
 
         more = {name: MappingProxyType(own) if isinstance(own, dict) else own for name, own in more.items()}
-        given: dict[str, Any] = {"mean": no_mean, "who": lambda: index or 0, "norm": norm, **more}
+        given: dict[str, Any] = {"mean": no_mean, "who": lambda: index or 0, "norm": norm, "uniform": {}, **more}
         return At(
             self.lowered.known, self.eta_g, whole, part, minimiser, zero=vectors(np.zeros((count, dim))), **given
         )  # fmt: skip
