@@ -138,7 +138,7 @@ class PiecewiseQuadratics(ScalarInstance):
 
     def constants(self) -> Mapping[str, Constant]:
         """n, d, L (clients), L_f, L_ij (samples), dist2_0, gap_0 and grad2_0, and as far as they exist mu, mu_ij,
-        B_grad (samples), sigma2 and G2 with B2 = 1, all exact."""
+        B_grad (samples), sigma2, sigma2_star and G2 with B2 = 1, all exact."""
         samples = [s for own in self.slopes for s in own]
         start, flattest, mu = self.start[0], min(s.flattest for s in samples), self.whole.quasi_convexity
         found = {
@@ -164,6 +164,10 @@ class PiecewiseQuadratics(ScalarInstance):
             inside = [k for own in self.client_slopes for k in own.knots if self.whole.nearest_minimiser(k) == k]
             noise = max(sum((s.at(x) ** 2 for s in self.client_slopes), Fraction(0)) for x in (*ends, *inside))
             found["sigma2"] = given(noise / self.clients, "mean of the clients' squared slopes at a minimiser")
+        if "convex_samples" not in self._objections:
+            pairs = zip(self.shares, self.slopes, strict=True)
+            own = sum((w * sum(s.at(self._minimiser) ** 2 for s in of) / len(of) for w, of in pairs), Fraction(0))
+            found["sigma2_star"] = given(own, "mean squared slope of the samples at a minimiser")
         if all(len({s.beyond[side] for s in self.client_slopes}) == 1 for side in (0, 1)):
             # a variance of functions that are linear between knots is convex there; beyond the knots it is constant
             spread = max(self._variance(k) for own in self.client_slopes for k in own.knots)

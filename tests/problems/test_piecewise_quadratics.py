@@ -81,8 +81,8 @@ def test_curvature_beyond_the_knots_by_hand() -> None:
     assert "G2" not in values  # (1/2) (1 + 4) x^2 - (9/4) x^2 grows without bound
     assert apart.violations("gradient_dissimilarity") is None  # but B2 = 10/9 serves
     # slopes x and -x below 0: F is 0 there, and its clients' slopes are not bounded on the solution set
-    opposed = build({"kind": "piecewise_quadratics", "clients": [
-        {"knots": [0], "slopes": [0], "beyond": [1, 1]}, {"knots": [0], "slopes": [0], "beyond": [-1, 1]}]})  # fmt: skip
+    pair = [{"knots": [0], "slopes": [0], "beyond": [v, 1]} for v in (1, -1)]
+    opposed = build({"kind": "piecewise_quadratics", "clients": pair})
     for name in ("finite_gradient_noise", "gradient_dissimilarity"):
         assert "differ without bound" in (opposed.violations(name) or ""), name
     assert "sigma2" not in opposed.constants()
