@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -149,17 +149,16 @@ class Slope:
     @cached_property
     def critical(self) -> tuple[tuple[Fraction | None, Fraction | None], ...]:
         """Where the slope is 0: on each piece nowhere, at one point, or all over; as intervals, see `minima`."""
-        critical: list[tuple[Fraction | None, Fraction | None]] = []
-        for k, rate in enumerate(self.rates):
-            low, high = (None if k == 0 else self.knots[k - 1]), (self.knots[k] if k < len(self.knots) else None)
+        found: list[tuple[Fraction | None, Fraction | None]] = []
+        for k, (rate, ends) in enumerate(zip(self.rates, pairwise((None, *self.knots, None)), strict=True)):
             j = max(k - 1, 0)
             if rate:
                 zero = self.knots[j] - self.values[j] / rate
-                if (low is None or low <= zero) and (high is None or zero <= high):
-                    critical.append((zero, zero))
+                if all(end is None or (zero - end) * side >= 0 for end, side in zip(ends, (1, -1), strict=True)):
+                    found.append((zero, zero))
             elif not self.values[j]:
-                critical.append((low, high))
-        return tuple(critical)
+                found.append(ends)
+        return tuple(found)
 
     def nearest_minimiser(self, x: Any) -> Any:
         """The minimiser nearest to x, the lower of two; of a ball, an enclosure. Raises BadInput if there is none."""
@@ -179,15 +178,13 @@ class Slope:
         """
         if len(self.minima) != 1 or self.minima[0] == (None, None):
             return None
-        low, high = self.minima[0]
         found: list[Fraction] = []
-        for end, side in ((low, 0), (high, -1)):
-            if end is None:
-                continue
-            own = [k for k in self.knots if (k > end if side else k < end)]
-            next_to = bisect_right(self.knots, end) if side else bisect_left(self.knots, end)
-            found += [self.rates[side], self.rates[next_to]]
-            found += [2 * (self.at(k) * (k - end) - self.area(k) + self.area(end)) / (k - end) ** 2 for k in own]
+        for end, side in zip(self.minima[0], (-1, 1), strict=True):
+            if end is not None:
+                own = [k for k in self.knots if (k - end) * side > 0]
+                beside = len(own) if side < 0 else -1 - len(own)
+                found += [self.rates[0 if side < 0 else -1], self.rates[beside]]
+                found += [2 * (self.at(k) * (k - end) - self.area(k) + self.area(end)) / (k - end) ** 2 for k in own]
         return min(found)
 
 

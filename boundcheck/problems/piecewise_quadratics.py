@@ -158,16 +158,15 @@ class PiecewiseQuadratics(ScalarInstance):
         bounds = [s.bound for s in samples if s.bound is not None]
         if len(bounds) == len(samples):
             found["B_grad"] = given(max(bounds), "largest slope of a sample")
-        if "finite_gradient_noise" not in self._objections:
-            low, high = zip(*self.whole.minima, strict=True)
-            ends = [v for v in (*low, *high) if v is not None]
-            inside = [k for own in self.client_slopes for k in own.knots if self.whole.nearest_minimiser(k) == k]
-            noise = max(sum((s.at(x) ** 2 for s in self.client_slopes), Fraction(0)) for x in (*ends, *inside))
-            found["sigma2"] = given(noise / self.clients, "mean of the clients' squared slopes at a minimiser")
-        if "convex_samples" not in self._objections:
+        x = self._minimiser
+        alone = self.whole.minima == ((x, x),)  # slopes of convex functions are constant on all minimisers of the sum
+        if alone or "convex_clients" not in self._objections:
+            noise = sum((s.at(x) ** 2 for s in self.client_slopes), Fraction(0)) / self.clients
+            found["sigma2"] = given(noise, "mean of the clients' squared slopes at a minimiser")
+        if alone or "convex_samples" not in self._objections:
             pairs = zip(self.shares, self.slopes, strict=True)
-            own = sum((w * sum(s.at(self._minimiser) ** 2 for s in of) / len(of) for w, of in pairs), Fraction(0))
-            found["sigma2_star"] = given(own, "mean squared slope of the samples at a minimiser")
+            noise = sum((w * sum(s.at(x) ** 2 for s in own) / len(own) for w, own in pairs), Fraction(0))
+            found["sigma2_star"] = given(noise, "mean squared slope of the samples at a minimiser")
         if all(len({s.beyond[side] for s in self.client_slopes}) == 1 for side in (0, 1)):
             # a variance of functions that are linear between knots is convex there; beyond the knots it is constant
             spread = max(self._variance(k) for own in self.client_slopes for k in own.knots)
@@ -179,12 +178,9 @@ class PiecewiseQuadratics(ScalarInstance):
         own = sum((w * s.at(x) ** 2 for w, s in zip(self.shares, self.client_slopes, strict=True)), Fraction(0))
         return own - self.whole.at(x) ** 2
 
-    def objections(self) -> Mapping[str, str]:
-        """Hypotheses that fail, from the curvature of the pieces."""
-        return self._objections
-
     @cached_property
     def _objections(self) -> Mapping[str, str]:
+        """Hypotheses that fail, from the curvature of the pieces."""
         found: dict[str, str] = {}
         if len(set(self.shares)) > 1:
             found["plain_mean"] = "its clients have different weights, so that F is not their mean."
@@ -195,15 +191,12 @@ class PiecewiseQuadratics(ScalarInstance):
             bent = next((who for who, s in own.items() if s.flattest < 0), None)
             if bent is not None:
                 found[name] = f"{bent} {_BENT}"
-        flat = next((who for who, s in samples.items() if s.flattest <= 0), None)
-        if flat is not None:
-            how = "a piece of negative curvature" if samples[flat].flattest else "a linear piece"
-            found["strongly_convex_samples"] = f"{flat} has {how}, so that no mu > 0 holds for all x."
+        if any(s.flattest <= 0 for s in samples.values()):
+            found["strongly_convex_samples"] = "a sample has a piece of curvature 0 or below, so that no mu > 0 serves."
         if (self.whole.quasi_convexity or 0) <= 0:
             found["strong_quasi_convexity"] = "F is not strongly quasi-convex: no mu > 0 holds for all x."
-        free = next((who for who, s in samples.items() if s.bound is None), None)
-        if free is not None:
-            found["bounded_gradients"] = f"{free} is curved beyond its knots, so that its slope is unbounded."
+        if any(s.bound is None for s in samples.values()):
+            found["bounded_gradients"] = "a sample is curved beyond its knots, so that its slope is unbounded."
         for side, own in ((0, self.whole.minima[0][0]), (1, self.whole.minima[-1][1])):
             if not self.whole.beyond[side] and any(s.beyond[side] for s in self.client_slopes):
                 why = "F is linear beyond the knots where clients are curved, so that their slopes differ without bound"
@@ -215,6 +208,10 @@ class PiecewiseQuadratics(ScalarInstance):
     def violations(self, assumption: str) -> str | None:
         """As for all problems on the line; all are smooth."""
         return self._objections.get(assumption) if assumption in _DECIDED else super().violations(assumption)
+
+    def objections(self) -> Mapping[str, str]:
+        """See `_objections`."""
+        return self._objections
 
 
 def _list(values: Any, name: str) -> tuple[Fraction, ...]:

@@ -19,12 +19,7 @@ OF_A_POINT: Mapping[str, str] = {
     "grad2": "squared norm of grad F(x)",
     "x": "x itself, on the line",
 }
-_NEEDED = {
-    "gap": "problem with a minimum, or a bound of it",
-    "dist2": "problem whose solution set is known",
-    "grad2": "problem with a gradient",
-    "x": "problem on the line",
-}
+_NEEDED = {"gap": "a minimum or a bound of it", "dist2": "a solution set", "grad2": "a gradient", "x": "one coordinate"}
 QUANTITIES = "quantities"  # the file of a paper, beside its statements, and what it has of metrics of a round
 
 
@@ -51,7 +46,7 @@ COLUMNS = ("metric", "of a", "needs", "meaning")
 
 def metrics_table() -> list[dict[str, Any]]:
     """All metrics: name, whether of a point or of a round, what problem or method must have, meaning, sign."""
-    rows = [(name, "point", _NEEDED[name], text) for name, text in OF_A_POINT.items()]
+    rows = [(name, "point", f"problem with {_NEEDED[name]}", text) for name, text in OF_A_POINT.items()]
     for name, q in of_a_round().items():
         needs = "run with samples" if q.needs == SAMPLED else f"method with {q.needs}"
         rows.append((f"{name}[:NUMBER]" if q.numbered else name, "round", needs, q.meaning))
