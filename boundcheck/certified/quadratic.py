@@ -124,7 +124,7 @@ class SumOfQuadratics:
     def makers(self, start: Sequence[Fraction]) -> dict[str, Maker]:
         """How each constant is computed that exists.
 
-        L_ij, mu_ij, G2, B2, P2, noise2, delta, gap_0, lam, L_f, grad2_0, B2_0 and B2_only.
+        L_ij, mu_ij, G2, B2, P2, noise2, delta, gap_0, sigma2_star, lam, L_f, grad2_0, B2_0 and B2_only.
         """
         found: dict[str, Maker] = {"L_ij": self._L_ij, **self._of_feddane(start)}
         if self.objection("convex_samples") is None:
@@ -137,7 +137,16 @@ class SumOfQuadratics:
         centre = self.minimiser
         if centre is not None:
             found["gap_0"] = lambda: certify.gap(self.hessian, centre, start)
+            # gradients of convex samples are alike on the whole solution set
+            if self.objection("convex_samples") is None or self.hessian.rank() == self.hessian.nrows():
+                found["sigma2_star"] = lambda: self._noise_at(centre)
         return found
+
+    def _noise_at(self, centre: fmpq_mat) -> Constant:
+        """The weighted mean over clients of the mean of |grad f_ij|^2 at `centre`."""
+        of_clients = zip(self.weights, self._scales, self.samples, strict=True)
+        value = sum((w * k**2 * s.moment().at(centre) for w, k, s in of_clients), Fraction(0))
+        return certify.from_above(value, "mean squared gradient of the samples at a minimiser")
 
     def _of_feddane(self, start: Sequence[Fraction]) -> dict[str, Maker]:
         """The constants of FedDANE's theorems; B2_0 and B2_only where they are finite."""

@@ -1,4 +1,4 @@
-"""Convex piecewise quadratic functions on the line, by their slopes: in fractions, doubles and balls."""
+"""Piecewise quadratic functions on the line, by their slopes: in fractions, doubles and balls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -35,25 +35,21 @@ def _dyadic(x: arb) -> Fraction:
 
 @dataclass(frozen=True)
 class Slope:
-    """A nondecreasing continuous function, linear between its knots and constant beyond them.
+    """A continuous function that is linear between its knots and beyond them: the derivative of a piecewise quadratic.
 
-    knots: increasing, at least 1. values: the slope at each knot. It is the derivative of a convex function that is
-    quadratic between the knots and linear beyond, so that its gradients are bounded. Raises BadInput.
+    knots: increasing, at least 1. values: the slope at each knot. beyond: the curvature below the first knot and that
+    above the last. A curvature below 0 makes the function nonconvex. Raises BadInput.
     """
 
     knots: tuple[Fraction, ...]
     values: tuple[Fraction, ...]
+    beyond: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
 
     def __post_init__(self) -> None:
         if not self.knots or len(self.knots) != len(self.values):
             raise BadInput(f"{len(self.knots)} knots have {len(self.values)} slopes; as many are needed, at least 1.")
         if any(b <= a for a, b in pairwise(self.knots)):
             raise BadInput(f"the knots {[str(k) for k in self.knots]} are not allowed; they must increase.")
-        if any(b < a for a, b in pairwise(self.values)):
-            raise BadInput(
-                f"the slopes {[str(v) for v in self.values]} are not allowed; they must not fall, so that the function "
-                "is convex."
-            )
 
     @cached_property
     def _floats(self) -> list[float]:
@@ -63,7 +59,7 @@ class Slope:
     def rates(self) -> tuple[Fraction, ...]:
         """The curvature on each piece, the two beyond the outer knots included; one more than there are knots."""
         steps = zip(pairwise(self.values), pairwise(self.knots), strict=True)
-        return (Fraction(0), *((d - c) / (b - a) for (c, d), (a, b) in steps), Fraction(0))
+        return (self.beyond[0], *((d - c) / (b - a) for (c, d), (a, b) in steps), self.beyond[1])
 
     @cached_property
     def _areas(self) -> list[Fraction]:
@@ -102,7 +98,8 @@ class Slope:
         k = self._piece(x)
         if k is None:
             low, high = ends(x)
-            return number(self.at(low), x).union(number(self.at(high), x))
+            inside = (value for k, value in zip(self.knots, self.values, strict=True) if low < k < high)
+            return reduce(arb.union, (number(v, x) for v in (self.at(low), *inside, self.at(high))))
         j = max(k - 1, 0)
         knots, values, rates, _ = self._numbers(x)
         return values[j] + rates[k] * (x - knots[j]) if self.rates[k] else values[j]
@@ -123,46 +120,84 @@ class Slope:
     @property
     def steepest(self) -> Fraction:
         """The Lipschitz constant of the slope."""
-        return max(self.rates)
+        return max(map(abs, self.rates))
 
     @property
-    def bound(self) -> Fraction:
-        """The largest absolute value of the slope."""
-        return max(abs(self.values[0]), abs(self.values[-1]))
+    def flattest(self) -> Fraction:
+        """The least curvature: the function is convex where it is at least 0."""
+        return min(self.rates)
+
+    @property
+    def bound(self) -> Fraction | None:
+        """The largest absolute value of the slope; None where it is unbounded."""
+        return None if any(self.beyond) else max(map(abs, self.values))
 
     @cached_property
-    def zeros(self) -> tuple[Fraction | None, Fraction | None] | None:
-        """The ends of the interval on which the slope is 0, None for an end at infinity; None where it is nowhere 0."""
-        if self.values[0] > 0 or self.values[-1] < 0:
-            return None
-        low = None if self.values[0] == 0 else self._reaches(next(k for k, v in enumerate(self.values) if v >= 0))
-        last = len(self.values) - 1
-        high = None if self.values[last] == 0 else self._leaves(next(k for k, v in enumerate(self.values) if v > 0))
-        return low, high
+    def minima(self) -> tuple[tuple[Fraction | None, Fraction | None], ...]:
+        """The intervals of minimisers from left to right, None for an end at infinity; empty where there is none."""
+        (before, after), (first, *_, last) = self.beyond, (self.values[0], *self.values)
+        if min(before, after) < 0 or (not before and first > 0) or (not after and last < 0):
+            return ()
+        heights = [self.area(next((v for v in own if v is not None), self.knots[0])) for own in self.critical]
+        found: list[tuple[Fraction | None, Fraction | None]] = []
+        for own, height in zip(self.critical, heights, strict=True):
+            if height == min(heights):
+                joins = bool(found) and found[-1][1] == own[0]
+                found[-1:] = [(found[-1][0], own[1])] if joins else [*found[-1:], own]
+        return tuple(found)
 
-    def _reaches(self, k: int) -> Fraction:
-        """Where the slope, below 0 at knot k - 1 and not at knot k, becomes 0."""
-        return self.knots[k] if not self.values[k] else self.knots[k - 1] - self.values[k - 1] / self.rates[k]
+    @cached_property
+    def critical(self) -> tuple[tuple[Fraction | None, Fraction | None], ...]:
+        """Where the slope is 0: on each piece nowhere, at one point, or all over; as intervals, see `minima`."""
+        found: list[tuple[Fraction | None, Fraction | None]] = []
+        for k, (rate, ends) in enumerate(zip(self.rates, pairwise((None, *self.knots, None)), strict=True)):
+            j = max(k - 1, 0)
+            if rate:
+                zero = self.knots[j] - self.values[j] / rate
+                if all(end is None or (zero - end) * side >= 0 for end, side in zip(ends, (1, -1), strict=True)):
+                    found.append((zero, zero))
+            elif not self.values[j]:
+                found.append(ends)
+        return tuple(found)
 
-    def _leaves(self, k: int) -> Fraction:
-        """Where the slope, above 0 at knot k and not at knot k - 1, ceases to be 0."""
-        return self.knots[k - 1] - self.values[k - 1] / self.rates[k]
-
-    def nearest_zero(self, x: Any) -> Any:
-        """The minimiser nearest to x; of a ball, an enclosure. Raises BadInput where there is none."""
-        if self.zeros is None:
-            raise BadInput("the function falls or rises everywhere, so that it has no minimiser.")
-        if isinstance(x, arb):
-            found = [number(self.nearest_zero(v), x) for v in ends(x)]
+    def nearest_minimiser(self, x: Any) -> Any:
+        """The minimiser nearest to x, the lower of two; of a ball, an enclosure. Raises BadInput if there is none."""
+        if not self.minima:
+            raise BadInput("the function is unbounded below or has no minimiser.")
+        if isinstance(x, arb):  # the nearest point of a set on the line does not fall with x
+            found = [number(self.nearest_minimiser(v), x) for v in ends(x)]
             return found[0].union(found[1])
-        low, high = self.zeros
-        if low is not None and x <= low:
-            return number(low, x)
-        return number(high, x) if high is not None and x >= high else x
+        return min((_nearest(low, high, x) for low, high in self.minima), key=lambda v: abs(v - x))
+
+    @cached_property
+    def quasi_convexity(self) -> Fraction | None:
+        """The largest mu with f'(x)(x - p) >= f(x) - f(p) + mu/2 (x - p)^2, p the minimiser nearest to x, for all x.
+
+        None where the minimisers are no interval, or the whole line. Both sides are quadratic on each piece, so that
+        their least ratio is at a knot, at infinity or next to the minimisers.
+        """
+        if len(self.minima) != 1 or self.minima[0] == (None, None):
+            return None
+        found: list[Fraction] = []
+        for end, side in zip(self.minima[0], (-1, 1), strict=True):
+            if end is not None:
+                own = [k for k in self.knots if (k - end) * side > 0]
+                beside = len(own) if side < 0 else -1 - len(own)
+                found += [self.rates[0 if side < 0 else -1], self.rates[beside]]
+                found += [2 * (self.at(k) * (k - end) - self.area(k) + self.area(end)) / (k - end) ** 2 for k in own]
+        return min(found)
+
+
+def _nearest(low: Fraction | None, high: Fraction | None, x: Any) -> Any:
+    if low is not None and x <= low:
+        return number(low, x)
+    return number(high, x) if high is not None and x >= high else x
 
 
 def mixed(parts: Iterable[tuple[Fraction, Slope]]) -> Slope:
-    """The sum of slopes with weights of at least 0."""
+    """The sum of slopes with weights."""
     pairs = list(parts)
     knots = sorted({k for _, s in pairs for k in s.knots})
-    return Slope(tuple(knots), tuple(sum((w * s.at(k) for w, s in pairs), Fraction(0)) for k in knots))
+    values = (sum((w * s.at(k) for w, s in pairs), Fraction(0)) for k in knots)
+    before, after = (sum((w * s.beyond[side] for w, s in pairs), Fraction(0)) for side in (0, 1))
+    return Slope(tuple(knots), tuple(values), (before, after))

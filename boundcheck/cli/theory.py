@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,6 +64,10 @@ def list_statements(
     methods: Annotated[
         bool, typer.Option("--methods", help="The methods, with paper and parameters, instead.")
     ] = False,
+    problems: Annotated[
+        bool, typer.Option("--problems", help="The kinds of problems, with parameters, instead.")
+    ] = False,
+    metrics: Annotated[bool, typer.Option("--metrics", help="The metrics, with meaning and needs, instead.")] = False,
     as_json: Json = False,
 ) -> int:
     """The statements, with what is known of each.
@@ -86,15 +91,13 @@ def list_statements(
     Example: boundcheck list --paper scgd
     Example: boundcheck list --false
     Example: boundcheck list --methods
+    Example: boundcheck list --problems --json
     """
-    if methods:
-        from boundcheck.methods.reference import COLUMNS, methods_table, table_rows
-
-        if paper or reading or false or no_evidence or slips:
-            raise BadInput("list --methods goes with --json only; the other options are about statements.")
-        kinds = methods_table()
-        print_json({"methods": kinds}) if as_json else table(COLUMNS, list(table_rows(kinds)), whole=True)
-        return 0
+    others = [name for name, on in (("methods", methods), ("problems", problems), ("metrics", metrics)) if on]
+    if others:
+        if len(others) > 1 or paper or reading or false or no_evidence or slips:
+            raise BadInput(f"list --{others[0]} goes with --json only; the other options are about other lists.")
+        return _list_other(others[0], as_json)
     from boundcheck.cli._rows import SLIP_COLUMNS, is_slip, statement_table
     from boundcheck.errors import UnknownName
 
@@ -139,6 +142,15 @@ def list_statements(
     for error in broken:
         line(f"left out: {error}")
     return code
+
+
+def _list_other(what: str, as_json: bool) -> int:
+    """Prints the methods, the problems or the metrics."""
+    folder = {"methods": "methods.reference", "problems": "problems._reference", "metrics": "setting.metrics"}[what]
+    module = import_module(f"boundcheck.{folder}")
+    found = getattr(module, f"{what}_table")()
+    print_json({what: found}) if as_json else table(module.COLUMNS, list(module.table_rows(found)), whole=True)
+    return 0
 
 
 def _without_evidence(without: list[dict[str, Any]], broken: list[str], as_json: bool) -> int:

@@ -180,8 +180,8 @@ class QuadraticInstance:
         return LazyConstants({**found, **self.of_samples.makers(self.start)})
 
     def constants(self) -> Mapping[str, Constant]:
-        """n, d, L, L_f, lam, delta and grad2_0, and as far as they exist mu, sigma2, dist2_0, gap_0, L_ij, mu_ij, G2,
-        B2, B2_0, B2_only, P2 and noise2.
+        """n, d, L, L_f, lam, delta and grad2_0, and as far as they exist mu, sigma2, dist2_0, gap_0, sigma2_star, L_ij,
+        mu_ij, G2, B2, B2_0, B2_only, P2 and noise2.
 
         Each is exact or certified, and computed when it is first asked for.
         """

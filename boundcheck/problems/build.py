@@ -77,7 +77,8 @@ def build(spec: Mapping[str, Any]) -> Problem:
     return found
 
 
-def _maker(kind: str) -> Callable[..., Problem]:
+def maker(kind: str) -> Callable[..., Problem]:
+    """What builds problems of a kind. Raises BadInput for a plug-in that cannot be loaded."""
     if kind in _shipped():
         return importlib.import_module(module_name(kind)).build
     own = offered.find("problems", kind)
@@ -102,6 +103,6 @@ def check_names(spec: Mapping[str, Any]) -> Callable[..., Problem]:
     kind = str(spec["kind"])
     if kind not in kinds():
         raise UnknownName("the problem", kind, kinds())
-    make = _maker(kind)
+    make = maker(kind)
     check_parameters(make, parameters, f"the problem '{kind}'")
     return make

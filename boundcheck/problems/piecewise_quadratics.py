@@ -1,8 +1,9 @@
-"""Clients on the line that are convex, quadratic between rational knots and linear beyond: bounded gradients, exactly.
+"""Clients on the line that are quadratic between rational knots and beyond them, convex or not: everything is exact.
 
-Sample j of client i has the slope that is given at its knots, linear between them and constant beyond. With two knots
-it is a Huber function or a smoothed absolute value. f_i is the mean of its samples and F = sum of w_i f_i. Everything
-that statements name is then rational: minimisers, gaps, and B, the largest slope of a sample.
+Sample j of client i has the slope that is given at its knots, linear between them. Beyond the knots the slope is
+constant, or has the curvature that is given. With two knots and no curvature beyond, a sample is a Huber function or a
+smoothed absolute value. f_i is the mean of its samples and F = sum of w_i f_i. Everything that statements name is then
+rational: minimisers, gaps, strong convexity, and B, the largest slope of a sample, where it exists.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from boundcheck.certified.constant import Constant
@@ -20,11 +22,11 @@ from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._quadratic import check_weights
 from boundcheck.problems._scalar import Real, ScalarInstance, given
 
-_HOLDS = (
-    *("smooth_samples", "convex_samples", "convex_clients", "bounded_below", "bounded_gradients"),
-    *("gradient_dissimilarity", "finite_gradient_noise"),
+_DECIDED = (
+    *("smooth_samples", "strongly_convex_samples", "convex_samples", "convex_clients", "bounded_below"),
+    *("bounded_gradients", "gradient_dissimilarity", "finite_gradient_noise"),
 )
-_LINEAR = "every sample is linear beyond its knots, so that no mu > 0 holds for all x."
+_BENT = "has a piece of negative curvature, so that it is not convex."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +47,8 @@ class PiecewiseQuadratics(ScalarInstance):
     arithmetics = ("rational", "ball", "float64")
 
     def __post_init__(self) -> None:
-        if self.whole.zeros is None:
-            raise BadInput(f"the objective of '{self.name}' falls or rises everywhere, so that it has no minimum.")
+        if not self.whole.minima:
+            raise BadInput(f"the objective of '{self.name}' is unbounded below, so that it has no minimum.")
 
     @property
     def spec(self) -> Mapping[str, Any]:
@@ -106,7 +108,7 @@ class PiecewiseQuadratics(ScalarInstance):
     def measure(self, name: str, x: Any) -> Any:
         """See `metric_of`."""
         if name == "dist2":
-            return (x - self.whole.nearest_zero(x)) ** 2
+            return (x - self.whole.nearest_minimiser(x)) ** 2
         if name == "grad2":
             return self.whole.at(x) ** 2
         return self.whole.area(x) - number(self._least, x)
@@ -114,7 +116,7 @@ class PiecewiseQuadratics(ScalarInstance):
     @cached_property
     def _minimiser(self) -> Fraction:
         """The one nearest to the start."""
-        return self.whole.nearest_zero(self.start[0])
+        return self.whole.nearest_minimiser(self.start[0])
 
     @cached_property
     def _least(self) -> Fraction:
@@ -123,54 +125,93 @@ class PiecewiseQuadratics(ScalarInstance):
 
     def project(self, x: Real) -> Real:
         """The minimiser nearest to x."""
-        return self.whole.nearest_zero(x)
+        return self.whole.nearest_minimiser(x)
 
-    def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
-        """Whether [low, high] meets the minimisers."""
-        return low <= self.whole.nearest_zero(low) <= high
+    def metric_range(self, name: str, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+        """Exact bounds of a metric over the interval [low, high] of points."""
+        turns = [*self.whole.knots, *(v for own in self.whole.critical for v in own if v is not None)]
+        turns += [(a + b) / 2 for (_, a), (b, _) in pairwise(self.whole.minima) if a is not None and b is not None]
+        found = [self.metric_of(name, [v]) for v in (low, *(v for v in turns if low < v < high), high)]
+        return min(found), max(found)
 
     # --- constants and hypotheses -----------------------------------------------------------------------------------
 
     def constants(self) -> Mapping[str, Constant]:
-        """n, d, L (clients), L_ij and B_grad (samples), sigma2, G2 with B2 = 1, dist2_0, gap_0, grad2_0, all exact."""
+        """n, d, L (clients), L_f, L_ij (samples), dist2_0, gap_0 and grad2_0, and as far as they exist mu, mu_ij,
+        B_grad (samples), sigma2, sigma2_star and G2 with B2 = 1, all exact."""
         samples = [s for own in self.slopes for s in own]
-        start = self.start[0]
-        return {
+        start, flattest, mu = self.start[0], min(s.flattest for s in samples), self.whole.quasi_convexity
+        found = {
             "n": given(self.clients, "counted: clients"),
             "d": given(1, "counted: coordinates"),
-            "L": given(max(s.steepest for s in self.client_slopes), "largest curvature of a client"),
-            "L_ij": given(max(s.steepest for s in samples), "largest curvature of a sample"),
-            "mu_ij": given(0, "the samples are convex, and linear beyond their knots"),
-            "sigma2": given(
-                sum((s.at(self._minimiser) ** 2 for s in self.client_slopes), Fraction(0)) / self.clients,
-                "mean of the clients' squared slopes at the minimiser",
-            ),
-            "B_grad": given(max(s.bound for s in samples), "largest slope of a sample"),
-            "B2": given(1, "chosen; G2 is for this"),
-            # a variance of functions that are linear between knots is convex there
-            "G2": given(
-                max(self._variance(k) for own in self.client_slopes for k in own.knots),
-                "largest variance of the clients' slopes, at a knot",
-            ),
+            "L": given(max(s.steepest for s in self.client_slopes), "largest |curvature| of a client"),
+            "L_f": given(self.whole.steepest, "largest |curvature| of F"),
+            "L_ij": given(max(s.steepest for s in samples), "largest |curvature| of a sample"),
             "dist2_0": given((start - self._minimiser) ** 2, "squared distance of the start to the nearest minimiser"),
             "gap_0": given(self.measure("gap", start), "F(x_0) - F*"),
             "grad2_0": given(self.measure("grad2", start), "F'(x_0)^2"),
         }
+        if mu is not None and mu > 0:
+            found["mu"] = given(mu, "the largest mu with F'(x)(x - x*) >= F(x) - F* + mu/2 (x - x*)^2")
+        if flattest >= 0:
+            found["mu_ij"] = given(flattest, "least curvature of a sample")
+        bounds = [s.bound for s in samples if s.bound is not None]
+        if len(bounds) == len(samples):
+            found["B_grad"] = given(max(bounds), "largest slope of a sample")
+        x = self._minimiser
+        alone = self.whole.minima == ((x, x),)  # slopes of convex functions are constant on all minimisers of the sum
+        if alone or "convex_clients" not in self._objections:
+            noise = sum((s.at(x) ** 2 for s in self.client_slopes), Fraction(0)) / self.clients
+            found["sigma2"] = given(noise, "mean of the clients' squared slopes at a minimiser")
+        if alone or "convex_samples" not in self._objections:
+            pairs = zip(self.shares, self.slopes, strict=True)
+            noise = sum((w * sum(s.at(x) ** 2 for s in own) / len(own) for w, own in pairs), Fraction(0))
+            found["sigma2_star"] = given(noise, "mean squared slope of the samples at a minimiser")
+        if all(len({s.beyond[side] for s in self.client_slopes}) == 1 for side in (0, 1)):
+            # a variance of functions that are linear between knots is convex there; beyond the knots it is constant
+            spread = max(self._variance(k) for own in self.client_slopes for k in own.knots)
+            found |= {"B2": given(1, "chosen; G2 is for this"), "G2": given(spread, "largest variance, at a knot")}
+        return found
 
     def _variance(self, x: Fraction) -> Fraction:
         """Sum of w_i f_i'(x)^2 less F'(x)^2."""
         own = sum((w * s.at(x) ** 2 for w, s in zip(self.shares, self.client_slopes, strict=True)), Fraction(0))
         return own - self.whole.at(x) ** 2
 
-    def objections(self) -> Mapping[str, str]:
-        """No mu > 0 serves all x."""
-        alike = len(set(self.shares)) == 1
-        unlike = {} if alike else {"plain_mean": "its clients have different weights, so that F is not their mean."}
-        return {"strong_quasi_convexity": _LINEAR, "strongly_convex_samples": _LINEAR, **unlike}
+    @cached_property
+    def _objections(self) -> Mapping[str, str]:
+        """Hypotheses that fail, from the curvature of the pieces."""
+        found: dict[str, str] = {}
+        if len(set(self.shares)) > 1:
+            found["plain_mean"] = "its clients have different weights, so that F is not their mean."
+        samples = {f"sample {j} of client {i}": s for i, own in enumerate(self.slopes) for j, s in enumerate(own)}
+        clients = {f"client {i}": s for i, s in enumerate(self.client_slopes)}
+        parts = {"convexity": {"F": self.whole}, "convex_clients": clients, "convex_samples": samples}
+        for name, own in parts.items():
+            bent = next((who for who, s in own.items() if s.flattest < 0), None)
+            if bent is not None:
+                found[name] = f"{bent} {_BENT}"
+        if any(s.flattest <= 0 for s in samples.values()):
+            found["strongly_convex_samples"] = "a sample has a piece of curvature 0 or below, so that no mu > 0 serves."
+        if (self.whole.quasi_convexity or 0) <= 0:
+            found["strong_quasi_convexity"] = "F is not strongly quasi-convex: no mu > 0 holds for all x."
+        if any(s.bound is None for s in samples.values()):
+            found["bounded_gradients"] = "a sample is curved beyond its knots, so that its slope is unbounded."
+        for side, own in ((0, self.whole.minima[0][0]), (1, self.whole.minima[-1][1])):
+            if not self.whole.beyond[side] and any(s.beyond[side] for s in self.client_slopes):
+                why = "F is linear beyond the knots where clients are curved, so that their slopes differ without bound"
+                found["gradient_dissimilarity"] = f"{why}."
+                if own is None:
+                    found["finite_gradient_noise"] = f"{why} on the solution set."
+        return found
 
     def violations(self, assumption: str) -> str | None:
-        """As for all problems on the line; every sample is convex and smooth, with a bounded slope."""
-        return None if assumption in _HOLDS else super().violations(assumption)
+        """As for all problems on the line; all are smooth."""
+        return self._objections.get(assumption) if assumption in _DECIDED else super().violations(assumption)
+
+    def objections(self) -> Mapping[str, str]:
+        """See `_objections`."""
+        return self._objections
 
 
 def _list(values: Any, name: str) -> tuple[Fraction, ...]:
@@ -183,10 +224,13 @@ def _slope(given: Any, where: str) -> Slope:
     if not isinstance(given, Mapping) or not {"knots", "slopes"} <= set(given):
         raise BadInput(f"{where} must be a table with knots and slopes, such as {{knots = [-1, 1], slopes = [-1, 1]}}.")
     for key in given:
-        if key not in ("knots", "slopes"):
-            raise UnknownName(f"{where}: key", str(key), ("knots", "slopes"))
+        if key not in _FIELDS:
+            raise UnknownName(f"{where}: key", str(key), tuple(_FIELDS))
     try:
-        return Slope(_list(given["knots"], "knots"), _list(given["slopes"], "slopes"))
+        beyond = _list(given.get("beyond", (0, 0)), "beyond")
+        if len(beyond) != 2:
+            raise BadInput(f"beyond has {len(beyond)} numbers; it must be the curvatures on the left and on the right.")
+        return Slope(_list(given["knots"], "knots"), _list(given["slopes"], "slopes"), (beyond[0], beyond[1]))
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 
@@ -194,11 +238,12 @@ def _slope(given: Any, where: str) -> Slope:
 def build(
     *, clients: Sequence[Any], weights: Sequence[Any] | None = None, start: Any = 1, name: str = ""
 ) -> PiecewiseQuadratics:
-    """A sum of convex functions on the line that are quadratic between knots and linear beyond.
+    """A sum of functions on the line that are quadratic between knots and beyond them.
 
-    clients: one table a client, either {knots = [-1, 1], slopes = [-1, 1]} (the slope at each knot; linear between,
-    constant beyond) or {components = [such tables]}, of which f_i is the mean. weights: default 1/n each. start:
-    default 1. Raises BadInput and UnknownName.
+    clients: one table a client, either {knots = [-1, 1], slopes = [-1, 1]} (the slope at each knot; linear between) or
+    {components = [such tables]}, of which f_i is the mean. A table may have beyond = [1, 2], the curvatures on the left
+    and on the right of the knots; default 0, a constant slope. weights: default 1/n each. start: default 1.
+    Raises BadInput and UnknownName.
     """
     if isinstance(clients, str | Mapping) or not hasattr(clients, "__iter__") or not clients:
         raise BadInput("clients must be a list of tables, such as [{knots = [-1, 1], slopes = [-1, 1]}].")
@@ -216,7 +261,10 @@ def build(
         raise BadInput(f"{len(shares)} weights were given for {n} clients.")
     first: Any = start[0] if isinstance(start, list | tuple) and len(start) == 1 else start
     x0 = as_fraction(first, "start")
-    tables = [[{k: [format_exact(v) for v in getattr(s, f)] for k, f in _FIELDS} for s in own] for own in parts]
+    tables = [
+        [{k: [format_exact(v) for v in getattr(s, f)] for k, f in _FIELDS.items() if k != "beyond" or any(s.beyond)}
+         for s in own] for own in parts
+    ]  # fmt: skip
     spec: dict[str, Any] = {"kind": "piecewise_quadratics", "start": format_exact(x0)}
     spec["clients"] = [own[0] if len(own) == 1 else {"components": own} for own in tables]
     if weights is not None:
@@ -227,4 +275,4 @@ def build(
     return PiecewiseQuadratics(title, spec, tuple(parts), shares, (x0,))
 
 
-_FIELDS = (("knots", "knots"), ("slopes", "values"))
+_FIELDS = {"knots": "knots", "slopes": "values", "beyond": "beyond"}

@@ -180,7 +180,7 @@ class SteppedProblem(Protocol):
 
 @runtime_checkable
 class SlopedProblem(Protocol):
-    """What a problem on the line offers whose samples are convex and piecewise quadratic, with bounded slopes."""
+    """What a problem on the line offers whose samples are piecewise quadratic."""
 
     @property
     def slopes(self) -> tuple[tuple[Slope, ...], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.errors import BadInput, BoundcheckError
@@ -19,6 +19,7 @@ OF_A_POINT: Mapping[str, str] = {
     "grad2": "squared norm of grad F(x)",
     "x": "x itself, on the line",
 }
+_NEEDED = {"gap": "a minimum or a bound of it", "dist2": "a solution set", "grad2": "a gradient", "x": "one coordinate"}
 QUANTITIES = "quantities"  # the file of a paper, beside its statements, and what it has of metrics of a round
 
 
@@ -38,6 +39,23 @@ def of_a_round() -> Mapping[str, Quantity]:
 def meanings() -> Mapping[str, str]:
     """What each metric means, those of a point first."""
     return {**OF_A_POINT, **{name: q.meaning for name, q in of_a_round().items()}}
+
+
+COLUMNS = ("metric", "of a", "needs", "meaning")
+
+
+def metrics_table() -> list[dict[str, Any]]:
+    """All metrics: name, whether of a point or of a round, what problem or method must have, meaning, sign."""
+    rows = [(name, "point", f"problem with {_NEEDED[name]}", text) for name, text in OF_A_POINT.items()]
+    for name, q in of_a_round().items():
+        needs = "run with samples" if q.needs == SAMPLED else f"method with {q.needs}"
+        rows.append((f"{name}[:NUMBER]" if q.numbered else name, "round", needs, q.meaning))
+    return [{**dict(zip(COLUMNS, row, strict=True)), "signed": is_signed(row[0].partition("[")[0])} for row in rows]
+
+
+def table_rows(found: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """Rows of `COLUMNS`."""
+    return (tuple(row[name] for name in COLUMNS) for row in found)
 
 
 def is_signed(name: str) -> bool:

@@ -86,7 +86,7 @@ class Sloped(_Exact):
 
     def minimiser(self, q: Mapping[int, Fraction]) -> Fraction | None:
         whole = mixed((v, self.slopes[i]) for i, v in q.items())
-        return None if whole.zeros is None else whole.nearest_zero(self.start)
+        return whole.nearest_minimiser(self.start) if whole.minima else None
 
     def excess(self, q: Mapping[int, Fraction], x: Fraction, least: Fraction) -> Fraction:
         return sum((v * (self.slopes[i].area(x) - self.slopes[i].area(least)) for i, v in q.items()), Fraction(0))
@@ -157,7 +157,7 @@ def _above(value: arb) -> Fraction:
 
 
 def objectives_of(method: Method, problem: Problem) -> Objectives | None:
-    """The clients' objectives of a quadratic problem with convex clients, of a `SlopedProblem` or a `MixableProblem`.
+    """The clients' objectives of a quadratic or `SlopedProblem` with convex clients, or of a `MixableProblem`.
 
     None for other problems, for the last with more than `MAX_NUMBERS` samples times coordinates, and for local work
     whose steps are no whole gradients or samples drawn anew.
@@ -166,6 +166,8 @@ def objectives_of(method: Method, problem: Problem) -> Objectives | None:
     if shares is None:
         return None
     if isinstance(problem, SlopedProblem):
+        if problem.violations("convex_clients") is not None:  # pyright: ignore[reportAttributeAccessIssue]
+            return None
         return Sloped(problem.client_slopes, problem.slopes, shares, problem.start[0])
     if isinstance(problem, MixableProblem):
         sizes = clients_of(problem).sizes

@@ -131,6 +131,9 @@ _TABLE = (
     _key("samples/sigma2", "sum of sigma_i^2 over the number of all samples",
          "mean_j |grad f_ij - grad f_i|^2 <= sigma_i^2 + P_i^2 |grad f_i|^2; sum_i sigma_i^2/|D|", GRADIENT2,
          FEDSHUFFLE, PLAIN, "noise2"),
+    _key("samples/sigma2_at_minimum", "mean over the clients, by their weights, of the mean squared gradient norm of "
+         "their samples at a minimiser, f_i being the mean of the f_ij", "sum_i w_i mean_j |grad f_ij(x*)|^2",
+         GRADIENT2, COMMON, "quadratic and piecewise quadratic problems", "sigma2_star"),
     _key("samples/P2_gen", "largest P_i^2/(3 |D_i| E_i^2)", "max_i P_i^2/(3 |D_i| E_i^2)", ONE, FEDSHUFFLE,
          GENERAL),
     _key("samples/sigma2_gen", "sum of what_i sigma_i^2/(3 |D_i| E_i^2)", "sum_i what_i sigma_i^2/(3 |D_i| E_i^2)",

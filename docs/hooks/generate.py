@@ -220,31 +220,34 @@ def methods() -> str:
 
 def problems() -> str:
     """Every kind of problem, with its parameters and docstring."""
-    from boundcheck.problems import build
+    from boundcheck.problems._reference import problems_table
 
     parts: list[str] = []
-    for name in build.kinds():
-        module = import_module(build.module_name(name))
-        told = ", ".join(
-            f"**`{p.name}`**"
-            if p.default is p.empty
-            else code(p.name) + (f" = {shown(p.default)}" if shown(p.default) else "")
-            for p in inspect.signature(module.build).parameters.values()
-        )
-        parts += [f"## `{name}`", f"Parameters: {told or 'none'}.", doc(module.build), doc(module)]
+    for kind in problems_table():
+        module = import_module(kind["module"])
+        rows = [
+            (
+                f"**`{p['name']}`**" if p["needed"] else code(p["name"]),
+                p["type"],
+                code(p["default"]) if p["default"] else "",
+            )
+            for p in kind["parameters"]
+        ]
+        told = table(("parameter", "type", "default"), rows) if rows else "It has no parameters."
+        parts += [f"## `{kind['problem']}`", told, doc(module.build), doc(module)]
     return "\n\n".join(parts)
 
 
 def metrics() -> str:
     """Every metric with its meaning."""
-    from boundcheck.setting.metrics import OF_A_POINT, of_a_round
+    from boundcheck.setting.metrics import metrics_table
 
-    point = [(code(name), plain(text)) for name, text in OF_A_POINT.items()]
-    of_round = [(code(name), plain(q.meaning)) for name, q in of_a_round().items()]
-    tables = (table(("metric", "meaning"), rows) for rows in (point, of_round))
-    return "\n\n".join(
-        f"## {title}\n\n{found}" for title, found in zip(("Of a point", "Of a round"), tables, strict=True)
-    )
+    parts: list[str] = []
+    for of in ("point", "round"):
+        own = [row for row in metrics_table() if row["of a"] == of]
+        rows = [(code(row["metric"]), plain(row["meaning"]), plain(row["needs"])) for row in own]
+        parts.append(f"## Of a {of}\n\n" + table(("metric", "meaning", "needs"), rows))
+    return "\n\n".join(parts)
 
 
 def constants() -> str:

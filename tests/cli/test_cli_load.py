@@ -56,6 +56,16 @@ def test_every_command_has_the_option() -> None:
     assert count > 20
 
 
+METHODS = sorted((Path(__file__).parents[2] / "examples" / "methods").glob("*.toml"))
+
+
+@pytest.mark.parametrize("claims", METHODS, ids=lambda path: path.stem)
+def test_the_claims_beside_a_file_of_the_examples_meet_their_expectations(boundcheck_cli: Run, claims: Path) -> None:
+    found = boundcheck_cli("check", claims, "--load", claims.with_suffix(".py"), "--json")
+    assert found.code == 0
+    assert len(found.json["claims"]) >= 2
+
+
 def test_a_loaded_statement_is_listed_shown_and_evaluated(boundcheck_cli: Run, tight: Path) -> None:
     listed = boundcheck_cli("list", "--paper", "tight", "--load", tight, "--json").json
     assert [s["id"] for s in listed["statements"]] == ["tight/tight/as_printed", "tight/tight/half"]

@@ -6,15 +6,23 @@ import io
 import math
 import re
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+import loaded_papers
 import pytest
 from cli_tools import Run
 
 THEOREM = "scgd/theorem_3_3"
 EDGE = ["--set", "mu=1/100", "--set", "L=1/10", "--set", "n=2", "--set", "E=64"]
 POINT = ["--set", "mu=1/10", "--set", "L=1", "--set", "n=20", "--set", "E=4", "--set", "dist2_0=4"]
+
+
+@pytest.fixture(autouse=True)
+def own_papers() -> Iterator[None]:
+    with loaded_papers.unloaded_afterwards():
+        yield
 
 
 def test_list_flags_equation_2_from_the_declarations(boundcheck_cli: Run) -> None:
@@ -53,6 +61,64 @@ def test_list_of_methods(boundcheck_cli: Run) -> None:
     assert ["scaffold", "eta_g", "1", "step size of the server"] in rows
     refused = boundcheck_cli("list", "--methods", "--paper", "scgd")
     assert (refused.code, refused.err.count("list --methods goes with --json only")) == (2, 1)
+
+
+def test_list_of_problems(boundcheck_cli: Run, tmp_path: Path) -> None:
+    rows = [re.split(r"  +", line) for line in boundcheck_cli("list", "--problems").out.splitlines()]
+    assert rows[0] == ["problem", "parameter", "type", "default", "meaning"]
+    own = [row[1:] for row in rows if row[0] == "random_quadratics"]
+    assert own[0][0].startswith("Random heterogeneous quadratics")
+    for row in (["mu", "number", '"1/10"'], ["d", "number", "2"], ["indefinite", "true or false", "false"]):
+        assert row in own
+    assert ["surrogate", "of", "table", "needed"] in rows
+    assert ["logistic_regression", "split", "text"] in rows
+    # of a file given by --load, with and without annotations
+    file = tmp_path / "own_kind.py"
+    file.write_text('''
+def build(scale, bits: int = 3, *, names: list[str] | None = None, spread: float = 0.5):
+    """Scaled copies.
+
+    More.
+    """
+
+
+problems = {"scaled": build}
+''')
+    found = boundcheck_cli("list", "--problems", "--load", file, "--json").json["problems"]
+    (scaled,) = (row for row in found if row["problem"] == "scaled")
+    assert scaled == {"problem": "scaled", "module": "own_kind", "text": "Scaled copies.", "parameters": [
+        {"name": "scale", "type": "number, list or text", "needed": True, "default": ""},
+        {"name": "bits", "type": "number", "needed": False, "default": "3"},
+        {"name": "names", "type": "list", "needed": False, "default": ""},
+        {"name": "spread", "type": "number", "needed": False, "default": "0.5"},
+    ]}  # fmt: skip
+    refused = boundcheck_cli("list", "--problems", "--methods")
+    assert (refused.code, refused.err.count("list --methods goes with --json only")) == (2, 1)
+
+
+def test_list_of_metrics(boundcheck_cli: Run, tmp_path: Path) -> None:
+    rows = [re.split(r"  +", line) for line in boundcheck_cli("list", "--metrics").out.splitlines()]
+    assert rows[0] == ["metric", "of a", "needs", "meaning"]
+    assert ["grad2", "point", "problem with a gradient", "squared norm of grad F(x)"] in rows
+    assert [row[:3] for row in rows if row[0] in ("epoch_grad2", "inexactness", "discrepancy[:NUMBER]")] == [
+        ["inexactness", "round", "run with samples"],
+        ["epoch_grad2", "round", "method with momentum"],
+        ["discrepancy[:NUMBER]", "round", "method with models of its own at every client"],
+    ]
+    file = tmp_path / "own_metric.py"
+    file.write_text(
+        loaded_papers.THEOREM
+        + """
+from boundcheck.setting.quantities import Quantity
+
+quantities = (Quantity("twice_moved2", "twice the squared movement", lambda r: 2 * r.movement2, signed=True),)
+"""
+    )
+    found = boundcheck_cli("list", "--metrics", "--load", file, "--json").json["metrics"]
+    assert {row["metric"] for row in found if row["signed"]} >= {"x", "twice_moved2", "work_inner"}
+    (own,) = (row for row in found if row["metric"] == "twice_moved2")
+    assert own == {"metric": "twice_moved2", "of a": "round", "needs": "method with a server",
+                   "meaning": "twice the squared movement", "signed": True}  # fmt: skip
 
 
 def test_list_and_show_count_the_shipped_claims(boundcheck_cli: Run) -> None:

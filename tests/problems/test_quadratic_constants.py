@@ -265,3 +265,27 @@ def test_samples_of_a_client_that_is_their_sum_count_as_often_as_there_are():
     assert not p.decides("smooth_samples", {"L_ij": F(599, 100)})
     assert p.decides("strongly_convex_samples", {"mu_ij": F(3, 2)})
     assert not p.decides("strongly_convex_samples", {"mu_ij": F(151, 100)})
+
+
+def test_the_variance_of_samples_at_a_minimiser_by_hand() -> None:
+    star = lambda p: p.constants()["sigma2_star"].value  # noqa: E731
+    rows = {"kind": "least_squares", "data": {"X": [[1], [2], [1]], "y": [1, 1, 3]}, "clients": 1}
+    # 6 x* = 1 + 2 + 3; the slopes (a x* - y) a are 0, 2 and -2
+    assert star(build(rows)) == Fraction(8, 3)
+    # of the sum of (a x - y)^2 a sample is three times its loss: slopes 0, 12 and -12
+    assert star(build({**rows, "loss": "sum"})) == 96
+    # minimisers are a line, on which the gradients (x_1 + x_2 - y) (1, 1) are alike: residuals 1 and -1, |(1, 1)|^2 = 2
+    flat = {"X": [[1, 1], [1, 1]], "y": [0, 2]}
+    assert star(build({**rows, "data": flat})) == 2
+    # clients by their weights: f_1 = (x - 1)^2/2, f_2 of the samples x^2/2 and x^2/2 - 4x; x* = (1/4) 1 + (3/4) 2
+    clients = [{"A": [[1]], "b": [1]}, {"components": [{"A": [[1]], "b": [0]}, {"A": [[1]], "b": [4]}]}]
+    x = Fraction(7, 4)
+    weighted = build({"kind": "quadratics", "start": [0], "weights": ["1/4", "3/4"], "clients": clients})
+    assert star(weighted) == (x - 1) ** 2 / 4 + 3 * (x**2 + (x - 4) ** 2) / 8
+    sloped = [{"knots": [0], "slopes": [-b], "beyond": [1, 1]} for b in (1, 0, 4)]
+    same = [sloped[0], {"components": sloped[1:]}]
+    pieces = build({"kind": "piecewise_quadratics", "weights": ["1/4", "3/4"], "clients": same})
+    assert star(pieces) == star(weighted)
+    # one sample is not convex: its gradient may change along the solution set
+    saddle = {"components": [{"A": [[1, 0], [0, 1]], "b": [0, 0]}, {"A": [[1, 0], [0, -1]], "b": [0, 0]}]}
+    assert "sigma2_star" not in build({"kind": "quadratics", "start": [1, 1], "clients": [saddle]}).constants()

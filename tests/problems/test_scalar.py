@@ -63,6 +63,7 @@ def test_appendix_c_constants():
     # slopes -2, -2, 6 with the mean 2/3: (4 + 4 + 36)/3 = 33 (2/3)^2, doubled; |6 - 2/3|; (2/3)/2
     apart = {"G2": 0, "B2": 66, "delta": Fraction(16, 3), "L_ij": 6, "P2": 0, "noise2": 0, "gap_0": Fraction(1, 3)}
     at_start = {"grad2_0": Fraction(4, 9), "B2_0": 33, "B2_only": 33, "L_f": Fraction(2, 3), "lam": 2}
+    at_start["sigma2_star"] = 0  # all slopes are 0 at the minimiser 0
     assert constants == plain | apart | at_start
     assert "client 0" in p.violations("convex_clients")
 
