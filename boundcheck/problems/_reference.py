@@ -24,7 +24,7 @@ def problems_table() -> list[dict[str, Any]]:
             make = maker(name)
             text = " ".join((inspect.getdoc(make) or "").partition("\n\n")[0].split())
             parameters = [_parameter(p) for p in inspect.signature(make).parameters.values()]
-        except BadInput as error:
+        except (BadInput, ValueError) as error:  # a built-in has no signature
             text, parameters = str(error), []
         found.append({"problem": name, "module": module_name(name), "text": text, "parameters": parameters})
     return found

@@ -82,7 +82,7 @@ def build(scale, bits: int = 3, *, names: list[str] | None = None, spread: float
     """
 
 
-problems = {"scaled": build}
+problems = {"scaled": build, "number": 5, "least": min}
 ''')
     found = boundcheck_cli("list", "--problems", "--load", file, "--json").json["problems"]
     (scaled,) = (row for row in found if row["problem"] == "scaled")
@@ -92,6 +92,9 @@ problems = {"scaled": build}
         {"name": "names", "type": "list", "needed": False, "default": ""},
         {"name": "spread", "type": "number", "needed": False, "default": "0.5"},
     ]}  # fmt: skip
+    broken = {row["problem"]: row["text"] for row in found if row["problem"] in ("number", "least")}
+    assert "must be a function that gives a problem" in broken["number"]
+    assert "no signature" in broken["least"]
     refused = boundcheck_cli("list", "--problems", "--methods")
     assert (refused.code, refused.err.count("list --methods goes with --json only")) == (2, 1)
 

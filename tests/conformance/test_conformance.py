@@ -237,6 +237,15 @@ PROBLEMS = (
     {"kind": "least_squares", "data": {"X": [[1, 2], [3, "1/3"], [0, 1], [2, 5]], "y": [1, 2, 0, 1]}, "clients": 2},
     {"kind": "logistic_regression", "data": {"X": [[1, 2], [3, 4], [0, 1], [5, 5]], "y": [1, 0, 0, 1]}, "clients": 2},
     {"kind": "softmax_regression", "data": {"X": [[1, 2], [3, 4], [0, 1], [5, 5]], "y": [1, 0, 2, 1]}, "clients": 2},
+    {
+        "kind": "piecewise_quadratics",
+        "start": 3,
+        "clients": [{"knots": [1, 2], "slopes": [25, 26], "beyond": [25, 25]}],
+    },
+    {
+        "kind": "piecewise_quadratics",
+        "clients": [{"knots": [-1, 1], "slopes": [1, -1], "beyond": [1, 2]}, {"knots": [0, 3], "slopes": [-1, 1]}],
+    },
     {"kind": "coupled_blocks"},
     {"kind": "feddane_1d"},
     {"kind": "fedshuffle_36"},
