@@ -7,9 +7,11 @@ import re
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loaded_papers import unloaded_afterwards
 
 from boundcheck.core.toml_lines import parse_toml
 from boundcheck.evidence.spec import claims_from_text
@@ -41,7 +43,7 @@ def named(page: Path) -> str:
 
 
 @pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with the repository's folders, and a store and caches of its own."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("COLUMNS", "120")
@@ -51,7 +53,8 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for name in LINKED:
         (folder / name).symlink_to(ROOT / name)
-    return folder
+    with unloaded_afterwards():
+        yield folder
 
 
 WITH_BLOCKS = [page for page in PAGES if any(map(runs, blocks(page.read_text(encoding="utf-8"))))]

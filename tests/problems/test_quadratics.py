@@ -52,6 +52,7 @@ def test_hand_computed_instance(pair):
         "lam": 0,
         "grad2_0": 16,  # the slopes at the start are 0 and 8, their mean 4
         "B2_0": 2,
+        "sigma2_star": Fraction(64, 9),  # both slopes at the minimiser are 8/3 in size
     }
     assert all(c.known is Known.EXACT for c in pair.constants().values())
     x = exact(2)
