@@ -93,13 +93,13 @@ class Reading:
         rule = self.rule
         each = rule.repeats_after(dim)
         for t in (*range(rule.settled, rule.settled + TRIED), 997, 10**6 + 3):
-            law, numbers = self._call(rule.drawn, t), self._call(rule.numbers, t, dim)
+            law = self._call(rule.drawn, t)
             if sum(p for p, _ in law) != 1 or any(p < 0 for p, _ in law):
                 raise BadInput(f"{self.name}: the probabilities of what round {t} draws do not sum to 1.")
             again = t + each
-            if not rule.steady:
+            if not rule.steady:  # a late round's numbers need not exist, as those of a run of fewer rounds
                 continue
-            if numbers != rule.numbers(again, dim) or law != rule.drawn(again):
+            if self._call(rule.numbers, t, dim) != rule.numbers(again, dim) or law != rule.drawn(again):
                 raise BadInput(
                     f"{self.name}: rounds {t} and {again} have different numbers, and the functions of its round say "
                     f"that these repeat after {each} rounds from round {rule.settled} on."
