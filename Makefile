@@ -87,7 +87,7 @@ style: $(READY)
 ## requirements.lock anew from pyproject.toml (needs uv); requirements-neural.lock, with torch, is edited by hand
 lock:
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --quiet \
-	  --extra proof --extra figures --extra data --extra cluster --group dev \
+	  --extra fast --extra proof --extra figures --extra data --extra cluster --group dev \
 	  pyproject.toml --output-file requirements.lock
 
 clean:
