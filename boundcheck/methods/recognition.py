@@ -31,7 +31,6 @@ from boundcheck.methods.round import PLAIN, Rule, Sent
 DIM = 4  # coordinates of the model along which rounds are carried out
 GROUP = 3  # clients that are followed at a time
 ROUNDS, SHORT = 8, 3  # that are carried out for the first group and for every other one
-FAR = (23, 57, 131, 303, 997)  # further ones where numbers do not repeat
 STEPS = 4  # local steps that are carried out at most; the functions see how many there are
 Point = tuple[tuple[Fraction, ...], Vector]  # the probabilities of what a round draws, and where the server is after it
 Env = Mapping[str, Mapping[str, Vector]]  # place of an atom -> its name -> its value
@@ -43,6 +42,8 @@ def in_shipped_parts(method: Method, clients: Clients, forms: Iterable[Form]) ->
     rule = method.functions
     if rule is None or not is_own(rule) or (clients.count > MAX_CLIENTS and rule.kept_by_clients):
         return
+    if not rule.steady:
+        return  # numbers that never repeat could be compared in some rounds alone
     plays = _Plays(method, clients)
     try:
         plays.read(method.rule)
@@ -143,6 +144,8 @@ class _Plays:
         asked, own = range(self.clients.count) if self._asked else self._unlike, method.rule
         groups = [asked[k : k + GROUP] for k in range(0, len(asked), GROUP)]
         try:
+            if not found.rule.steady:
+                return False
             if self.clients.count > MAX_CLIENTS and (
                 found.rule.kept_by_clients or found.rule.collecting != own.collecting
             ):
@@ -166,7 +169,7 @@ class _Plays:
         period, settled = math.lcm(*(r.repeats_after(DIM) for r in rules)), max(r.settled for r in rules)
         near = range(max(rounds, settled + min(2 * period + 2, 5 * ROUNDS)))
         far = [k * period + j for k in (1, 2) for j in (-2, -1, 0, 1)] if period > 2 * ROUNDS else []
-        return tuple(dict.fromkeys([*near, *far, *(() if all(r.steady for r in rules) else FAR)]))
+        return tuple(dict.fromkeys([*near, *far]))
 
     def _carried_out(
         self, method: Method, reading: Reading, players: tuple[int, ...], times: Sequence[int]

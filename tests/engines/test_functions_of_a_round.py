@@ -18,6 +18,7 @@ from boundcheck.methods.build import algorithms
 from boundcheck.methods.kinds.gradient_shift import FedLin, Mime
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
+    Average,
     AveragedModels,
     Constant,
     Formula,
@@ -30,7 +31,7 @@ from boundcheck.methods.parts import (
     Uniform,
     WithReplacement,
 )  # fmt: skip
-from boundcheck.methods.round import At, Rule
+from boundcheck.methods.round import At, Rule, Sent
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
 
@@ -305,6 +306,35 @@ def test_simulated_runs_carry_functions_of_a_round(path: Any) -> None:
     exact = run_exact(method, PROBLEM, [1, 3], ["dist2"], arithmetic=Arithmetic.RATIONAL).exact["dist2"]
     found = run_sampled(method, PROBLEM, 3, range(2), ["dist2"], (1, 3), path=path)
     assert found.values["dist2"] == pytest.approx([float(v) for v in exact], rel=1e-13)
+
+
+@dataclass(frozen=True)
+class Heard(Rule):
+    """Clients send what they keep, how far they went before, and steps go against half its mean too."""
+
+    kept_by_clients: ClassVar[Mapping[str, bool]] = {"c": False}
+
+    @property
+    def collecting(self) -> Any:
+        return Full()
+
+    def collect(self, at: At) -> Mapping[str, Sent]:
+        return {"m": Sent(at.client["c"], Average())}
+
+    def step(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return y - at.eta * (g(y) + at.collected["m"] / 2)
+
+    def keep(self, y: Any, at: At) -> Mapping[str, Any]:
+        return {"c": at.client["c"] + at.start - y}
+
+
+@pytest.mark.parametrize("path", ["numpy", "numba"])
+def test_what_clients_keep_can_be_collected(path: Any) -> None:
+    """Everybody collects in every round, and what is kept changes: nothing of the round before serves again."""
+    method, grid = Method("heard", Full(), GradientSteps(2), Constant(ETA), functions=Heard()), [1, 2, 3, 4]
+    exact = run_exact(method, PROBLEM, grid, ["dist2"], arithmetic=Arithmetic.RATIONAL).exact["dist2"]
+    found = run_sampled(method, PROBLEM, 4, range(2), ["dist2"], grid, path=path)
+    assert found.values["dist2"] == pytest.approx([float(v) for v in exact], rel=1e-12)
 
 
 def test_step_sizes_by_iteration_reach_the_functions() -> None:

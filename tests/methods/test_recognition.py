@@ -188,7 +188,10 @@ def test_every_kind_is_recognised_under_another_name(kind: str) -> None:
     method = options.method_of(options.rows()[kind]["spec"])
     clients = clients_of(options.problem_of(kind, "own"))
     own = replace(method, functions=renamed(method.rule), **dict.fromkeys(ROLES))
-    assert set(algorithms(own, clients)) >= set(algorithms(method, clients))
+    if method.rule.steady:
+        assert set(algorithms(own, clients)) >= set(algorithms(method, clients))
+    else:  # numbers that never repeat cannot be compared in all rounds, so that nothing is said
+        assert algorithms(own, clients) == ()
 
 
 @pytest.mark.parametrize(

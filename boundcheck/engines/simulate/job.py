@@ -35,7 +35,7 @@ class Cost:
     a_seed: float  # for each of them
 
     def of(self, seeds: int) -> float:
-        """Of a round of so many seeds."""
+        """Nanoseconds of a round that this many seeds take together."""
         return self.a_round + seeds * self.a_seed
 
 

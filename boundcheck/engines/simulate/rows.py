@@ -213,12 +213,14 @@ class Rows:
         cohorts = lowered.cohorts.draw(seeds, r)
         common = planning.draw_common(lowered, seeds, r, cohorts)
         server = {name: vectors(state[:, k].copy()) for k, name in enumerate(lowered.server)}
-        collected = self._collect(seeds, r, number, server, cohorts, known)
+        collected = self._collect(seeds, r, number, server, cohorts, known, state)
         total: dict[str, Floats] = {}
         visits = [self._groups(seeds, r, cohorts, common, p) for p in range(max(map(len, cohorts), default=0))]
         for p, position in enumerate(visits):
             for member, choice, rows in position:
-                at = self._of(member.client, rows, dim, number, server, collected, self._held(state, member, p, rows))
+                at = self._of(
+                    member.client, rows, dim, number, server, collected, self._held(state, member.client, p, rows)
+                )
                 y, sent, kept = self._visit(seeds[rows], r, member, choice, at, asked)
                 if asked is not None and asked.starts is not None:
                     asked.starts[rows] = np.stack(asked.before, axis=1)
@@ -242,7 +244,7 @@ class Rows:
             new = {name: vectors(state[:, k].copy()) for k, name in enumerate(lowered.server)}
             for p, position in enumerate(visits):
                 for member, _, rows in position:
-                    held = self._held(state, member, p, rows)
+                    held = self._held(state, member.client, p, rows)
                     at = self._of(member.client, rows, dim, number, new, collected, held, sums)
                     found = self._named(self._call(rule.receive, at), lowered.kept, "receive", (len(rows), dim))
                     self._keep(state, member, p, rows, found)
@@ -282,23 +284,23 @@ class Rows:
         named = {k: vectors(v) for k, v in found.items()}
         return Named(named, None if self.own and (anyone or found) else shape)
 
-    def _place(self, member: Member, position: int) -> int:
+    def _place(self, client: int, position: int) -> int:
         lowered = self.lowered
-        return len(lowered.server) + lowered.slot(member.client, position) * len(lowered.kept)
+        return len(lowered.server) + lowered.slot(client, position) * len(lowered.kept)
 
-    def _held(self, state: Floats, member: Member, position: int, rows: Ints) -> dict[str, Any]:
-        at = self._place(member, position)
+    def _held(self, state: Floats, client: int, position: int, rows: Ints) -> dict[str, Any]:
+        at = self._place(client, position)
         return {name: vectors(state[rows, at + k]) for k, name in enumerate(self.lowered.kept)}
 
     def _keep(self, state: Floats, member: Member, position: int, rows: Ints, kept: Mapping[str, Any]) -> None:
-        at = self._place(member, position)
+        at = self._place(member.client, position)
         for k, name in enumerate(self.lowered.kept):
             if name in kept:
                 state[rows, at + k] = kept[name]
 
     def _collect(
         self, seeds: Words, r: int, number: Mapping[str, Any], server: Mapping[str, Any],
-        cohorts: list[tuple[int, ...]], known: list[Collected],
+        cohorts: list[tuple[int, ...]], known: list[Collected], state: Floats,
     ) -> Mapping[str, Any]:  # fmt: skip
         """The sums of what is collected before the local work."""
         lowered, shape = self.lowered, np.asarray(server["x"]).shape
@@ -308,7 +310,7 @@ class Rows:
         steady = lowered.gradients is not None and lowered.gradients.law is None and len(lowered.gradients.fixed) == 1
         if steady and known and all(np.array_equal(server[n], v) for n, v in known[0].inputs.items()):
             return self._sums(known[0].sums, shape)
-        seen, numbers = Named(server), Named(number)
+        seen, numbers, apart = Named(server), Named(number), False
         total: dict[str, Floats] = {}
         for position in range(max(map(len, drawn))):
             asked: dict[int, list[int]] = {}
@@ -318,16 +320,18 @@ class Rows:
                     asked.setdefault(clients[position], []).append(s)
             for client, own in asked.items():
                 rows = np.array(own)
+                held = Named(self._held(state, client, position, rows))
                 at = self._of(client, rows, shape[1], {}, {}, {}, {})
                 alone = len(rows) < len(seeds)
                 at.put(server=Picked(seen, rows) if alone else MappingProxyType(seen))
-                at.put(number=Picked(numbers, rows) if alone else numbers)
+                at.put(number=Picked(numbers, rows) if alone else numbers, client=MappingProxyType(held))
                 found = self._call(self.rule.collect, at)
+                apart = apart or bool(held.asked)
                 for name, value in self._named(found, None, "collect", (len(rows), shape[1])).items():
                     sent = value if isinstance(value, Sent) else Sent(value)
                     weight = np.array([lowered.weighing(sent.rule, collecting=True).of(drawn[s])[client] for s in own])
                     total.setdefault(name, np.zeros(shape))[rows] += weight[:, None] * np.asarray(sent.vector)
-        if steady and not numbers.asked:
+        if steady and not numbers.asked and not apart:
             known[:] = [Collected({n: np.array(server[n]) for n in seen.asked}, total)]
         return self._sums(total, shape)
 

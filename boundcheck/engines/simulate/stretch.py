@@ -322,7 +322,7 @@ class Compiled:
         with self._lock:  # threads share what was read so far
             held = self._holding([members] if asking is None else [members, asking])
             if len(self._classes) > MANY:
-                self._classes = {self._first: 0}
+                self._classes, self._programs = {self._first: 0}, {}
                 self._last = b"none", None
             tables, entry = self._visits(members, held, looked, first)
             weight = self._weights(members, list(layout.sums.values()), collecting=False)
