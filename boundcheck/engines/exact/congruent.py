@@ -131,7 +131,7 @@ def in_parts(
     found: dict[str, list[Any]] = {}
     for number, part in enumerate(parts):
         cut = [{name: _within(ring, q, part) for name, q in own.items()} for own in forms]
-        wanted = [name for name in forms[0] if not all(_vanishes(ring, own[name]) for own in cut)]
+        wanted = [name for name in forms[0] if not all(ring.vanishes(own[name]) for own in cut)]
         if wanted:
             own_maps = [Congruence(ring, _within(ring, m.linear, part), _constant(m, part)) for m in maps]
             chosen = [{name: own[name] for name in wanted} for own in cut]
@@ -153,11 +153,6 @@ def _within(ring: Ring, m: Matrix, part: Sequence[int]) -> Matrix:
 
 def _constant(m: Congruence, part: Sequence[int]) -> Matrix | None:
     return None if m.constant is None else _within(m.ring, m.constant, part)
-
-
-def _vanishes(ring: Ring, q: Matrix) -> bool:
-    """Whether a form is certainly 0."""
-    return all(v == 0 for row in ring.rows(q) for v in row)
 
 
 def _form(ring: Ring, q: Matrix, done: Congruence | None) -> tuple[Matrix, Any]:

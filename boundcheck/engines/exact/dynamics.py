@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpq, fmpq_mat
-
 from boundcheck.engines.exact import congruent
 from boundcheck.engines.exact.congruent import Congruence
 from boundcheck.engines.exact.readers import Readers
@@ -240,7 +238,7 @@ class Dynamics:
     def _gradient_steps(self, repeats: int, state: Matrix) -> Iterator[Matrix]:
         """The same, with a few products with the state where they are cheaper than the power of a matrix."""
         ring, method, clients = self.ring, self.method, self.exact.clients
-        generators = [ring.lift(_bordered(a, o)) for a, o in self.exact.whole]
+        generators = [self._bordered(a, o) for a, o in self.exact.whole]
         singly = repeats if repeats <= self.exact.layout.size else 1
         own = 1 if singly == repeats else repeats
         plans = [cohort_at(method, t, clients) for t in range(self.rounds.first + self.rounds.period)]
@@ -264,9 +262,8 @@ class Dynamics:
             state = total
             done += 1
 
-
-def _bordered(a: fmpq_mat, o: fmpq_mat) -> fmpq_mat:
-    """[[a, -o], [0, 0]]."""
-    d = a.nrows()
-    rows = a.tolist()
-    return fmpq_mat(d + 1, d + 1, [v for i in range(d) for v in [*rows[i], -o[i, 0]]] + [fmpq(0)] * (d + 1))
+    def _bordered(self, a: Any, o: Any) -> Matrix:
+        """[[a, -o], [0, 0]]."""
+        ring, d = self.ring, self.exact.layout.d
+        wide = ring.placed([(0, ring.lift(a).transpose()), (d, ring.lift(-o).transpose())], d + 1, d)
+        return ring.placed([(0, wide.transpose())], d + 1, d + 1)

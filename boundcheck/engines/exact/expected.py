@@ -118,13 +118,11 @@ class Objectives:
     def lowest(self, f: Objective) -> Matrix:
         """The minimiser that is nearest to the start, less c. Raises Unsupported where there is none."""
         if f not in self._known:
-            u, d = solve_any(f.a, f.o), self.exact.layout.d
-            if u is None or not is_positive_semidefinite(f.a):
-                raise Unsupported(f"{f.what} has no minimum, so that there is no gap to it.")
-            if f.a.rank() < d:
-                start = fmpq_mat(d, 1, [self.exact.start[k, 0] for k in range(d)])
-                u = start + range_projector(f.a) * (u - start)
-            self._known[f] = self.ring.lift(u)
+            start = self.exact.layout.block(0) * self.exact.start
+            try:
+                self._known[f] = self.ring.lowest(f.a, f.o, start)
+            except ZeroDivisionError:
+                raise Unsupported(f"{f.what} has no minimum, so that there is no gap to it.") from None
         return self._known[f]
 
     def weight(self, words: tuple[Objective, ...]) -> Matrix:
@@ -132,10 +130,10 @@ class Objectives:
         if not words:
             return self.ring.one(self.exact.layout.d)
         if words not in self._known:
-            self._known[words] = self.ring.lift(reduce(fmpq_mat.__mul__, [f.a for f in words]))
+            self._known[words] = reduce(self.ring.mul, [self.ring.lift(f.a) for f in words])
         return self._known[words]
 
-    def sample_noise(self, client: int, batch: int) -> tuple[Matrix, Matrix, Fraction]:
+    def sample_noise(self, client: int, batch: int) -> tuple[Matrix, Matrix, Any]:
         """(W, v, c) with u'W u - 2 v'u + c the variance of a client's stochastic gradient at u.
 
         Raises Unsupported where the batches of its steps differ in size.
@@ -154,10 +152,10 @@ class Objectives:
             shares = [(a, o, Fraction(n, size * batch)) for a, o, n in each]
             shares += [(*self.exact.whole[client], Fraction(-1, batch))] if each else []
             d = self.exact.layout.d
-            w, v, c = fmpq_mat(d, d), fmpq_mat(d, 1), _ZERO
+            w, v, c = fmpq_mat(d, d), fmpq_mat(d, 1), fmpq(0)
             for a, o, share in shares:
                 w, v = w + a * a * rational(share), v + a * o * rational(share)
-                c += share * fraction((o.transpose() * o)[0, 0])
+                c += (o.transpose() * o)[0, 0] * rational(share)
             self._known[key] = self.ring.lift(w), self.ring.lift(v), c
         return self._known[key]
 

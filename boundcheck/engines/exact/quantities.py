@@ -335,7 +335,7 @@ class Round:
         w, v, c = self.known.sample_noise(points.client, points.visit.batch)
         linear = ring.mul(ring.mul(v.transpose(), mean).transpose(), self._one(None))
         form = ring.mul(ring.mul(mean.transpose(), w), mean) - linear - linear.transpose()
-        yield None, form + self.constant(ring.scalar(c), self.exact.layout.size), None
+        yield None, form + self.constant(ring.number(c), self.exact.layout.size), None
         for noise, _ in vector.parts(Noise):
             yield noise.points, *noise.points.covariance(noise.step, w)
 

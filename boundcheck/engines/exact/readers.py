@@ -29,12 +29,13 @@ class Readers:
         exact, ring = rounds.exact, rounds.ring
         self._known, self._plain = Objectives(rounds), dict[str, Matrix]()
         still, pick = Round(self._known, None, Fraction(0), 0), exact.layout.block(0)
+        chosen, one = ring.lift(pick), ring.lift(exact.layout.one)
         for name in exact.metrics:
             if name in exact.quadratic:
-                self._plain[name] = ring.lift(pick.transpose() * exact.quadratic[name] * pick)
+                self._plain[name] = ring.mul(ring.mul(chosen.transpose(), ring.lift(exact.quadratic[name])), chosen)
             elif name == "x":
-                row = pick + exact.layout.one * exact.centre[0, 0]
-                self._plain[name] = ring.lift(exact.layout.one.transpose() * row)
+                row = chosen + ring.mul(ring.lift(exact.centre), one)
+                self._plain[name] = ring.mul(one.transpose(), row)
             else:
                 with suppress(OfARoundError):
                     self._plain[name] = still.form(measured(name, still.named(name)))

@@ -221,14 +221,19 @@ def started(
     clients: Clients,
     whole: Sequence[Affine],
     objective: Affine,
-    x0: fmpq_mat,
-    centre: fmpq_mat,
-) -> tuple[fmpq_mat, fmpq_mat | None]:
-    """Mean (D, 1) and covariance (D, D) of the state at the start, None where it is 0. x0: the start less c."""
+    x0: Any,
+    centre: Any,
+    ring: RationalRing | None = None,
+) -> tuple[Any, Any]:
+    """Mean (D, 1) and covariance (D, D) of the state at the start, None where it is 0. x0: the start less c.
+
+    ring: of the data, by default fractions.
+    """
     layout, d = reduced.layout, reduced.layout.d
     reading = Reading(rule, clients, Fraction(1), "the method")
-    one = fmpq_mat(1, 1, [1])
-    source = Source(RationalRing(), d, 1, one, centre, whole, objective, {("start", "x"): x0})
+    ring = ring or RationalRing()
+    one = ring.one(1)
+    source = Source(ring, d, 1, one, centre, whole, objective, {("start", "x"): x0})
     by_client = [reading.initial_client(i) for i in range(clients.count)] if rule.kept_by_clients else []
     flags = {**rule.kept_by_server, **rule.kept_by_clients}
     source.clients = {
@@ -236,8 +241,8 @@ def started(
         for name in rule.kept_by_clients
     }
     drawn, initial = rule.drawn_at_first(reading.at(0)), reading.initial()
-    start, spread = fmpq_mat(layout.each, 1), fmpq_mat(layout.size, layout.size)
-    start[layout.each - 1, 0] = 1
+    start, spread = ring.zeros(layout.each, 1), ring.zeros(layout.size, layout.size)
+    start[layout.each - 1, 0] = ring.scalar(Fraction(1))
     for key in layout.keys:
         place, name, slot = key
         if place == "client":
@@ -249,31 +254,32 @@ def started(
             first = layout.place(key)
             for a in range(d):
                 for b in range(d):
-                    spread[first + a, first + b] = variance[a, b] / count
+                    spread[first + a, first + b] = variance[a, b] * ring.scalar(Fraction(1, count))
         else:
             own = source.lower(initial[name], None, point=flags[name])
         for k in range(d):
             start[layout.place(key) + k, 0] = own[k, 0]
     if layout.copies > 1:
-        return _in_copies(layout, start)
+        return _in_copies(layout, start, ring)
     return start, spread if drawn else None
 
 
-def _drawn(source: Source, vector: Vector, clients: Clients) -> tuple[fmpq_mat, fmpq_mat]:
+def _drawn(source: Source, vector: Vector, clients: Clients) -> tuple[Any, Any]:
     """Mean (d, 1) and covariance (d, d) of a client's vector, the client drawn by weight."""
-    mean, second = fmpq_mat(source.d, 1), fmpq_mat(source.d, source.d)
+    ring = source.ring
+    mean, second = ring.zeros(source.d, 1), ring.zeros(source.d, source.d)
     for i, w in enumerate(clients.weights):
         g = source.lower(vector, i)
-        mean, second = mean + g * rational(w), second + g * g.transpose() * rational(w)
+        mean, second = mean + g * ring.scalar(w), second + g * g.transpose() * ring.scalar(w)
     return mean, second - mean * mean.transpose()
 
 
-def _in_copies(layout: Layout, start: fmpq_mat) -> tuple[fmpq_mat, fmpq_mat]:
+def _in_copies(layout: Layout, start: Any, ring: RationalRing) -> tuple[Any, Any]:
     """Mean (D, 1) and covariance (D, D) of the state whose one copy that is not 0, drawn uniformly, is `start`."""
-    share, each = fmpq(1, layout.copies), layout.each
-    mean = fmpq_mat(layout.size, 1, [*(start * share).entries() * layout.copies, fmpq(1)])
-    moment, own = mean * layout.one, start * start.transpose() * share
-    moment = moment + moment.transpose() - layout.one.transpose() * layout.one
+    share, each, one = ring.scalar(Fraction(1, layout.copies)), layout.each, ring.lift(layout.one)
+    mean = ring.from_rows([*ring.rows(start * share) * layout.copies, *ring.rows(ring.one(1))])
+    moment, own = mean * one, start * start.transpose() * share
+    moment = moment + moment.transpose() - one.transpose() * one
     for copy in range(layout.copies):
         for a in range(each):
             for b in range(each):

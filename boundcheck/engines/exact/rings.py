@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from boundcheck.core.linalg import balls, floats, identity, nearest_float, rational
+from boundcheck.certified.definite import is_positive_semidefinite
+from boundcheck.core.linalg import balls, floats, fraction, identity, nearest_float, range_projector, rational, solve_any
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.errors import Unsupported
 
@@ -169,6 +170,27 @@ class RationalRing:
     def solve(self, a: Matrix, b: Matrix) -> Matrix:
         """x with a x = b. Raises ZeroDivisionError where a is singular (or not known to be regular)."""
         return a.solve(b)
+
+    def vanishes(self, m: Matrix) -> bool:
+        """Whether a matrix is certainly 0."""
+        return all(v == 0 for row in self.rows(m) for v in row)
+
+    def number(self, value: Any) -> Any:
+        """A number that was computed from the data."""
+        return self.scalar(fraction(value))
+
+    # of the data of a problem, which are fractions in each of these arithmetics
+
+    def convex(self, a: fmpq_mat) -> bool:
+        """Whether a Hessian is positive definite."""
+        return a.rank() == a.nrows() and is_positive_semidefinite(a)
+
+    def lowest(self, a: fmpq_mat, o: fmpq_mat, start: fmpq_mat) -> Matrix:
+        """The minimiser of u'a u/2 - o'u that is nearest to the start. Raises ZeroDivisionError where there is none."""
+        u = solve_any(a, o)
+        if u is None or not is_positive_semidefinite(a):
+            raise ZeroDivisionError
+        return self.lift(u if a.rank() == a.nrows() else start + range_projector(a) * (u - start))
 
 
 class BallRing(RationalRing):

@@ -102,7 +102,7 @@ class _Run:
         self.random = method.is_random(self.clients)
         self.names = list(exact.metrics)
 
-    def _columns(self, ring: Ring) -> Mapping[str, Sequence[Any]]:
+    def columns(self, ring: Ring) -> Mapping[str, Sequence[Any]]:
         """The metrics, one number of the ring for each round of the grid."""
         dynamics = Dynamics(ring, self.method, self.exact)
         last, size = self.grid[-1], dynamics.size
@@ -146,7 +146,12 @@ class _Run:
 
     def curve(self, arithmetic: Arithmetic) -> Curve:
         """The curve in one arithmetic."""
-        return curve_of(lambda asked: self._columns(RINGS[asked]()), arithmetic, self.grid, self.random)
+        return curve_of(lambda asked: self.columns(RINGS[asked]()), arithmetic, self.grid, self.random)
+
+
+def columns(method: Method, exact: Exact, grid: list[int], ring: Ring) -> Mapping[str, Sequence[Any]]:
+    """The metrics, one number of the ring for each round of the grid."""
+    return _Run(method, exact, grid, lambda _: None).columns(ring)
 
 
 def run_moments(

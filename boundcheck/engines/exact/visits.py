@@ -25,7 +25,6 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import identity, rational
 from boundcheck.engines.exact.lowering import Form, Poly, Row
 from boundcheck.engines.exact.rings import Matrix, Ring, powers_sum
@@ -248,7 +247,7 @@ class Local:
         if (client, mu) not in self._solves:
             ring, (a, o) = self.ring, self.exact.whole[client]
             curved = a + identity(a.nrows()) * rational(mu)
-            if curved.rank() < a.nrows() or not is_positive_semidefinite(curved):
+            if not ring.convex(curved):
                 raise BadInput(
                     f"the subproblem of client {client} with mu = {mu} is not strongly convex, so that it has no "
                     "unique minimiser; take a larger mu or local steps."
