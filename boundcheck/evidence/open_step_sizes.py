@@ -6,8 +6,10 @@ prescribes. Joint constants of method and problem (M, W, ...) do not depend on t
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -63,8 +65,14 @@ def symbol_for(claimed: Statement, parameter: str) -> str:
 
 
 def placeholder(method: Mapping[str, Any]) -> dict[str, Any]:
-    """The method's specification with 1 for every size that the statement is to give."""
-    return {name: 1 if _is_open(value, name) else value for name, value in method.items()}
+    """The method's specification with 1 for every size that the statement is to give; 1/2 where 1 is not allowed."""
+    found, own = dict(method), [name for name, value in method.items() if _is_open(value, name)]
+    for values in itertools.product(("1", "1/2"), repeat=len(own)):
+        found |= dict(zip(own, values, strict=True))
+        with suppress(BadInput):
+            build_method(found)
+            return found
+    return found | dict.fromkeys(own, "1")
 
 
 def first_setting(claimed: Statement, spec: Mapping[str, Any], problem: Problem) -> Setting:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -10,10 +10,9 @@ import numpy as np
 import sympy as sp
 
 from boundcheck.engines.curve import Floats
-from boundcheck.falsify.reach import refuse
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import difference, index_conditions
-from boundcheck.theory.statement import ROUND, Condition, Statement
+from boundcheck.theory.statement import ROUND, Condition, Kind, Statement
 
 EDGE = 1 - 1e-9  # share of the largest step size that counts as in scope in double precision
 DOUBT = 1e-8  # promised decreases below this share are rounding in double precision
@@ -23,26 +22,17 @@ UNINFORMATIVE = -1e6
 STEPS = np.arange(-14, 4.01, 0.5)  # powers of 10 of the first scan for the largest step size, in units of 1/L
 BISECTIONS = 50
 
-Known = Mapping[str, Any]  # constants by the names under which problems report them, each a number or an array (B,)
+# Constants by their keys, a symbol without a key by its name; each a number or an array (B,).
+Known = Mapping[str, Any]
 
 
 class FloatStatement:
-    """A statement compiled for double precision.
+    """A statement compiled for double precision. step: symbol of the step size, None for a statement without one."""
 
-    step: symbol of the step size, None for a statement without one. known: reported names of the constants that a
-    generator computes. reasons: why the generator does not serve the statement otherwise. Raises Unsupported with all
-    of these, and with the symbols that are neither step, index nor known.
-    """
-
-    def __init__(
-        self, statement: Statement, step: str | None, known: Collection[str], reasons: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, statement: Statement, step: str | None = None) -> None:
         metric = statement.metric
         self.statement, self.step, self.index = statement, step, metric.index
-        self.keys = {s.name: s.reported for s in statement.symbols}
-        missing = [n for n, key in self.keys.items() if n not in (step, metric.index) and key not in known]
-        unvalued = [f"has {', '.join(sorted(missing))}, to which the search gives no value"] if missing else []
-        refuse(statement, [*reasons, *unvalued])
+        self.keys = {s.name: s.key or s.name for s in statement.symbols}
         late = index_conditions(statement)
         self._conditions = [self._condition(c) for c in statement.conditions if c not in late]
         relations = self._admitted()
@@ -51,8 +41,7 @@ class FloatStatement:
         self._bound, self._scale = self._function(statement.bound), self._function(metric.scale)
         self._trivial = self._function(sp.nan if statement.trivial is None else statement.trivial)
         self._rounds = self._function(metric.rounds)
-        self.parameter = "" if step is None else (statement.symbol(step).reported or step)  # its name in a method
-        self._lemma = bool(round_symbols(statement))
+        self._relative = bool(round_symbols(statement)) or statement.kind is not Kind.UPPER_BOUND
         self._weights = self._function(sp.Integer(1) if metric.weights is None else metric.weights, ROUND)
 
     def _admitted(self) -> list[Any]:
@@ -115,29 +104,27 @@ class FloatStatement:
             low, high = np.where(inside, middle, low), np.where(inside, high, middle)
         return low
 
-    def index_at(self, known: Known, rounds: int) -> float | None:
-        """The value of the index after a number of rounds (an affine map); None if no value of the index fits."""
-        first, second = (float(self._rounds(known, np.nan, k)) for k in (0.0, 1.0))
-        if self.index is None:
-            return 1.0 if first == rounds else None
-        index = Fraction((rounds - first) / (second - first))
-        fits = index.denominator == 1 and self.statement.symbol(self.index).admits(index)
-        return float(index) if fits else None
+    def rounds_at(self, known: Known, index: Fraction) -> int | None:
+        """The rounds at a value of the index, where they are a whole number and the same for all instances."""
+        found = np.unique(np.asarray(self._rounds(known, np.nan, float(index)), dtype=float))
+        whole = len(found) == 1 and np.isfinite(found[0]) and abs(found[0] - round(found[0])) < 1e-9
+        return int(round(found[0])) if whole else None
 
-    def rounds(self, known: Known) -> int:
-        """Rounds of a statement without an index."""
-        return int(self._rounds(known))
-
-    def weights(self, known: Known, step: Floats, rounds: int) -> Floats:
-        """Weights of the first rounds in the metric's average, (B, rounds)."""
-        ones = np.ones(len(step))
+    def weights(self, known: Known, step: Any, rounds: int) -> Floats:
+        """Weights of the first rounds in the metric's average, (B or 1, rounds)."""
+        ones = np.ones(np.broadcast_shapes(*(np.shape(v) for v in (step, *known.values())), (1,)))
         return np.stack([self._weights(known, step, 1.0, r) * ones for r in range(rounds)], 1)
 
     def _excess(self, known: Known, step: Any, index: float, metric: Floats) -> Floats:
         with np.errstate(all="ignore"):
             metric = metric * self._scale(known, step, index)
             bound = self._bound(known, step, index) * np.ones_like(metric)
-            found = (metric - bound) / (np.abs(metric) + np.abs(bound) + known.get("rounding", 0.0))
+            apart = metric - bound
+            kind = self.statement.kind
+            apart = np.abs(apart) if kind is Kind.EQUALITY else -apart if kind is Kind.LOWER_BOUND else apart
+            found = apart / (np.abs(metric) + np.abs(bound) + known.get("rounding", 0.0))
+            for condition in self._late:
+                found = np.where(condition(known, step, index), found, -np.inf)
             return np.where(np.isnan(found), -np.inf, found)
 
     def score(self, known: Known, step: Any, index: float, metric: Floats) -> Floats:
@@ -145,10 +132,11 @@ class FloatStatement:
 
         log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1. So a step size
         near 0 scores by the ratio of actual to promised decrease. A lemma promises no decrease, and its sides may be
-        negative: its score is (metric - bound)/(|metric| + |bound| + known["rounding"]). A bound without a value (NaN)
-        is no bound: -inf; a metric without one is a run that has diverged.
+        negative: its score is (metric - bound)/(|metric| + |bound| + known["rounding"]), and that of an equality and
+        of a lower bound likewise. A bound without a value (NaN) is no bound: -inf; a metric without one is a run that
+        has diverged.
         """
-        if self._lemma:
+        if self._relative:
             return self._excess(known, step, index, metric)
         with np.errstate(all="ignore"):
             trivial = self._trivial(known, step, index)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.evidence.claim import Claim
-from boundcheck.falsify.float_statement import EDGE, FloatStatement, Known
-from boundcheck.falsify.reach import one_step, undecided_hypotheses
 from boundcheck.theory.statement import Statement
 
 # Named arrays of an instance. In the search they are floats with a leading axis for the instances of a batch; in an
@@ -22,7 +18,8 @@ from boundcheck.theory.statement import Statement
 Numbers = Mapping[str, Any]
 Genes = Mapping[str, Floats]
 
-_SYMMETRIC = {1: [[0]], 3: [[0, 1], [1, 2]]}
+
+SETTLED = "settled"  # the step size of an instance that is the one of its shape
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Instance:
     """One instance in exact numbers.
 
     shape: everything discrete (number of clients, local steps, cohorts, ...), as the generator defines it. step: text
-    of the step size as a claim takes it, None if the method has none. index: value of the statement's index.
+    of the step size as a claim takes it, or `SETTLED`; None if the method has none. index: value of the statement's index.
     """
 
     shape: Any
@@ -40,46 +37,17 @@ class Instance:
 
 
 class Generator(ABC):
-    """Random instances for the statements about some kinds of methods.
+    """Random instances for a statement. The constructor raises Unsupported, with the reason, if no instance fits.
 
-    The constructor raises Unsupported, with the reason, if no instance fits the statement.
-
-    kinds: kinds of methods. decides: hypotheses that it decides on each instance; others are refused. participation,
-    sampling: which ones are searched, in words. curvature: key of a smoothness constant, the inverse of which is the
-    unit of step sizes.
-    claimed: the statement in double precision.
+    statement: of which instances are searched. searched: what is varied, in words, by name; it grows with the search.
     """
 
-    kinds: ClassVar[tuple[str, ...]]
-    decides: ClassVar[tuple[str, ...]] = ()
-    participation: str = ""
-    sampling: ClassVar[str] = "none: every local step takes the client's full gradient"
-    curvature: ClassVar[str] = "L"
-    claimed: FloatStatement
-
-    @abstractmethod
-    def __init__(self, statement: Statement) -> None: ...
-
-    def compiled(
-        self, statement: Statement, steps: Sequence[str] | None, known: Iterable[str], reasons: Sequence[str]
-    ) -> FloatStatement:
-        """The statement in double precision. steps: its step sizes, None if it needs none; the rest: `FloatStatement`.
-
-        Raises Unsupported with all reasons why the search does not serve the statement.
-        """
-        lacking = undecided_hypotheses(statement, self.decides)
-        if steps is not None:
-            lacking += one_step(steps)
-        own = {s.reported for s in statement.symbols if s.name in (steps or ())}
-        return FloatStatement(statement, next(iter(steps or ()), None), {*known, *own}, [*reasons, *lacking])
+    statement: Statement
 
     @property
     def searched(self) -> dict[str, str]:
-        """The method, participation and sampling that are searched, in words; empty for claims about numbers."""
-        named = self.claimed.statement.algorithm
-        kind = "any method" if named is None else named.kind
-        own = {"method": kind, "participation": self.participation, "sampling": self.sampling}
-        return own if self.participation else {}
+        """What is varied, in words."""
+        return {}
 
     @abstractmethod
     def draw(self, random: np.random.Generator) -> Any:
@@ -89,103 +57,33 @@ class Generator(ABC):
     def genes(self, shape: Any) -> Mapping[str, tuple[int, ...]]:
         """Sizes of the arrays of standard normal numbers from which `decode` makes one instance."""
 
+    def batch(self, shape: Any) -> int:
+        """How many instances of a shape are looked at together."""
+        return 512
+
     @abstractmethod
     def decode(self, shape: Any, genes: Genes) -> Numbers:
         """The instances of a batch; `share` (B,) is the step size as a share of the largest one in scope."""
 
-    @abstractmethod
-    def constants(self, shape: Any, numbers: Numbers) -> Known:
-        """Constants of the instances by key, each a number or (B,); NaN where an instance has no such constant."""
-
-    def meets(self, shape: Any, numbers: Numbers, known: Known) -> Mapping[str, Any]:
-        """Where instances meet the hypotheses of `decides` that not all meet, a truth value or (B,), by name."""
-        return {}
-
-    def constants_of_step(self, shape: Any, numbers: Numbers, step: Any) -> Known:
-        """Further constants, which depend on the step size."""
-        return {}
+    def settled(self, shape: Any, numbers: Numbers) -> Numbers:
+        """The instances of a batch as `claim` takes them."""
+        return numbers
 
     @abstractmethod
-    def curve(
-        self, shape: Any, numbers: Numbers, known: Known, step: Any
-    ) -> Iterable[tuple[int, Floats] | tuple[int, Floats, Known]]:
-        """(index, the statement's metric without its scale (B,)) at some values of the index, in rising order.
-
-        Values within rounding of 0 are 0. A third entry has the constants that change with the index.
-        """
+    def scores(self, shape: Any, numbers: Numbers) -> list[tuple[int, Floats]]:
+        """(index, score of each instance (B,)) at some values of the index, in rising order."""
 
     @abstractmethod
-    def problem(self, shape: Any, numbers: Numbers) -> dict[str, Any]:
-        """Specification of the problem of an exact instance."""
-
-    @abstractmethod
-    def method(self, shape: Any, numbers: Numbers) -> dict[str, Any]:
-        """Specification of its method without the step size."""
+    def claim(self, instance: Instance) -> Claim:
+        """The claim that an exact instance makes about the statement."""
 
     def simpler(self, shape: Any, numbers: Numbers) -> Iterator[tuple[Any, Numbers]]:
         """Instances of a simpler shape, the simplest first; the shrinker itself simplifies the numbers."""
         yield from ()
 
-    def scores(self, shape: Any, numbers: Numbers) -> list[tuple[int, Floats]]:
-        """(index, score of each instance (B,)); see `FloatStatement.score`."""
-        known = self.constants(shape, numbers)
-        step: Any = np.nan
-        with np.errstate(all="ignore"):
-            if self.claimed.step is None:
-                usable = self.claimed.in_scope(known)
-            else:
-                unit = 1 / known[self.curvature]
-                step = self.claimed.largest_step(known, unit) * numbers["share"]
-                usable = np.isfinite(step)
-                step = np.where(usable, step, 1e-3 * unit)
-            met = self.meets(shape, numbers, known)
-            usable = usable & self.claimed.in_domain(known)
-            for assumption in self.claimed.statement.assumptions:
-                usable = usable & met.get(assumption.name, True)
-            known = {**known, **self.constants_of_step(shape, numbers, step)}
-            found: list[tuple[int, Floats]] = []
-            for index, metric, *own in self.curve(shape, numbers, known, step):
-                here = {**known, **own[0]} if own else known
-                found.append((index, np.where(usable, self.claimed.score(here, step, index, metric), -np.inf)))
-            return found
-
-    def claim(self, instance: Instance) -> Claim:
-        """The claim that an exact instance makes about the statement."""
-        step = {} if self.claimed.step is None else {self.claimed.parameter: instance.step}
-        method = {**self.method(instance.shape, instance.numbers), **step}
-        at = {} if self.claimed.index is None else {self.claimed.index: [instance.index]}
-        return Claim(self.claimed.statement, self.problem(instance.shape, instance.numbers), method, at=at)
-
-
-def symmetric(triangle: Any) -> Any:
-    """Symmetric matrices (..., d, d) from their upper triangles (..., d (d + 1)/2), d at most 2."""
-    return triangle[..., _SYMMETRIC[triangle.shape[-1]]]
-
-
-def balanced(vectors: Any, weights: Sequence[Fraction]) -> Any:
-    """The vectors (..., n - 1, d) and one more, which makes the weighted sum 0."""
-    w = np.array(weights, dtype=vectors.dtype)
-    last = -(w[:-1, None] * vectors).sum(-2, keepdims=True) / w[-1]
-    return np.concatenate([vectors, last], -2)
-
-
-def rotated(diagonal: Floats, angle: Floats) -> Floats:
-    """Upper triangles (B, 3) of the matrices with the eigenvalues (B, 2), turned by angles (B,)."""
-    c, s = np.cos(angle), np.sin(angle)
-    p, q = diagonal.T
-    return np.stack([c * c * p + s * s * q, c * s * (p - q), s * s * p + c * c * q], 1)
-
 
 def shares(gene: Floats) -> Floats:
     """Shares of the largest step size in scope; half of all instances take the largest itself."""
+    from boundcheck.falsify.float_statement import EDGE
+
     return np.minimum(EDGE, np.exp(np.minimum(0.0, gene)))
-
-
-def on_one_axis(triangles: Any, axis: int) -> Any:
-    """Upper triangles (..., 3) restricted to one of the two coordinates, (..., 1)."""
-    return triangles[..., [2 * axis]]
-
-
-def texts(value: Any) -> Any:
-    """Exact numbers as text, arrays of them as nested lists."""
-    return format_exact(value) if isinstance(value, Fraction) else [texts(v) for v in value]

@@ -24,13 +24,8 @@ from boundcheck.evidence.claim_card import claim_card
 from boundcheck.evidence.witness import Witness
 from boundcheck.falsify.float_statement import PROMISING
 from boundcheck.falsify.generator import Generator
-from boundcheck.falsify.generators.averaged_blocks import AveragedBlocks
-from boundcheck.falsify.generators.fixed_cycles import FixedCycles
-from boundcheck.falsify.generators.free_numbers import FreeNumbers
-from boundcheck.falsify.generators.lemma_rounds import LemmaRounds
-from boundcheck.falsify.generators.proximal_devices import ProximalDevices
-from boundcheck.falsify.generators.reshuffled_samples import ReshuffledSamples
-from boundcheck.falsify.generators.sampled_clients import SampledClients
+from boundcheck.falsify.free_numbers import FreeNumbers
+from boundcheck.falsify.runs import Runs
 from boundcheck.falsify.shrinking import shrink
 from boundcheck.theory.free_data import about_numbers
 from boundcheck.theory.quantities import round_symbols
@@ -38,12 +33,11 @@ from boundcheck.theory.statement import Average, Statement
 from boundcheck.theory.typeset import average_text
 from boundcheck.verdict import plain
 
-BATCH = 512  # instances of a generation
-PARENTS = 32
+PARENTS = 16  # instances of a generation for each of those from which the next one comes
 WIDTHS = tuple(0.6 * 0.85**k for k in range(14))  # standard deviations of the mutations, until the next shape
+FEW = 100  # a batch of at most so many instances, which are carried out one by one, has fewer generations
 REACH = 4.0  # standard deviations within which genes stay, which bounds the condition numbers
 TRIED = 3  # instances of a generation that are tried in exact arithmetic
-GENERATORS: tuple[type[Generator], ...] = (ReshuffledSamples, AveragedBlocks, ProximalDevices, SampledClients)
 
 
 @dataclass(frozen=True)
@@ -102,15 +96,8 @@ class FalsifyResult(Shown):
 
 
 def generator_for(statement: Statement) -> Generator:
-    """The generator for the statement's numbers or kind of method. Raises Unsupported if no instance fits."""
-    if statement.metric.average is Average.LEAST or statement.metric.with_last:
-        raise Unsupported(f"{statement.best_id}: the search knows no {average_text(statement.metric)}.")
-    if about_numbers(statement):
-        return FreeNumbers(statement)
-    kind = "" if statement.algorithm is None else statement.algorithm.kind
-    if round_symbols(statement):
-        return LemmaRounds(statement)
-    return next((g for g in GENERATORS if kind in g.kinds), FixedCycles)(statement)
+    """The generator for the statement's numbers or runs. Raises Unsupported if no instance fits."""
+    return FreeNumbers(statement) if about_numbers(statement) else Runs(statement)
 
 
 def falsify(
@@ -140,8 +127,9 @@ def falsify(
     while True:
         shape = generator.draw(random)
         sizes = generator.genes(shape)
-        genes = random.standard_normal((BATCH, sum(int(np.prod(size)) for size in sizes.values())))
-        for width in WIDTHS:
+        count = generator.batch(shape)
+        genes = random.standard_normal((count, sum(int(np.prod(size)) for size in sizes.values())))
+        for width in WIDTHS if count > FEW else WIDTHS[::4]:
             numbers = generator.decode(shape, _named(genes, sizes))
             scores = _best(generator.scores(shape, numbers))
             instances += len(scores)
@@ -154,13 +142,14 @@ def falsify(
                     witness = shrink(generator, shape, one, found_by)
                     if witness is not None:
                         return result(witness)
-            spent = time.monotonic() - began
-            done = spent / budget if max_instances is None else instances / max_instances
+            done = (time.monotonic() - began) / budget if max_instances is None else instances / max_instances
             if on_progress is not None:
                 on_progress(min(1.0, done), best)
             if done >= 1:
                 return result(None)
-            genes = _offspring(genes[order[:PARENTS]], random, width)
+            if scores[order[0]] == -np.inf:
+                break
+            genes = _offspring(genes[order[: max(count // PARENTS, 2)]], random, width, count)
 
 
 def _named(genes: Floats, sizes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
@@ -175,9 +164,9 @@ def _best(scores: Iterable[tuple[int, Floats]]) -> Floats:
     return np.max([score for _, score in scores], axis=0)
 
 
-def _offspring(parents: Floats, random: np.random.Generator, width: float) -> Floats:
+def _offspring(parents: Floats, random: np.random.Generator, width: float, count: int) -> Floats:
     """The parents and mutants of them, a whole batch; width: standard deviation of the mutated genes."""
-    children = parents[random.integers(len(parents), size=BATCH - len(parents))]
+    children = parents[random.integers(len(parents), size=count - len(parents))]
     mask = random.random(children.shape) < 0.5
     children = children + width * mask * random.standard_normal(children.shape)
     return np.clip(np.concatenate([parents, children]), -REACH, REACH)

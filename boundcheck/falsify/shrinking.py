@@ -21,7 +21,7 @@ from boundcheck.evidence.claim import ClaimResult, run_claim
 from boundcheck.evidence.open_step_sizes import TUNED
 from boundcheck.evidence.witness import Witness, witness_of
 from boundcheck.falsify.float_statement import EDGE, PROMISING
-from boundcheck.falsify.generator import Generator, Instance, Numbers
+from boundcheck.falsify.generator import SETTLED, Generator, Instance, Numbers
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome
 
@@ -46,7 +46,9 @@ def shrink(generator: Generator, shape: Any, numbers: Numbers, provenance: Mappi
     scores = [(index, float(score[0])) for index, score in generator.scores(shape, numbers)]
     enough = max(PROMISING, min(CLEAR, max(score for _, score in scores)) / 2)
     index = next((index for index, score in scores if score >= enough), None)
-    return None if index is None else _Shrinker(generator).witness(shape, numbers, index, provenance)
+    if index is None:
+        return None
+    return _Shrinker(generator).witness(shape, generator.settled(shape, numbers), index, provenance)
 
 
 class _Shrinker:
@@ -54,7 +56,7 @@ class _Shrinker:
 
     def __init__(self, generator: Generator) -> None:
         self.generator = generator
-        self.claimed = _never_vacuous(generator.claimed.statement)
+        self.claimed = _never_vacuous(generator.statement)
         self.kept = 0.0  # the least excess of metric over bound
         self._results: dict[str, ClaimResult | None] = {}
 
@@ -137,7 +139,10 @@ class _Shrinker:
         found = self.result(instance)
         if instance.step is None or found is None:
             return
-        largest = _number(found.method[self.generator.claimed.parameter])
+        name = next((name for name, v in self.generator.claim(instance).method.items() if _is_step(v)), None)
+        if name is None or instance.step == TUNED:
+            return
+        largest = _number(found.method[name])
         for slack in SHORTENINGS:
             short = round_between(largest * (1 - slack), largest)
             yield replace(instance, step=format_exact(short))
@@ -179,6 +184,8 @@ def _roundings(shape: Any, numbers: Numbers, index: int) -> Iterator[Instance]:
             share = _share(float(numbers["share"][0]), tolerance)
             del exact["share"]
         yield Instance(shape, exact, share, index)
+        if share not in (None, LARGEST):
+            yield Instance(shape, exact, SETTLED, index)
 
 
 def _share(share: float, tolerance: Fraction) -> str:

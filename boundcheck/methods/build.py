@@ -64,7 +64,7 @@ def _installed(name: str) -> Kind:
     return kind
 
 
-def _all() -> dict[str, Kind]:
+def known_kinds() -> dict[str, Kind]:
     """Shipped kinds and those of plug-ins; a plug-in that cannot be loaded has no method, and says so by its name."""
     return _all_of(offered.changes())
 
@@ -132,7 +132,7 @@ def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...
 
 def _named(method: Method, clients: Clients | None) -> tuple[str, ...]:
     same = _alike(method, clients)
-    return tuple(name for name, kind in _all().items() if any(kind.contains(m, clients) for m in same))
+    return tuple(name for name, kind in known_kinds().items() if any(kind.contains(m, clients) for m in same))
 
 
 def in_shipped_parts(method: Method, clients: Clients) -> Method:
@@ -140,7 +140,7 @@ def in_shipped_parts(method: Method, clients: Clients) -> Method:
 
     Of several ways to write it in such parts, one that is an instance of the most kinds.
     """
-    found = recognition.in_shipped_parts(method, clients, [kind.form for kind in _all().values()])
+    found = recognition.in_shipped_parts(method, clients, [kind.form for kind in known_kinds().values()])
     return max(found, key=lambda m: len(_named(m, clients)), default=method)
 
 
@@ -158,7 +158,7 @@ def chosen_parameters(method: Method, clients: Clients) -> dict[str, tuple[str, 
     """Kind -> its parameters to which a composition gives another value than their default (`chosen.chosen`)."""
     found: dict[str, tuple[str, ...]] = {}
     same = _alike(in_shipped_parts(method, clients), clients)
-    for name, kind in _all().items():
+    for name, kind in known_kinds().items():
         own = [chosen(kind, m, clients) for m in same if kind.contains(m, clients)]
         found |= {name: min(own, key=len)} if own else {}
     return found
@@ -166,5 +166,5 @@ def chosen_parameters(method: Method, clients: Clients) -> dict[str, tuple[str, 
 
 def objections(method: Method, clients: Clients) -> dict[str, str]:
     """Kind -> why a composition of its form is no instance of it with these clients, as a clause."""
-    found = {name: kind.objection(method, clients) for name, kind in _all().items()}
+    found = {name: kind.objection(method, clients) for name, kind in known_kinds().items()}
     return {name: why for name, why in found.items() if why is not None}

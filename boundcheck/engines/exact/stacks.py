@@ -157,7 +157,9 @@ class StackRing(RationalRing):
         return Stack(r[:, :, p, q] + np.where(p == q, 0.0, r[:, :, q, p]))
 
     def solve(self, a: Matrix, b: Matrix) -> Matrix:
-        return Stack(np.linalg.solve(a.v, b.v))
+        regular = np.linalg.eigvalsh(a.v)[:, 0] > 0  # of a subproblem, which else has no one minimiser
+        found = np.linalg.solve(np.where(regular[:, None, None], a.v, np.eye(a.nrows())), b.v)
+        return Stack(np.where(regular[:, None, None], found, np.nan))
 
     def convex(self, a: Any) -> bool:
         """Whether an objective is taken to be (strongly) convex: instances of which it is not true have no meaning."""

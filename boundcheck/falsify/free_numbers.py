@@ -53,7 +53,7 @@ class FreeNumbers(Generator):
     def __init__(self, statement: Statement) -> None:
         if not about_numbers(statement):
             raise Unsupported(f"{statement.best_id} is not about numbers.")
-        self.original = statement
+        self.statement = self.original = statement
         own = freed(statement)
         # symbols that the claim itself determines: by a choice, or by a condition of the form symbol = expression
         self.determined: dict[str, Any] = dict(own.choices)
@@ -67,7 +67,7 @@ class FreeNumbers(Generator):
         keyed = tuple(s.but(key=f"free/{s.name}") for s in own.symbols)
         relations = (*(c.relation for c in own.conditions), *own.domain)
         kept = tuple(Condition("scope", r) for r in relations if not isinstance(r, sp.Eq))
-        compiled = FloatStatement(_plain(own, keyed, kept), None, [s.reported for s in keyed])
+        compiled = FloatStatement(_plain(own, keyed, kept))
         self.claimed = compiled
         self._value, self._bound = compiled.formula(own.metric.value), compiled.formula(own.bound)
         self._determined = {name: compiled.formula(expr) for name, expr in self.determined.items()}
@@ -109,18 +109,6 @@ class FreeNumbers(Generator):
         for name, formula in self._determined.items():
             known[f"free/{name}"] = formula(known)
         return known
-
-    def curve(self, shape: Shape, numbers: Numbers, known: Known, step: Any) -> Iterable[tuple[int, Floats]]:
-        """The left side, at index 0."""
-        yield 0, self._value(known)
-
-    def problem(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
-        """None."""
-        return {}
-
-    def method(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
-        """None."""
-        return {}
 
     def scores(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
         """How far the left side is on the wrong side of the right one, relative to both; -inf out of scope."""

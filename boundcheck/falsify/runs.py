@@ -1,0 +1,487 @@
+"""Instances for statements about runs: random quadratic problems under random methods, many at a time.
+
+Nothing here knows a paper or a method. A shape is a form of problems with a method; the exact reader carries all
+instances of a batch out together (`engines.exact.stacks`). So the method's numbers are the same for a batch, and where
+the statement limits a step size the problems are scaled until the step has the wanted share of its limit.
+
+A statement that gives the sizes of its method itself, speaks of limits or of constants, or needs constants that are not
+known for batches is carried out claim by claim, which is slower.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from boundcheck.core.numbers import format_exact
+from boundcheck.engines.curve import Floats
+from boundcheck.engines.exact.run import check_metrics
+from boundcheck.engines.exact.stacks import Instances, run_stacks
+from boundcheck.errors import BoundcheckError, Unsupported
+from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.evidence.claim_result import ClaimResult
+from boundcheck.evidence.open_step_sizes import START, TUNED, placeholder
+from boundcheck.evidence.round_values import SUMMED
+from boundcheck.falsify import methods, pieces, quadratics
+from boundcheck.falsify.constants import Constants
+from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.generator import SETTLED, Generator, Genes, Instance, Numbers, shares
+from boundcheck.falsify.pieces import Pieces
+from boundcheck.falsify.quadratics import Form, Wanted
+from boundcheck.methods.build import build, known_kinds
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.method import Method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.setting import Setting
+from boundcheck.setting.user_constants import is_library
+from boundcheck.theory.keys import name_of
+from boundcheck.theory.quantities import PROOF_QUANTITIES, round_symbols
+from boundcheck.theory.statement import Average, Kind, Statement
+from boundcheck.theory.symbols import Symbol
+from boundcheck.verdict import Outcome
+
+TRIES = 400  # methods and forms that are tried for a shape
+HOPELESS = 40  # of one kind without one that fits, after which it is left out
+AVERAGED = 512  # rounds of an average
+STEPWISE = 256  # rounds of a method whose rounds are not alike
+LAST = 2**20  # rounds of one whose rounds are
+BLOCKS = (2, 3, 4, 6, 10)  # coordinates of problems whose blocks are averaged
+EPOCHS = 3  # over samples that differ
+SINGLE = 12  # instances of a shape that is carried out claim by claim
+LADDER = sorted({0, 3, 6, *(2**power for power in range(21))})
+SLOW_LADDER = (1, 2, 3, 5, 10, 30, 100, 300)
+# what rounding leaves of a metric that is 0, over its largest value: of second moments, and of the point itself
+NOISE = {True: 1e-13, False: 1e-25}
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What a batch has in common.
+
+    form: of the problems; spec: of the method, whose step size is called `step` (None: it has none). free: values of symbols
+    that a reader chooses. like: a problem of the form with the method. slow: why claims are carried out one by one.
+    """
+
+    form: Form | Pieces
+    spec: Mapping[str, Any]
+    step: str | None
+    free: Mapping[str, str] = field(default_factory=dict[str, str])
+    like: Setting | None = None
+    slow: str = ""
+
+
+class Runs(Generator):
+    """Statements about runs of a method on quadratic problems, or about constants of the two."""
+
+    def __init__(self, statement: Statement) -> None:
+        self.statement = statement
+        if statement.kind is Kind.FORMULA:
+            raise Unsupported(f"{statement.best_id} is a formula without another side, which no instance can break.")
+        quantity = statement.metric.quantity
+        if quantity in PROOF_QUANTITIES:
+            raise Unsupported(
+                f"{statement.best_id} is about '{quantity}', a quantity of its proof that no run measures."
+            )
+        own = {s.reported: s for s in statement.symbols if s.key.startswith(methods.METHOD)}
+        self.limited = next((own[name] for name in methods.STEPS if name in own), None)
+        self.chosen = {own_.reported for name, _ in statement.choices if (own_ := statement.symbol(name))}
+        self.claimed = FloatStatement(statement, None if self.limited is None else self.limited.name)
+        self.wanted = Wanted.of(statement)
+        self.kinds = list(methods.kinds_for(statement))
+        self._failed, self._reasons = Counter[str](), Counter[str]()
+        self._used: dict[str, set[str]] = {"method": set(), "problems": set()}
+        self._why = ""
+        self.share_of_pieces = 0.1
+        self.in_general = self._general()
+
+    def _general(self) -> str:
+        """Why all claims of the statement are carried out one by one; empty where they need not be."""
+        statement = self.statement
+        if statement.kind.limit:
+            return "it is about a limit"
+        if statement.metric.quantity.startswith("constant:"):
+            return "it is about a constant"
+        if statement.choices or (statement.algorithm is not None and statement.algorithm.steps):
+            return "it gives sizes of its method"
+        return ""
+
+    @property
+    def searched(self) -> dict[str, str]:
+        found = {name: ", ".join(sorted(own)) for name, own in self._used.items() if own}
+        return found | ({"one by one": self._why} if self._why else {})
+
+    # --- shapes -------------------------------------------------------------------------------------------------------
+
+    def draw(self, random: np.random.Generator) -> Shape:
+        for _ in range(TRIES):
+            shape = self._drawn(random, self._kind(random))
+            if shape is not None:
+                self._used["method"].add(str(shape.spec["kind"]))
+                self._used["problems"].add("piecewise quadratic" if isinstance(shape.form, Pieces) else "quadratic")
+                self._why = shape.slow or self._why
+                return shape
+            if not self.kinds:
+                break
+        why = "; ".join(reason for reason, _ in self._reasons.most_common(3))
+        raise Unsupported(f"{self.statement.best_id}: the search finds no instance that it is about: {why}.")
+
+    def _kind(self, random: np.random.Generator) -> str:
+        named = self.statement.algorithm
+        if named is not None and named.kind in known_kinds() and (random.random() < 0.8 or len(self.kinds) < 2):
+            return named.kind
+        return str(random.choice(self.kinds))
+
+    def _drawn(self, random: np.random.Generator, kind: str) -> Shape | None:
+        """A shape with a method of this kind; None, and the reason is counted, where the statement is not about it."""
+        named = self.statement.algorithm
+        try:
+            found = self._fitting(self._proposed(random, kind), random)
+        except BoundcheckError as error:
+            self._reasons[str(error).rstrip(".")] += 1
+            self._failed[kind] += 1
+            self.share_of_pieces = min(0.5, self.share_of_pieces + 0.01)
+            if self._failed[kind] > HOPELESS and kind in self.kinds and (named is None or kind != named.kind):
+                self.kinds.remove(kind)
+            return None
+        self._failed[kind] = -TRIES
+        if not isinstance(found.form, Pieces):
+            self.share_of_pieces = 0.1
+        return found
+
+    def _proposed(self, random: np.random.Generator, kind: str) -> tuple[Shape, Method]:
+        declared = {p.name for p in known_kinds()[kind].declared}
+        if "tau" not in declared and random.random() < self.share_of_pieces:
+            form: Any = pieces.draw(random, self.wanted)
+        else:
+            form = quadratics.draw(random, self.wanted, dims=BLOCKS if "tau" in declared else quadratics.DIMS)
+        spec = methods.draw(self.statement, kind, random, form)
+        for name in self.chosen & declared:
+            spec[name] = TUNED
+        step = next((name for name in methods.STEPS if name in spec), None)
+        free = {s.name: methods.number_of(s, random) for s in self.statement.symbols if self._is_free(s)}
+        method = build(placeholder(spec))
+        if _samples(method, form):
+            if int(str(spec.get("E", 1))) > EPOCHS:  # the orders of samples make long visits expensive
+                raise Unsupported(f"more than {EPOCHS} epochs are not searched")
+        elif sum(form.sizes) > len(form.sizes) and not self._of_samples:
+            form = form.without_samples()
+        return Shape(form, spec, step, free), method
+
+    def _is_free(self, symbol: Symbol) -> bool:
+        """Whether only a reader gives the symbol a value."""
+        return not symbol.key and not self._is_index(symbol)
+
+    def _fitting(self, proposed: tuple[Shape, Method], random: np.random.Generator) -> Shape:
+        """The shape with a setting of one instance. Raises an error where the statement is not about such instances."""
+        statement, (shape, method) = self.statement, proposed
+        genes = {name: random.standard_normal((1, *size)) for name, size in self.genes(shape).items()}
+        numbers = self.decode(shape, genes)
+        exact = {name: rounded(v[0]) for name, v in numbers.items()}
+        like = Setting(method, build_problem(shape.form.problem(exact)))
+        method.check(like.clients, like.problem.dim)
+        if statement.algorithm is not None and statement.algorithm.kind not in like.algorithms:
+            raise Unsupported(f"the method '{method.name}' is no {statement.algorithm.kind} for some clients")
+        if statement.metric.surrogate:
+            like = like.following()
+        for assumption in statement.assumptions:
+            answer = like.hypothesis(assumption.name) if is_library(assumption) else None
+            if answer is not None and answer.holds is False:
+                raise Unsupported(f"assumption {assumption.name} fails: {answer.why}")
+        shape = replace(shape, like=like)
+        if self.in_general:
+            return replace(shape, slow=self.in_general)
+        if isinstance(shape.form, Pieces):
+            check_metrics([statement.metric.quantity], like.problem, like.method)
+            self._lacking(shape, numbers)
+            return replace(shape, slow="problems by pieces have no batches")
+        if statement.metric.average is Average.LEAST and method.is_random(like.clients):
+            raise Unsupported("the exact reader has no least value so far of a random run")
+        check_metrics([statement.metric.quantity], like.problem, like.method)
+        lacking = self._lacking(shape, numbers)
+        if lacking:
+            return replace(shape, slow=f"its constants {', '.join(lacking)} are not known for batches")
+        if not self._fast(shape, numbers):
+            raise Unsupported("no value of the index is a number of rounds that is searched")
+        return shape
+
+    def _lacking(self, shape: Shape, numbers: Numbers) -> list[str]:
+        """The keys that the statement needs and that are not known for batches. Raises UnknownName for one not there."""
+        assert shape.like is not None
+        rounds = set(round_symbols(self.statement).values())
+        own = [key for key in self._keys if key not in rounds and key not in START]
+        if isinstance(shape.form, Pieces):
+            found = own
+        else:
+            known = Constants(self._instances(shape, numbers), shape.like)
+            found = [key for key in own if known.of(key) is None]
+        for key in found:
+            shape.like.constant(key)
+        return found
+
+    @cached_property
+    def _of_samples(self) -> bool:
+        """Whether the statement has constants of samples."""
+        return any(key.startswith("samples/") for key in self._keys)
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """The keys of all symbols but the step size."""
+        steps = () if self.limited is None else (self.limited.key,)
+        return [s.key for s in self.statement.symbols if s.key and s.key not in steps and not self._is_index(s)]
+
+    def _is_index(self, symbol: Symbol) -> bool:
+        return symbol.name == self.statement.metric.index
+
+    # --- numbers ------------------------------------------------------------------------------------------------------
+
+    def genes(self, shape: Shape) -> Mapping[str, tuple[int, ...]]:
+        return {**shape.form.genes(), "share": ()}
+
+    def batch(self, shape: Shape) -> int:
+        return SINGLE if shape.slow else 512
+
+    def decode(self, shape: Shape, genes: Genes) -> Numbers:
+        return {**shape.form.decode(genes), "share": shares(genes["share"])}
+
+    def _instances(self, shape: Shape, numbers: Numbers) -> Instances:
+        assert shape.like is not None
+        assert not isinstance(shape.form, Pieces)
+        found = shape.form.instances(numbers)
+        weights = tuple(shape.like.problem.weights)
+        return found if weights == found.weights else replace(found, weights=weights)
+
+    # --- scores ---------------------------------------------------------------------------------------------------------
+
+    def scores(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
+        return self._one_by_one(shape, numbers) if shape.slow else self._fast(shape, numbers)
+
+    def _known(self, constants: Constants, shape: Shape) -> dict[str, Any]:
+        known = {key: constants.of(key) for key in self._keys}
+        free = {name: float(Fraction(value)) for name, value in shape.free.items()}
+        return {key: value for key, value in known.items() if value is not None} | free
+
+    def settled(self, shape: Shape, numbers: Numbers) -> Numbers:
+        """The instances with their problems scaled so that the method's step size is the wanted share of the largest one.
+
+        Where the statement limits no step size it is a share of 4 over the largest curvature.
+        """
+        if shape.step is None or shape.spec[shape.step] == TUNED or isinstance(shape.form, Pieces):
+            return numbers
+        assert shape.like is not None
+        with np.errstate(all="ignore"):
+            constants = Constants(self._instances(shape, numbers), shape.like)
+            unit = 1 / np.maximum(constants.size, 1e-300)
+            if self.limited is None:
+                factor = 4 * numbers["share"] * unit
+            elif shape.slow:
+                return numbers
+            else:
+                factor = self.claimed.largest_step(self._known(constants, shape), unit) * numbers["share"]
+            factor = factor / float(Fraction(shape.spec[shape.step]))
+            return shape.form.scaled(numbers, np.where(np.isfinite(factor), factor, 1.0))
+
+    def _fast(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
+        claimed, like = self.claimed, shape.like
+        assert like is not None
+        instances = self._instances(shape, self.settled(shape, numbers))
+        step: Any = np.nan
+        if self.limited is not None and shape.step is not None:
+            step = np.full(len(instances), float(Fraction(shape.spec[shape.step])))
+        with np.errstate(all="ignore"):
+            constants = Constants(instances, like)
+            known = self._known(constants, shape)
+            usable = constants.clear & claimed.in_domain(known) & claimed.in_scope(known, step)
+            for assumption in self.statement.assumptions:
+                usable = usable & constants.meets(assumption.name)
+            return [
+                (index, np.where(usable, claimed.score({**known, **own}, step, index, metric), -np.inf))
+                for index, metric, own in self._curve(shape, instances, known, step)
+            ]
+
+    def _points(self, shape: Shape, known: Known) -> list[tuple[int, int]]:
+        """(index, rounds) at which the metric is compared."""
+        metric, like = self.statement.metric, shape.like
+        assert like is not None
+        method = like.method
+        if metric.over_rounds:
+            most = AVERAGED
+        elif round_symbols(self.statement):
+            most = 16
+        else:
+            most = LAST if method.schedule.is_constant() and method.rule.steady else STEPWISE
+        if metric.index is None:
+            rounds = self.claimed.rounds_at(known, Fraction(1))
+            return [(1, rounds)] if rounds is not None and 0 <= rounds <= most else []
+        symbol = self.statement.symbol(metric.index)
+        found: list[tuple[int, int]] = []
+        for k in LADDER if not round_symbols(self.statement) else range(most + 1):
+            rounds = self.claimed.rounds_at(known, Fraction(k)) if symbol.admits(Fraction(k)) else None
+            if rounds is not None and rounds > most:
+                break
+            if rounds is not None and rounds >= int(metric.over_rounds):
+                found.append((k, rounds))
+        return found
+
+    def _curve(
+        self, shape: Shape, instances: Instances, known: Known, step: Any
+    ) -> Iterator[tuple[int, Floats, dict[str, Any]]]:
+        """(index, metric without its scale (B,), constants that change with the index)."""
+        statement, like = self.statement, shape.like
+        assert like is not None
+        metric, points = statement.metric, self._points(shape, known)
+        if not points:
+            return
+        rounds = {name: name_of(key) for name, key in round_symbols(statement).items()}
+        starts = {key: START[key] for key in self._keys if key in START}
+        names = sorted({metric.quantity, *rounds.values(), *starts.values()})
+        whole = metric.over_rounds or SUMMED in round_symbols(statement).values()
+        last = points[-1][1]
+        grid = list(range(last + metric.more_points)) if whole else sorted({0, *(r for _, r in points)})
+        values = run_stacks(like.method, like.problem, instances, grid, names)  # type: ignore[arg-type]
+        own: dict[str, Any] = {key: values[name][:, 0] for key, name in starts.items()}
+        place = {r: k for k, r in enumerate(grid)}
+        ground = NOISE[like.method.is_random(like.clients)]
+        sizes = np.max([np.abs(v).max(1) for v in values.values()], axis=0)
+        if rounds or statement.kind is not Kind.UPPER_BOUND:
+            own["rounding"] = 1e-9 * sizes
+        main = values[metric.quantity]
+        top = np.maximum(np.maximum.accumulate(np.abs(main), axis=1), self._reach(instances)[:, None]) * ground
+        main = np.where(np.abs(main) < top, 0.0, main)
+        sums = self._averages(statement, known, step, {**values, metric.quantity: main}, points) if metric.over_rounds else {}
+        for index, r in points:
+            at = {key: v for key, v in own.items()}
+            for name, of in rounds.items():
+                key = self.claimed.keys[name]
+                if key == SUMMED:
+                    tau = int(np.max(known.get("schedule/tau", 0)))
+                    at[key] = values[of][:, max(0, r - tau) : r].sum(1)
+                else:
+                    at[key] = sums[of, index] if metric.over_rounds else values[of][:, place[r]]
+            yield index, sums[metric.quantity, index] if metric.over_rounds else main[:, place[r]], at
+
+    def _reach(self, instances: Instances) -> Floats:
+        """The metric at the farthest point that rounding errors are relative to, (B,): linear terms may cancel."""
+        values = np.abs(np.linalg.eigvalsh(instances.whole[0]))
+        largest = values.max(1)
+        least = np.where(values > 1e-12 * largest[:, None], values, np.inf).min(1)
+        power = {"gap": 1, "grad2": 2}.get(self.statement.metric.quantity, 0)
+        return ((instances.b**2).sum((1, 2)) / least**2 + (instances.start**2).sum(1)) * largest**power
+
+    def _averages(
+        self, statement: Statement, known: Known, step: Any, values: Mapping[str, Floats], points: Sequence[tuple[int, int]]
+    ) -> dict[tuple[str, int], Floats]:
+        metric = statement.metric
+        count = points[-1][1] + metric.more_points
+        if metric.average is Average.LEAST:
+            least = {name: np.minimum.accumulate(v, axis=1) for name, v in values.items()}
+            return {(name, k): v[:, r + metric.more_points - 1] for name, v in least.items() for k, r in points}
+        weights = self.claimed.weights(known, step, count)
+        bottom = np.cumsum(weights, axis=1)
+        found: dict[tuple[str, int], Floats] = {}
+        for name, v in values.items():
+            top = np.cumsum(weights * v[:, :count], axis=1)
+            found |= {(name, k): (top / bottom)[:, r + metric.more_points - 1] for k, r in points}
+        return found
+
+    # --- claims -----------------------------------------------------------------------------------------------------------
+
+    def _one_by_one(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
+        """Scores of exact claims at a few values of the index."""
+        count, numbers = len(next(iter(numbers.values()))), self.settled(shape, numbers)
+        found: dict[int, Any] = {}
+        for k in range(count):
+            exact = {name: rounded(v[k]) for name, v in numbers.items() if name != "share"}
+            share = format_exact(Fraction(float(numbers["share"][k])).limit_denominator(100) or Fraction(1, 100))
+            instance = Instance(shape, exact, "largest" if float(numbers["share"][k]) > 0.9 else f"{share}*largest", 0)
+            try:
+                result = run_claim(self._claim(instance, SLOW_LADDER))
+            except BoundcheckError:
+                continue
+            for index, score in scores_of(result):
+                found.setdefault(index, np.full(count, -np.inf))[k] = score
+        return sorted(found.items()) or [(0, np.full(count, -np.inf))]
+
+    def claim(self, instance: Instance) -> Claim:
+        return self._claim(instance, [instance.index])
+
+    def _claim(self, instance: Instance, indices: Sequence[int]) -> Claim:
+        shape, name = instance.shape, self.statement.metric.index
+        method = dict(shape.spec)
+        if shape.step is not None and method.get(shape.step) != TUNED:
+            open_ = self.limited is not None and self.limited.reported == shape.step
+            method[shape.step] = instance.step if open_ and instance.step not in (None, SETTLED) else shape.spec[shape.step]
+        numbers = {name: v for name, v in instance.numbers.items() if name != "share"}
+        at: dict[str, Any] = {}
+        if name is not None and not self.statement.kind.limit:
+            symbol = self.statement.symbol(name)
+            at = {name: [k for k in indices if symbol.admits(Fraction(k))]}
+        return Claim(self.statement, shape.form.problem(numbers), method, at=at, constants=dict(shape.free))
+
+    def simpler(self, shape: Shape, numbers: Numbers) -> Iterator[tuple[Shape, Numbers]]:
+        n = len(shape.form.sizes)
+        for form, kept, client in shape.form.simpler(numbers):
+            spec = shape.spec if client is None else methods.without_client(shape.spec, client, n)
+            if "tau" in spec and form.dim < shape.form.dim:
+                spec = {name: v for name, v in spec.items() if name != "partition"}
+                spec["tau"] = min(int(spec["tau"]), form.dim)
+            yield replace(shape, form=form, spec=spec), kept
+        keep = {shape.step, *self.chosen} - {None}
+        for spec in methods.simpler(shape.spec, sorted(str(name) for name in keep)):
+            yield replace(shape, spec=spec), numbers
+
+
+def _samples(method: Method, form: Form) -> bool:
+    """Whether a method takes steps along samples; False where it refuses the clients, too."""
+    clients = Clients(form.weights, form.sizes)
+    everyone = tuple(range(clients.count))
+    try:
+        visits = [v for i in everyone for _, v in method.local.visits(i, everyone, clients)]
+    except BoundcheckError:
+        return False
+    return any(v.sampling not in ("full", "exact") for v in visits)
+
+
+def rounded(values: Any) -> Any:
+    """Short fractions near the numbers, of the same shape; what is small beside the largest becomes 0."""
+    values = np.asarray(values, dtype=float)
+    found = np.empty(values.shape, dtype=object)
+    largest = float(np.abs(values).max(initial=0.0)) or 1.0
+    found.flat = [
+        Fraction(0) if abs(v) < 1e-9 * largest else _short(float(v)) for v in values.flat
+    ]
+    return found
+
+
+def _short(value: float) -> Fraction:
+    exponent = int(np.floor(np.log2(abs(value))))
+    return Fraction(round(value * 2.0 ** (10 - exponent))) * Fraction(2) ** (exponent - 10)
+
+
+def scores_of(result: ClaimResult) -> list[tuple[int, float]]:
+    """(index, score) of an exact claim at its points; none where it is out of scope."""
+    outcome = result.verdict.outcome
+    if outcome not in (Outcome.HOLDS, Outcome.VIOLATED, Outcome.UNDECIDED):
+        return []
+    kind = getattr(result.claim.statement, "kind", Kind.UPPER_BOUND)
+    found: list[tuple[int, float]] = []
+    with np.errstate(all="ignore"):
+        pairs = zip(result.index or [0], result.metric_low, result.bound, strict=False)
+        for index, metric, bound in pairs:
+            if kind is Kind.UPPER_BOUND and metric > 0 and bound > 0:
+                score = float(np.log(metric) - np.log(bound))
+            else:
+                apart = metric - bound
+                apart = abs(apart) if kind is Kind.EQUALITY else -apart if kind is Kind.LOWER_BOUND else apart
+                score = float(apart / (abs(metric) + abs(bound) + 1e-300))
+            found.append((int(index), -np.inf if np.isnan(score) else score))
+    if outcome is Outcome.VIOLATED and all(score <= 0 for _, score in found):
+        return [(found[-1][0] if found else 0, 1.0)]
+    return found
+
+
