@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sympy as sp
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.certified.lazy import LazyConstants
@@ -26,7 +27,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.setting import Setting
 from boundcheck.theory.choices import ROUNDED, missing_for, prescribed
 from boundcheck.theory.scope import decide_scope, scope_symbols
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import ITERATION, ROUND, Statement
 
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
@@ -162,7 +163,7 @@ def with_steps(
     at: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], Setting]:
     """The method's specification with "largest", "c*largest" and "tuned" replaced by rationals, rounded down, and its
-    setting.
+    setting; a "tuned" sequence of sizes by its formula in the rounds.
 
     They are taken from the statement's own conditions and choices at the constants of `first` (see `first_setting`),
     the given `constants` (under the statement's names) over them, and the method's other parameters. A specification
@@ -173,7 +174,9 @@ def with_steps(
     solved = dict(method)
     if not any(_is_open(value, name) for name, value in method.items()):
         return solved, first
-    parameters = {symbol_for(claimed, name): name for name in method}
+    steps = dict(claimed.algorithm.steps) if claimed.algorithm is not None else {}
+    changing = {name for name, value in method.items() if value == TUNED and name in steps}
+    parameters = {symbol_for(claimed, name): name for name in method if name not in changing}
     asked = {name: method[parameter] for name, parameter in parameters.items()}
     waiting = [name for name, value in asked.items() if _is_open(value, name)]
     for name in waiting:
@@ -192,9 +195,20 @@ def with_steps(
         values[name] = _solve(claimed, name, asked[name], values, index)
         solved[parameters[name]] = format_exact(values[name])
         waiting.remove(name)
+    for name in sorted(changing):
+        solved[name] = _sequence(claimed, name, steps[name], values)
     setting = first.with_sizes(build_method(solved))
     _check_fixed(claimed, own, setting, asked)
     return solved, setting
+
+
+def _sequence(claimed: Statement, name: str, expr: Any, values: Mapping[str, Fraction]) -> str:
+    """A sequence of sizes that the statement prescribes, as text in the counters of rounds and local steps."""
+    lacking = missing_for(expr, {*values, ROUND.name, ITERATION.name})
+    if lacking:
+        raise BadInput(f"{claimed.best_id}: the tuned {name} needs a value for {', '.join(lacking)}.")
+    known = {s: sp.Rational(v.numerator, v.denominator) for s in expr.free_symbols if (v := values.get(s.name)) is not None}
+    return str(expr.subs(known))
 
 
 def _missing(claimed: Statement, name: str, value: str, values: Mapping[str, Any], waiting: Iterable[str]) -> bool:

@@ -1,6 +1,6 @@
 """Random quadratic problems: a few clients and samples in a few dimensions, in the forms that break bounds.
 
-The forms: one Hessian for all; Hessians that differ by sample or by client around a common one and may be indefinite;
+The forms: one Hessian for all, also on the axes with eigenvalues that are squares of fractions; Hessians that differ by sample or by client around a common one and may be indefinite;
 products of roots of any rank with signs; multiples of one product. Samples differ from their client by vectors that sum
 to 0, free or in opposite pairs along few directions. The weighted sum of all linear terms is 0, so that the origin is a
 minimiser of F. Which of these a hypothesis allows is said in `Wanted`.
@@ -21,8 +21,9 @@ from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.stacks import Instances
 from boundcheck.theory.statement import Statement
 
-FORMS = ("one", "around", "roots", "multiples")
-SHARES = (0.2, 0.4, 0.3, 0.1)  # how often each is drawn
+FORMS = ("one", "around", "roots", "multiples", "axes")
+SHARES = (0.18, 0.38, 0.28, 0.1, 0.06)  # how often each is drawn
+SQUARES = (1.0, 1 / 4, 9 / 16, 1 / 16, 1 / 64, 1 / 256)  # of rationals, so that roots that a theorem prescribes are
 DIMS = (1, 1, 1, 2, 2, 2, 2, 2, 3)  # and each number of coordinates
 FLAT = 0.05  # sizes below this are 0
 _SYMMETRIC = {1: [[0]], 3: [[0, 1], [1, 2]], 6: [[0, 1, 2], [1, 3, 4], [2, 4, 5]]}
@@ -150,6 +151,10 @@ class Form:
 
     def _hessians(self, genes: Mapping[str, Floats]) -> dict[str, Floats]:
         d, convex = self.dim, self.wanted.convex
+        if self.kind == "axes":
+            values = [1.0, self.ratio, (1 + self.ratio) / 2][: max(d, 1)]
+            own = np.diag(values if d > 1 else [self.ratio])[np.triu_indices(d)]
+            return {"A": np.tile(self.scale * own, (len(genes["angle"]), 1, 1))}
         if self.kind == "one":
             ratio = np.exp(-np.abs(3 * genes["ratio"]))
             return {"A": self.scale * _turned(ratio, genes["angle"], d)[:, None]}
@@ -271,7 +276,7 @@ class Form:
             "z": np.delete(numbers["z"], range(first, first + self.free[k]), 0),
         }
         for name in ("A", "root", "sign", "a"):
-            if name in numbers and len(numbers[name]) == self.kinds and not (name == "A" and self.kind == "one"):
+            if name in numbers and len(numbers[name]) == self.kinds and not (name == "A" and self.kind in ("one", "axes")):
                 kept[name] = np.delete(numbers[name], owned, 0)
         return form, {**numbers, **kept}
 
@@ -298,8 +303,8 @@ class Form:
         return form, {**numbers, "z": np.delete(numbers["z"], range(first, first + self.free[i]), 0)}
 
 
-def draw(random: np.random.Generator, wanted: Wanted, *, dims: Sequence[int] = DIMS, most: int = 3) -> Form:
-    """A random form that the hypotheses allow. most: clients."""
+def draw(random: np.random.Generator, wanted: Wanted, *, dims: Sequence[int] = DIMS, most: int = 3, rational: bool = False) -> Form:
+    """A random form that the hypotheses allow. most: clients; rational: whether roots of curvatures should be rational."""
     n = min(int(random.choice([1, 2, 2, 2, 3, 3])), most)
     sizes = tuple(int(s) for s in random.integers(1, 4, size=n)) if random.random() < 0.6 else (1,) * n
     if wanted.alike or (wanted.plain and wanted.data):
@@ -312,12 +317,18 @@ def draw(random: np.random.Generator, wanted: Wanted, *, dims: Sequence[int] = D
         weights = tuple(Fraction(v, sum(parts)) for v in parts)
     dim = int(random.choice(dims))
     kind = str(random.choice(FORMS, p=SHARES))
+    if rational and random.random() < 0.6:
+        kind = "axes"
     if kind in ("one", "around") and dim > 3:
         kind = "multiples"
     if wanted.apart and dim > 1:
         kind = "roots"
     rank = dim if wanted.strongly or wanted.apart or random.random() < 0.5 else int(random.integers(1, dim + 1))
     scale, ratio = np.exp(random.choice([0, 3]) * random.standard_normal()), np.exp(-random.uniform(0, 9))
+    if kind == "axes":
+        scale, ratio = float(random.choice([1, 1, 4, 1 / 4])), float(random.choice(SQUARES))
+        if dim > 3:
+            dim = 3
     return Form(
         sizes, weights, dim, kind, bool(random.random() < 0.4), rank, bool(random.random() < 0.4), float(scale),
         float(ratio), wanted, *(bool(v) for v in random.random(3) < (0.7, 0.75, 0.85)),

@@ -56,6 +56,7 @@ EPOCHS = 3  # over samples that differ
 SINGLE = 12  # instances of a shape that is carried out claim by claim
 LADDER = sorted({0, 3, 6, *(2**power for power in range(21))})
 SLOW_LADDER = (1, 2, 3, 5, 10, 30, 100, 300)
+FEW = 30  # the largest index of a run that is carried out round by round
 # what rounding leaves of a metric that is 0, over its largest value: of second moments, and of the point itself
 NOISE = {True: 1e-13, False: 1e-25}
 
@@ -89,9 +90,13 @@ class Runs(Generator):
                 f"{statement.best_id} is about '{quantity}', a quantity of its proof that no run measures."
             )
         own = {s.reported: s for s in statement.symbols if s.key.startswith(methods.METHOD)}
-        self.limited = next((own[name] for name in methods.STEPS if name in own), None)
-        self.chosen = {own_.reported for name, _ in statement.choices if (own_ := statement.symbol(name))}
-        self.claimed = FloatStatement(statement, None if self.limited is None else self.limited.name)
+        self.size = next((own[name] for name in methods.STEPS if name in own), None)
+        scope = {s.name for c in statement.conditions for s in c.relation.free_symbols}
+        self.limited = self.size is not None and self.size.name in scope
+        self.chosen = {statement.symbol(name).reported for name, _ in statement.choices}
+        if statement.algorithm is not None:
+            self.chosen |= set(dict(statement.algorithm.steps))
+        self.claimed = FloatStatement(statement, None if self.size is None else self.size.name)
         self.wanted = Wanted.of(statement)
         self.kinds = list(methods.kinds_for(statement))
         self._failed, self._reasons = Counter[str](), Counter[str]()
@@ -159,7 +164,8 @@ class Runs(Generator):
         if "tau" not in declared and random.random() < self.share_of_pieces:
             form: Any = pieces.draw(random, self.wanted)
         else:
-            form = quadratics.draw(random, self.wanted, dims=BLOCKS if "tau" in declared else quadratics.DIMS)
+            dims = BLOCKS if "tau" in declared else quadratics.DIMS
+            form = quadratics.draw(random, self.wanted, dims=dims, rational=bool(self.statement.choices))
         spec = methods.draw(self.statement, kind, random, form)
         for name in self.chosen & declared:
             spec[name] = TUNED
@@ -232,7 +238,7 @@ class Runs(Generator):
     @cached_property
     def _keys(self) -> list[str]:
         """The keys of all symbols but the step size."""
-        steps = () if self.limited is None else (self.limited.key,)
+        steps = () if self.size is None else (self.size.key,)
         return [s.key for s in self.statement.symbols if s.key and s.key not in steps and not self._is_index(s)]
 
     def _is_index(self, symbol: Symbol) -> bool:
@@ -277,7 +283,7 @@ class Runs(Generator):
         with np.errstate(all="ignore"):
             constants = Constants(self._instances(shape, numbers), shape.like)
             unit = 1 / np.maximum(constants.size, 1e-300)
-            if self.limited is None:
+            if not self.limited:
                 factor = 4 * numbers["share"] * unit
             elif shape.slow:
                 return numbers
@@ -291,7 +297,7 @@ class Runs(Generator):
         assert like is not None
         instances = self._instances(shape, self.settled(shape, numbers))
         step: Any = np.nan
-        if self.limited is not None and shape.step is not None:
+        if self.size is not None and shape.step is not None:
             step = np.full(len(instances), float(Fraction(shape.spec[shape.step])))
         with np.errstate(all="ignore"):
             constants = Constants(instances, like)
@@ -400,7 +406,11 @@ class Runs(Generator):
             share = format_exact(Fraction(float(numbers["share"][k])).limit_denominator(100) or Fraction(1, 100))
             instance = Instance(shape, exact, "largest" if float(numbers["share"][k]) > 0.9 else f"{share}*largest", 0)
             try:
-                result = run_claim(self._claim(instance, SLOW_LADDER))
+                claim = self._claim(instance, SLOW_LADDER)
+                if isinstance(shape.form, Pieces):
+                    few = {name: [k for k in own if k <= FEW] for name, own in claim.at.items()}
+                    claim = replace(claim, at=few, arithmetic=None if round_symbols(self.statement) else "float64")
+                result = run_claim(claim)
             except BoundcheckError:
                 continue
             for index, score in scores_of(result):
@@ -414,7 +424,7 @@ class Runs(Generator):
         shape, name = instance.shape, self.statement.metric.index
         method = dict(shape.spec)
         if shape.step is not None and method.get(shape.step) != TUNED:
-            open_ = self.limited is not None and self.limited.reported == shape.step
+            open_ = self.limited and self.size is not None and self.size.reported == shape.step
             method[shape.step] = instance.step if open_ and instance.step not in (None, SETTLED) else shape.spec[shape.step]
         numbers = {name: v for name, v in instance.numbers.items() if name != "share"}
         at: dict[str, Any] = {}
