@@ -207,7 +207,9 @@ def _sequence(claimed: Statement, name: str, expr: Any, values: Mapping[str, Fra
     lacking = missing_for(expr, {*values, ROUND.name, ITERATION.name})
     if lacking:
         raise BadInput(f"{claimed.best_id}: the tuned {name} needs a value for {', '.join(lacking)}.")
-    known = {s: sp.Rational(v.numerator, v.denominator) for s in expr.free_symbols if (v := values.get(s.name)) is not None}
+    known = {
+        s: sp.Rational(v.numerator, v.denominator) for s in expr.free_symbols if (v := values.get(s.name)) is not None
+    }
     return str(expr.subs(known))
 
 

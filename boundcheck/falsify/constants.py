@@ -84,7 +84,7 @@ class Constants:
             return self._of_blocks(key.removeprefix("blocks/"))
         return None
 
-    # --- the objective, clients and samples -------------------------------------------------------------------------
+    # --- the objective, clients and samples ---------------------------------------------------------------------------
 
     @cached_property
     def _eigenvalues(self) -> tuple[Floats, Floats, Floats]:
@@ -101,7 +101,7 @@ class Constants:
 
     @cached_property
     def clear(self) -> Any:
-        """Whether it is clear which eigenvalues of F and of the clients are 0, (B,): rounding would decide otherwise."""
+        """Whether it is clear which eigenvalues of F and of the clients are 0, (B,), so that no rounding decides."""
         found: Any = True
         for own in self._eigenvalues[:2]:
             share = np.abs(own).reshape(len(own), -1) / np.maximum(self.size, 1e-300)[:, None]
@@ -307,7 +307,7 @@ class Constants:
                 return None
         return total
 
-    # --- proximal subproblems ----------------------------------------------------------------------------------------
+    # --- proximal subproblems -----------------------------------------------------------------------------------------
 
     def of_subproblem(self, name: str) -> Any:
         """A constant of the group "subproblem" for exact solves, of FedDANE's theorems."""
@@ -332,7 +332,7 @@ class Constants:
             return largest((L / mu**2)[:, chosen], axis=1)
         return None
 
-    # --- blocks of coordinates ------------------------------------------------------------------------------------------
+    # --- blocks of coordinates ----------------------------------------------------------------------------------------
 
     @cached_property
     def _blocks(self) -> list[list[int]]:
@@ -364,9 +364,7 @@ class Constants:
             left = _forms(A[:, :, block], b[:, :, block], w)
             right = _forms(whole[:, None, block], side[:, None, block], np.ones(1))
             kinds.append((left, right))
-        ratios = [
-            np.linalg.eigvalsh(_root(r[0]) @ left[0] @ _root(r[0]))[:, -1] for left, r in kinds
-        ]
+        ratios = [np.linalg.eigvalsh(_root(r[0]) @ left[0] @ _root(r[0]))[:, -1] for left, r in kinds]
         beta2 = np.where(apart, np.maximum(1.0, ROOM * np.max(ratios, axis=0)), 1.0)
         kappa2 = [
             _largest(tuple(a - beta2.reshape(-1, *[1] * (a.ndim - 1)) * c for a, c in zip(*kind, strict=True)))  # type: ignore[arg-type]
@@ -405,7 +403,7 @@ class Constants:
         power = 2 if what.startswith("sum_L2_") else 1
         return (L**power * (self._block_noise if what.endswith("sigma2") else self._block_pairs[1])).sum(1)
 
-    # --- hypotheses that instances of one form may break ------------------------------------------------------------------
+    # --- hypotheses that instances of one form may break --------------------------------------------------------------
 
     def meets(self, name: str) -> Any:
         """Whether a hypothesis of a problem holds, (B,); True for those that all instances of a form meet alike."""

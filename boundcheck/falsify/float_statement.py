@@ -108,7 +108,7 @@ class FloatStatement:
         """The rounds at a value of the index, where they are a whole number and the same for all instances."""
         found = np.unique(np.asarray(self._rounds(known, np.nan, float(index)), dtype=float))
         whole = len(found) == 1 and np.isfinite(found[0]) and abs(found[0] - round(found[0])) < 1e-9
-        return int(round(found[0])) if whole else None
+        return round(float(found[0])) if whole else None
 
     def weights(self, known: Known, step: Any, rounds: int) -> Floats:
         """Weights of the first rounds in the metric's average, (B or 1, rounds)."""

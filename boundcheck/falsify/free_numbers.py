@@ -6,7 +6,7 @@ the batches one symbol is moved to just inside the edge of the conditions, where
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 

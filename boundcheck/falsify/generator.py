@@ -27,7 +27,7 @@ class Instance:
     """One instance in exact numbers.
 
     shape: everything discrete (number of clients, local steps, cohorts, ...), as the generator defines it. step: text
-    of the step size as a claim takes it, or `SETTLED`; None if the method has none. index: value of the statement's index.
+    of the step size as a claim takes it, or `SETTLED`; None if the method has none. index: of the statement.
     """
 
     shape: Any

@@ -20,7 +20,7 @@ from boundcheck.theory.statement import Statement
 from boundcheck.theory.symbols import Symbol
 
 STEPS = ("eta", "eta_l", "eta0", "ell")  # the names of step sizes, of which a method has one
-MOST = 64  # the largest whole number that is drawn
+MOST = 128  # the largest whole number that is drawn
 OPTIONAL = 0.4  # share of the methods in which a parameter that has a default is drawn
 METHOD = "method/"
 Random = np.random.Generator
@@ -118,7 +118,9 @@ def draw(statement: Statement, kind: str, random: Random, form: Form) -> dict[st
     declared = {p.name: p for p in known_kinds()[kind].declared}
     own = {s.reported: s for s in statement.symbols if s.key.startswith(METHOD)}
     spec: dict[str, Any] = {"kind": kind}
-    step = next((name for name in STEPS if name in declared and (name in own or declared[name].default is NEEDED)), None)
+    step = next(
+        (name for name in STEPS if name in declared and (name in own or declared[name].default is NEEDED)), None
+    )
     if step is None and not any(name in own for name in STEPS):
         step = next((name for name in ("eta", "eta_l") if name in declared), None)
     for name, parameter in declared.items():
@@ -140,9 +142,7 @@ def _without_steps(spec: Mapping[str, Any], kind: str) -> bool:
     return kind in ("feddane", "fedprox", "dane") and "steps" not in spec and "E" not in spec
 
 
-def _value(
-    name: str, kind: str, symbol: Symbol | None, random: Random, form: Form, spec: Mapping[str, Any]
-) -> Any:
+def _value(name: str, kind: str, symbol: Symbol | None, random: Random, form: Form, spec: Mapping[str, Any]) -> Any:
     if name == "K" and kind in ("feddane", "fedprox"):
         return int(random.integers(1, 4)) if "participation" not in spec and random.random() < 0.6 else None
     if name == "weights":
@@ -168,7 +168,9 @@ def number_of(symbol: Symbol, random: Random) -> str:
         found = first - 1 + int(np.exp(random.uniform(0, np.log(MOST))))
         return str(found if high is None else min(found, int(high)))
     if low is not None and high is not None:
-        return str(low + (high - low) * Fraction(str(random.choice(["1/100", "1/10", "1/4", "1/2", "3/4", "9/10", "99/100"]))))
+        return str(
+            low + (high - low) * Fraction(str(random.choice(["1/100", "1/10", "1/4", "1/2", "3/4", "9/10", "99/100"])))
+        )
     size = Fraction(str(random.choice(["1/100", "1/10", "1/2", "1", "2", "10", "100"])))
     return str(size if low is None else low + size)
 

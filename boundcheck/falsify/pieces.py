@@ -1,4 +1,4 @@
-"""Random problems on the line that are quadratic between knots: Huber functions, kinks, curvature beyond the last knot."""
+"""Random problems on the line, quadratic between knots: Huber functions, kinks, curvature beyond the last knot."""
 
 from __future__ import annotations
 

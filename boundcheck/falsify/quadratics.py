@@ -1,9 +1,10 @@
 """Random quadratic problems: a few clients and samples in a few dimensions, in the forms that break bounds.
 
-The forms: one Hessian for all, also on the axes with eigenvalues that are squares of fractions; Hessians that differ by sample or by client around a common one and may be indefinite;
-products of roots of any rank with signs; multiples of one product. Samples differ from their client by vectors that sum
-to 0, free or in opposite pairs along few directions. The weighted sum of all linear terms is 0, so that the origin is a
-minimiser of F. Which of these a hypothesis allows is said in `Wanted`.
+The forms: one Hessian for all, also on the axes with eigenvalues that are squares of fractions; Hessians that differ by
+sample or by client around a common one and may be indefinite; products of roots of any rank with signs; multiples of
+one product. Samples differ from their client by vectors that sum to 0, free or in opposite pairs along few directions.
+The weighted sum of all linear terms is 0, so that the origin is a minimiser of F. Which of these a hypothesis allows is
+said in `Wanted`.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class Form:
         weights = (Fraction(1, len(self.sizes)),) * len(self.sizes) if self.wanted.data else self.weights
         return replace(self, sizes=(1,) * len(self.sizes), weights=weights, each=False, paired=False)
 
-    # --- the instances of a batch ------------------------------------------------------------------------------------
+    # --- the instances of a batch -------------------------------------------------------------------------------------
 
     def genes(self) -> dict[str, tuple[int, ...]]:
         """Sizes of the arrays of standard normal numbers that make one instance."""
@@ -135,7 +136,11 @@ class Form:
         if self.kind == "around":
             found["A"] = (self.kinds, d * (d + 1) // 2)
         elif self.kind == "roots":
-            found |= {"size": (self.kinds, self.rank), "root": (self.kinds, d, self.rank), "sign": (self.kinds, self.rank)}
+            found |= {
+                "size": (self.kinds, self.rank),
+                "root": (self.kinds, d, self.rank),
+                "sign": (self.kinds, self.rank),
+            }
         elif self.kind == "multiples":
             found |= {"factor": (d, self.rank), "a": (self.kinds,)}
         return found
@@ -146,7 +151,12 @@ class Form:
         found = self._hessians(genes)
         for name, size, there in sizes:
             scale = self.length * (self.scale if name != "start" else 1.0)
-            found[name] = there * scale * np.exp(2 * genes[size])[:, None, None] * genes[name].reshape(len(genes[size]), -1, self.dim)
+            found[name] = (
+                there
+                * scale
+                * np.exp(2 * genes[size])[:, None, None]
+                * genes[name].reshape(len(genes[size]), -1, self.dim)
+            )
         return {**found, "start": found["start"][:, 0]}
 
     def _hessians(self, genes: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -245,7 +255,7 @@ class Form:
         weights = {} if len(set(self.weights)) == 1 else {"weights": [format_exact(w) for w in self.weights]}
         return {"kind": "quadratics", "clients": clients, **weights, "start": texts(numbers["start"])}
 
-    # --- simpler instances ----------------------------------------------------------------------------------------------
+    # --- simpler instances --------------------------------------------------------------------------------------------
 
     def simpler(self, numbers: Numbers) -> Iterator[tuple[Form, Numbers, int | None]]:
         """Instances of a simpler form, and the client that was left out."""
@@ -268,7 +278,13 @@ class Form:
         form = replace(self, sizes=sizes, weights=tuple(w / sum(weights) for w in weights))
         if self.wanted.alike:
             return form, numbers
-        client = np.concatenate([numbers["b"], -(np.array(self.weights)[:-1, None] * numbers["b"]).sum(-2, keepdims=True) / self.weights[-1]], -2)
+        client = np.concatenate(
+            [
+                numbers["b"],
+                -(np.array(self.weights)[:-1, None] * numbers["b"]).sum(-2, keepdims=True) / self.weights[-1],
+            ],
+            -2,
+        )
         owned = sorted({self.owners[j] for j in range(sum(self.sizes[:k]), sum(self.sizes[: k + 1]))})
         first = sum(self.free[:k])
         kept = {
@@ -276,7 +292,11 @@ class Form:
             "z": np.delete(numbers["z"], range(first, first + self.free[k]), 0),
         }
         for name in ("A", "root", "sign", "a"):
-            if name in numbers and len(numbers[name]) == self.kinds and not (name == "A" and self.kind in ("one", "axes")):
+            if (
+                name in numbers
+                and len(numbers[name]) == self.kinds
+                and not (name == "A" and self.kind in ("one", "axes"))
+            ):
                 kept[name] = np.delete(numbers[name], owned, 0)
         return form, {**numbers, **kept}
 
@@ -303,8 +323,10 @@ class Form:
         return form, {**numbers, "z": np.delete(numbers["z"], range(first, first + self.free[i]), 0)}
 
 
-def draw(random: np.random.Generator, wanted: Wanted, *, dims: Sequence[int] = DIMS, most: int = 3, rational: bool = False) -> Form:
-    """A random form that the hypotheses allow. most: clients; rational: whether roots of curvatures should be rational."""
+def draw(
+    random: np.random.Generator, wanted: Wanted, *, dims: Sequence[int] = DIMS, most: int = 3, rational: bool = False
+) -> Form:
+    """A random form that the hypotheses allow. most: clients; rational: of curvatures with rational roots."""
     n = min(int(random.choice([1, 2, 2, 2, 3, 3])), most)
     sizes = tuple(int(s) for s in random.integers(1, 4, size=n)) if random.random() < 0.6 else (1,) * n
     if wanted.alike or (wanted.plain and wanted.data):
@@ -331,7 +353,7 @@ def draw(random: np.random.Generator, wanted: Wanted, *, dims: Sequence[int] = D
             dim = 3
     return Form(
         sizes, weights, dim, kind, bool(random.random() < 0.4), rank, bool(random.random() < 0.4), float(scale),
-        float(ratio), wanted, *(bool(v) for v in random.random(3) < (0.7, 0.75, 0.85)),
+        float(ratio), wanted, *(bool(v) for v in random.random(3) < (0.7, 0.75, 0.75)),
         float(10.0 ** (random.choice([0, 2]) * random.standard_normal())),
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,12 +23,12 @@ import numpy as np
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.run import check_metrics
-from boundcheck.engines.exact.stacks import Instances, run_stacks
+from boundcheck.engines.exact.stacks import Instances, mean_stacks, run_stacks
 from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.claim_result import ClaimResult
 from boundcheck.evidence.open_step_sizes import START, TUNED, placeholder
-from boundcheck.evidence.round_values import SUMMED
+from boundcheck.evidence.round_values import REACH, SUMMED
 from boundcheck.falsify import methods, pieces, quadratics
 from boundcheck.falsify.constants import Constants
 from boundcheck.falsify.float_statement import FloatStatement, Known
@@ -47,8 +48,10 @@ from boundcheck.theory.symbols import Symbol
 from boundcheck.verdict import Outcome
 
 TRIES = 400  # methods and forms that are tried for a shape
-HOPELESS = 40  # of one kind without one that fits, after which it is left out
-AVERAGED = 512  # rounds of an average
+PIECES = 0.05  # share of the shapes whose problems are by pieces, where others can be had
+HOPELESS = 8  # of one kind without one that fits, after which it is left out
+AVERAGED = 256  # rounds of an average
+DOUBLINGS = 14  # of the period, of a plain mean whose rounds repeat
 STEPWISE = 256  # rounds of a method whose rounds are not alike
 LAST = 2**20  # rounds of one whose rounds are
 BLOCKS = (2, 3, 4, 6, 10)  # coordinates of problems whose blocks are averaged
@@ -65,8 +68,9 @@ NOISE = {True: 1e-13, False: 1e-25}
 class Shape:
     """What a batch has in common.
 
-    form: of the problems; spec: of the method, whose step size is called `step` (None: it has none). free: values of symbols
-    that a reader chooses. like: a problem of the form with the method. slow: why claims are carried out one by one.
+    form: of the problems; spec: of the method, whose step size is called `step` (None: it has none). free: values of
+    symbols that a reader chooses. like: a problem of the form with the method. slow: why claims are
+    carried out one by one.
     """
 
     form: Form | Pieces
@@ -102,7 +106,7 @@ class Runs(Generator):
         self._failed, self._reasons = Counter[str](), Counter[str]()
         self._used: dict[str, set[str]] = {"method": set(), "problems": set()}
         self._why = ""
-        self.share_of_pieces = 0.1
+        self.share_of_pieces = PIECES
         self.in_general = self._general()
 
     def _general(self) -> str:
@@ -150,13 +154,14 @@ class Runs(Generator):
         except BoundcheckError as error:
             self._reasons[str(error).rstrip(".")] += 1
             self._failed[kind] += 1
-            self.share_of_pieces = min(0.5, self.share_of_pieces + 0.01)
+            if named is not None:
+                self.share_of_pieces = min(0.5, self.share_of_pieces + 0.01)
             if self._failed[kind] > HOPELESS and kind in self.kinds and (named is None or kind != named.kind):
                 self.kinds.remove(kind)
             return None
         self._failed[kind] = -TRIES
         if not isinstance(found.form, Pieces):
-            self.share_of_pieces = 0.1
+            self.share_of_pieces = PIECES
         return found
 
     def _proposed(self, random: np.random.Generator, kind: str) -> tuple[Shape, Method]:
@@ -203,12 +208,14 @@ class Runs(Generator):
         if self.in_general:
             return replace(shape, slow=self.in_general)
         if isinstance(shape.form, Pieces):
-            check_metrics([statement.metric.quantity], like.problem, like.method)
+            if method.is_random(like.clients):
+                raise Unsupported("random runs on problems by pieces are not searched")
+            check_metrics(self._metrics, like.problem, like.method)
             self._lacking(shape, numbers)
             return replace(shape, slow="problems by pieces have no batches")
         if statement.metric.average is Average.LEAST and method.is_random(like.clients):
             raise Unsupported("the exact reader has no least value so far of a random run")
-        check_metrics([statement.metric.quantity], like.problem, like.method)
+        check_metrics(self._metrics, like.problem, like.method)
         lacking = self._lacking(shape, numbers)
         if lacking:
             return replace(shape, slow=f"its constants {', '.join(lacking)} are not known for batches")
@@ -217,7 +224,7 @@ class Runs(Generator):
         return shape
 
     def _lacking(self, shape: Shape, numbers: Numbers) -> list[str]:
-        """The keys that the statement needs and that are not known for batches. Raises UnknownName for one not there."""
+        """The keys that the statement needs and that are not known for batches; UnknownName where one is not there."""
         assert shape.like is not None
         rounds = set(round_symbols(self.statement).values())
         own = [key for key in self._keys if key not in rounds and key not in START]
@@ -229,6 +236,13 @@ class Runs(Generator):
         for key in found:
             shape.like.constant(key)
         return found
+
+    @cached_property
+    def _metrics(self) -> list[str]:
+        """The metrics of a run from which both sides take their values."""
+        of_rounds = {name_of(key) for key in round_symbols(self.statement).values()}
+        starts = {START[key] for key in self._keys if key in START}
+        return sorted({self.statement.metric.quantity} | of_rounds | starts)
 
     @cached_property
     def _of_samples(self) -> bool:
@@ -262,7 +276,7 @@ class Runs(Generator):
         weights = tuple(shape.like.problem.weights)
         return found if weights == found.weights else replace(found, weights=weights)
 
-    # --- scores ---------------------------------------------------------------------------------------------------------
+    # --- scores -------------------------------------------------------------------------------------------------------
 
     def scores(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
         return self._one_by_one(shape, numbers) if shape.slow else self._fast(shape, numbers)
@@ -273,7 +287,7 @@ class Runs(Generator):
         return {key: value for key, value in known.items() if value is not None} | free
 
     def settled(self, shape: Shape, numbers: Numbers) -> Numbers:
-        """The instances with their problems scaled so that the method's step size is the wanted share of the largest one.
+        """The instances with problems scaled so that the method's step size is the wanted share of the largest one.
 
         Where the statement limits no step size it is a share of 4 over the largest curvature.
         """
@@ -338,38 +352,66 @@ class Runs(Generator):
         self, shape: Shape, instances: Instances, known: Known, step: Any
     ) -> Iterator[tuple[int, Floats, dict[str, Any]]]:
         """(index, metric without its scale (B,), constants that change with the index)."""
-        statement, like = self.statement, shape.like
+        like = shape.like
         assert like is not None
-        metric, points = statement.metric, self._points(shape, known)
+        points, values = self._measured(shape, instances, known, step)
         if not points:
             return
-        rounds = {name: name_of(key) for name, key in round_symbols(statement).items()}
         starts = {key: START[key] for key in self._keys if key in START}
-        names = sorted({metric.quantity, *rounds.values(), *starts.values()})
-        whole = metric.over_rounds or SUMMED in round_symbols(statement).values()
-        last = points[-1][1]
-        grid = list(range(last + metric.more_points)) if whole else sorted({0, *(r for _, r in points)})
-        values = run_stacks(like.method, like.problem, instances, grid, names)  # type: ignore[arg-type]
-        own: dict[str, Any] = {key: values[name][:, 0] for key, name in starts.items()}
-        place = {r: k for k, r in enumerate(grid)}
-        ground = NOISE[like.method.is_random(like.clients)]
+        own: dict[str, Any] = {}
+        if starts:
+            first = run_stacks(like.method, like.problem, instances, [0], sorted(starts.values()))
+            own = {key: first[name][:, 0] for key, name in starts.items()}
         sizes = np.max([np.abs(v).max(1) for v in values.values()], axis=0)
-        if rounds or statement.kind is not Kind.UPPER_BOUND:
+        if round_symbols(self.statement) or self.statement.kind is not Kind.UPPER_BOUND:
             own["rounding"] = 1e-9 * sizes
-        main = values[metric.quantity]
+        main = values[self.statement.metric.quantity]
+        ground = NOISE[like.method.is_random(like.clients)]
         top = np.maximum(np.maximum.accumulate(np.abs(main), axis=1), self._reach(instances)[:, None]) * ground
         main = np.where(np.abs(main) < top, 0.0, main)
-        sums = self._averages(statement, known, step, {**values, metric.quantity: main}, points) if metric.over_rounds else {}
-        for index, r in points:
-            at = {key: v for key, v in own.items()}
-            for name, of in rounds.items():
-                key = self.claimed.keys[name]
-                if key == SUMMED:
-                    tau = int(np.max(known.get("schedule/tau", 0)))
-                    at[key] = values[of][:, max(0, r - tau) : r].sum(1)
-                else:
-                    at[key] = sums[of, index] if metric.over_rounds else values[of][:, place[r]]
-            yield index, sums[metric.quantity, index] if metric.over_rounds else main[:, place[r]], at
+        for k, index in enumerate(points):
+            at = {key: values[name_of(key)][:, k] for key in round_symbols(self.statement).values()}
+            yield index, main[:, k], {**own, **at}
+
+    def _measured(
+        self, shape: Shape, instances: Instances, known: Known, step: Any
+    ) -> tuple[list[int], dict[str, Floats]]:
+        """Values of the index, and the metrics of both sides there, (B, values) each."""
+        statement, like = self.statement, shape.like
+        assert like is not None
+        metric, rounds = statement.metric, set(round_symbols(statement).values())
+        names = sorted({metric.quantity, *map(name_of, rounds)})
+        even = metric.average in (Average.MEAN, Average.DRAWN) and metric.weights == 1 and not metric.with_last
+        if even and metric.index is not None:
+            with suppress(Unsupported):
+                period, means = mean_stacks(like.method, like.problem, instances, DOUBLINGS, names)
+                places = {self._index_at(known, period << k): k for k in range(DOUBLINGS + 1)}
+                points = sorted(index for index in places if index is not None)
+                return points, {name: v[:, [places[p] for p in points]] for name, v in means.items()}
+        pairs = self._points(shape, known)
+        if not pairs:
+            return [], {}
+        whole = metric.over_rounds or SUMMED in rounds
+        grid = list(range(pairs[-1][1] + 1)) if whole else sorted({0, *(r for _, r in pairs)})
+        values = dict(run_stacks(like.method, like.problem, instances, grid, names))
+        at = [grid.index(r) for _, r in pairs]
+        if metric.over_rounds:
+            values = self._averages(known, step, values, len(grid) - 1 + metric.more_points)
+            at = [r - 1 + metric.more_points for r in at]
+        if SUMMED in rounds:
+            own, tau = values[name_of(SUMMED)], int(np.max(known.get(REACH, 0)))
+            sums = np.cumsum(np.pad(own, ((0, 0), (1, 0))), axis=1)
+            values[name_of(SUMMED)] = np.stack([sums[:, r] - sums[:, max(0, r - tau)] for r in grid], 1)
+        return [index for index, _ in pairs], {name: v[:, at] for name, v in values.items()}
+
+    def _index_at(self, known: Known, rounds: int) -> int | None:
+        """The value of the index after so many rounds, which depend on it affinely; None where none fits."""
+        metric = self.statement.metric
+        first, second = (self.claimed.rounds_at(known, Fraction(k)) for k in (0, 1))
+        if first is None or second is None or (rounds - first) % (second - first):
+            return None
+        index = (rounds - first) // (second - first)
+        return index if metric.index and self.statement.symbol(metric.index).admits(Fraction(index)) else None
 
     def _reach(self, instances: Instances) -> Floats:
         """The metric at the farthest point that rounding errors are relative to, (B,): linear terms may cancel."""
@@ -379,23 +421,15 @@ class Runs(Generator):
         power = {"gap": 1, "grad2": 2}.get(self.statement.metric.quantity, 0)
         return ((instances.b**2).sum((1, 2)) / least**2 + (instances.start**2).sum(1)) * largest**power
 
-    def _averages(
-        self, statement: Statement, known: Known, step: Any, values: Mapping[str, Floats], points: Sequence[tuple[int, int]]
-    ) -> dict[tuple[str, int], Floats]:
-        metric = statement.metric
-        count = points[-1][1] + metric.more_points
-        if metric.average is Average.LEAST:
-            least = {name: np.minimum.accumulate(v, axis=1) for name, v in values.items()}
-            return {(name, k): v[:, r + metric.more_points - 1] for name, v in least.items() for k, r in points}
+    def _averages(self, known: Known, step: Any, values: Mapping[str, Floats], count: int) -> dict[str, Floats]:
+        """The averages over the first 1, 2, ..., count points."""
+        if self.statement.metric.average is Average.LEAST:
+            return {name: np.minimum.accumulate(v[:, :count], axis=1) for name, v in values.items()}
         weights = self.claimed.weights(known, step, count)
         bottom = np.cumsum(weights, axis=1)
-        found: dict[tuple[str, int], Floats] = {}
-        for name, v in values.items():
-            top = np.cumsum(weights * v[:, :count], axis=1)
-            found |= {(name, k): (top / bottom)[:, r + metric.more_points - 1] for k, r in points}
-        return found
+        return {name: np.cumsum(weights * v[:, :count], axis=1) / bottom for name, v in values.items()}
 
-    # --- claims -----------------------------------------------------------------------------------------------------------
+    # --- claims -------------------------------------------------------------------------------------------------------
 
     def _one_by_one(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
         """Scores of exact claims at a few values of the index."""
@@ -425,7 +459,9 @@ class Runs(Generator):
         method = dict(shape.spec)
         if shape.step is not None and method.get(shape.step) != TUNED:
             open_ = self.limited and self.size is not None and self.size.reported == shape.step
-            method[shape.step] = instance.step if open_ and instance.step not in (None, SETTLED) else shape.spec[shape.step]
+            method[shape.step] = (
+                instance.step if open_ and instance.step not in (None, SETTLED) else shape.spec[shape.step]
+            )
         numbers = {name: v for name, v in instance.numbers.items() if name != "share"}
         at: dict[str, Any] = {}
         if name is not None and not self.statement.kind.limit:
@@ -460,11 +496,9 @@ def _samples(method: Method, form: Form) -> bool:
 def rounded(values: Any) -> Any:
     """Short fractions near the numbers, of the same shape; what is small beside the largest becomes 0."""
     values = np.asarray(values, dtype=float)
-    found = np.empty(values.shape, dtype=object)
+    found: Any = np.empty(values.shape, dtype=object)
     largest = float(np.abs(values).max(initial=0.0)) or 1.0
-    found.flat = [
-        Fraction(0) if abs(v) < 1e-9 * largest else _short(float(v)) for v in values.flat
-    ]
+    found.flat = [Fraction(0) if abs(v) < 1e-9 * largest else _short(float(v)) for v in values.flat]
     return found
 
 
@@ -493,5 +527,3 @@ def scores_of(result: ClaimResult) -> list[tuple[int, float]]:
     if outcome is Outcome.VIOLATED and all(score <= 0 for _, score in found):
         return [(found[-1][0] if found else 0, 1.0)]
     return found
-
-

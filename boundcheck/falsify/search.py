@@ -18,19 +18,16 @@ import numpy as np
 
 from boundcheck.core.cards import Card, Shown
 from boundcheck.engines.curve import Floats
-from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.claim_card import claim_card
 from boundcheck.evidence.witness import Witness
 from boundcheck.falsify.float_statement import PROMISING
-from boundcheck.falsify.generator import Generator
 from boundcheck.falsify.free_numbers import FreeNumbers
+from boundcheck.falsify.generator import Generator
 from boundcheck.falsify.runs import Runs
 from boundcheck.falsify.shrinking import shrink
 from boundcheck.theory.free_data import about_numbers
-from boundcheck.theory.quantities import round_symbols
-from boundcheck.theory.statement import Average, Statement
-from boundcheck.theory.typeset import average_text
+from boundcheck.theory.statement import Statement
 from boundcheck.verdict import plain
 
 PARENTS = 16  # instances of a generation for each of those from which the next one comes

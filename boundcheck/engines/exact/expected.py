@@ -14,10 +14,9 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
-from boundcheck.certified.definite import is_positive_semidefinite
-from boundcheck.core.linalg import fraction, range_projector, rational, solve_any
+from boundcheck.core.linalg import rational
 from boundcheck.engines.exact.cohorts import Law
 from boundcheck.engines.exact.rings import Matrix
 from boundcheck.engines.exact.rounds import Rounds

@@ -17,9 +17,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpq, fmpq_mat
-
-from boundcheck.core.linalg import rational
 from boundcheck.engines.exact.cohorts import supported
 from boundcheck.engines.exact.layout import Key, Layout, Samples
 from boundcheck.engines.exact.lowering import Affine, Source
@@ -277,7 +274,7 @@ def _drawn(source: Source, vector: Vector, clients: Clients) -> tuple[Any, Any]:
 def _in_copies(layout: Layout, start: Any, ring: RationalRing) -> tuple[Any, Any]:
     """Mean (D, 1) and covariance (D, D) of the state whose one copy that is not 0, drawn uniformly, is `start`."""
     share, each, one = ring.scalar(Fraction(1, layout.copies)), layout.each, ring.lift(layout.one)
-    mean = ring.from_rows([*ring.rows(start * share) * layout.copies, *ring.rows(ring.one(1))])
+    mean = ring.from_rows([*(list(ring.rows(start * share)) * layout.copies), *ring.rows(ring.one(1))])
     moment, own = mean * one, start * start.transpose() * share
     moment = moment + moment.transpose() - one.transpose() * one
     for copy in range(layout.copies):

@@ -17,7 +17,16 @@ import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from boundcheck.certified.definite import is_positive_semidefinite
-from boundcheck.core.linalg import balls, floats, fraction, identity, nearest_float, range_projector, rational, solve_any
+from boundcheck.core.linalg import (
+    balls,
+    floats,
+    fraction,
+    identity,
+    nearest_float,
+    range_projector,
+    rational,
+    solve_any,
+)
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.errors import Unsupported
 

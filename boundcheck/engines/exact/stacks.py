@@ -18,14 +18,18 @@ from flint import fmpq_mat
 
 from boundcheck.core.linalg import floats, nearest_float
 from boundcheck.engines.curve import Arithmetic, Floats
+from boundcheck.engines.exact.dynamics import Dynamics
 from boundcheck.engines.exact.layout import Samples
 from boundcheck.engines.exact.reduction import started
 from boundcheck.engines.exact.rings import Matrix, Pairs, RationalRing
 from boundcheck.engines.exact.run import columns
-from boundcheck.engines.exact.state import Exact, lower
+from boundcheck.engines.exact.space import Operators
+from boundcheck.engines.exact.state import Exact, lower, repeats
+from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import ComponentProblem, QuadraticProblem
+from boundcheck.problems.problem import ComponentProblem, Problem
 
+MAX_PERIOD = 100  # rounds that are composed to one
 _FLAT = 1e-12  # eigenvalues below this share of the largest are 0
 
 
@@ -239,7 +243,7 @@ class Instances:
 
 
 def run_stacks(
-    method: Method, like: QuadraticProblem, instances: Instances, grid: Sequence[int], metrics: Sequence[str]
+    method: Method, like: Problem, instances: Instances, grid: Sequence[int], metrics: Sequence[str]
 ) -> Mapping[str, Floats]:
     """The metrics of all instances at the rounds of the grid, (B, rounds) each.
 
@@ -252,12 +256,46 @@ def run_stacks(
     return {name: np.stack([v * ones for v in own], 1) for name, own in found.items()}
 
 
-def _stacked(template: Exact, like: QuadraticProblem, given: Instances) -> Exact:
+def mean_stacks(
+    method: Method, like: Problem, instances: Instances, doublings: int, metrics: Sequence[str]
+) -> tuple[int, Mapping[str, Floats]]:
+    """The period of a method whose rounds repeat from the first on, and the means of the metrics over the rounds of
+    1, 2, 4, ... periods, (B, doublings + 1) each.
+
+    Raises what `run_exact` raises, and Unsupported for a method whose rounds do not repeat.
+    """
+    ring = StackRing()
+    with np.errstate(all="ignore"):
+        dynamics = Dynamics(ring, method, _stacked(lower(method, like, metrics), like, instances))
+        rounds, wide = dynamics.rounds, dynamics.exact.layout.size
+        if not repeats(method) or rounds.first or rounds.period > MAX_PERIOD:
+            raise Unsupported(f"the rounds of {method.name} do not repeat from the first on.")
+        eta, space = method.schedule.step(1), Operators(ring, wide)
+        whole = ring.one(wide * (wide + 1) // 2)
+        sums = {name: ring.zeros(1, wide * (wide + 1) // 2) for name in metrics}
+        plain = {name: ring.weights(q) for name, q in dynamics.readers.forms().items()}
+        for t in range(rounds.period):
+            for name, row in {**plain, **dynamics.readers.watched(space, eta, t)}.items():
+                sums[name] = sums[name] + ring.mul(row, whole)
+            whole = ring.mul(rounds.second(space, rounds.plan(eta, t)), whole)
+        begin = dynamics.start()
+        start = begin.transpose() if dynamics.random else ring.pack(ring.mul(begin.transpose(), begin))
+        found: dict[str, list[Any]] = {name: [] for name in metrics}
+        for k in range(doublings + 1):
+            for name, row in sums.items():
+                found[name].append(ring.mul(row, start)[0, 0] / (rounds.period << k))
+                sums[name] = row + ring.mul(row, whole)
+            whole = ring.mul(whole, whole)
+    ones = np.ones(len(instances))
+    return rounds.period, {name: np.stack([v * ones for v in own], 1) for name, own in found.items()}
+
+
+def _stacked(template: Exact, like: Problem, given: Instances) -> Exact:
     """The data of all instances in the form of one."""
     (A, b), (hessian, push), (back, onto) = given.maps, given.whole, given.inverse
     push, x0 = push[:, :, None], given.start[:, :, None]
     centre = x0 + onto @ (back @ push - x0) if template.quadratic else np.zeros_like(x0)
-    whole = tuple((Stack(A[:, i]), Stack(b[:, i, :, None] - A[:, i] @ centre)) for i in range(A.shape[1]))
+    whole: Any = tuple((Stack(A[:, i]), Stack(b[:, i, :, None] - A[:, i] @ centre)) for i in range(A.shape[1]))
     residual = Stack(hessian @ centre - push)
     forms = {"dist2": onto, "gap": hessian / 2, "grad2": hessian @ hessian}
     samples = None
@@ -266,7 +304,7 @@ def _stacked(template: Exact, like: QuadraticProblem, given: Instances) -> Exact
             _samples(own, [first + j for j in _places(like, i)], given, centre)
             for i, (own, first) in enumerate(zip(template.samples, given.firsts, strict=True))
         )
-    objective = (Stack(hessian), -residual)
+    objective: Any = (Stack(hessian), -residual)
     start, spread = started(
         template.rule, template.reduced, template.clients, whole, objective, Stack(x0 - centre), Stack(centre),
         StackRing(),
@@ -277,7 +315,7 @@ def _stacked(template: Exact, like: QuadraticProblem, given: Instances) -> Exact
     )  # fmt: skip
 
 
-def _places(like: QuadraticProblem, client: int) -> list[int]:
+def _places(like: Problem, client: int) -> list[int]:
     """The first sample of each distinct kind of a client, in order."""
     if not isinstance(like, ComponentProblem):
         return [0]
