@@ -120,7 +120,7 @@ def test_constants_alone_and_what_is_missing(boundcheck_cli: Run, folder: Path) 
         (["scgd/theorem_3_3", "--curve", "runs.csv", "--column", "x=value"], "curve: the key 'x' is unknown"),
         (
             ["scgd/theorem_3_3", "--curve", "runs.csv", "--column", "value=loss"],
-            "the column of values 'loss' is unknown",
+            "has no column 'loss' (value); it has the columns 'round', 'value'.",
         ),
         (["async_fl/corollary_1", "--curve", "runs.csv", "--problem", "none.toml"], "does not exist"),
         (["async_fl/corollary_1", "--curve", "runs.csv", "--problem", "empty.toml"], "has no problem"),
