@@ -227,7 +227,7 @@ class Curve:
     ) -> Curve:
         """The curve in an xarray Dataset (one variable a metric) or DataArray.
 
-        The dimensions are round, or seed and round; columns: "round" and "seed" -> other names. Raises BadInput.
+        The dimensions are round, or seed and round; dimensions and variables are named as columns in `from_file`.
         """
         if hasattr(data, "to_dataset") and not hasattr(data, "data_vars"):
             data = data.to_dataset(name=metric or data.name or "value")

@@ -167,8 +167,7 @@ def curve_of_table(
             raise UnknownName(f"{table}: the role of a column", role, ROLES)
     columns = {role: _column(table, role, roles.get(role)) for role in ROLES if role != "value"}
     if columns["round"] is None:
-        first = shown(next(iter(table.columns), "step"))
-        raise BadInput(f"{table} has no column of rounds ({table.named()}); name it, such as round = '{first}'.")
+        raise BadInput(f"{table} has no column of rounds ({table.named()}); name it, such as round = 'step'.")
     found = _values(table, columns, roles.get("value"), metric)
     if columns["stderr"] is not None and len(found) > 1:
         raise BadInput(
@@ -281,7 +280,8 @@ def from_samples(
     if not isinstance(cast("Any", metric), str) or not metric:
         raise BadInput(f"the curve: metric = {shown(metric)} is not allowed; a name such as 'gap' is.")
     grid, table = _list(rounds, "rounds"), _list(values, "values")
-    nested = bool(table) and np.ndim(table[0]) > 0
+    head = table[0] if table else ""
+    nested = hasattr(head, "__len__") and not isinstance(head, str) and getattr(head, "ndim", 1) > 0
     table = [_list(row, f"the row of seed {i}") for i, row in enumerate(table)] if nested else [table]
     errors = [None] * len(grid) if standard_error is None else _list(standard_error, "the standard errors")
     labels = [str(seed) for seed in (range(len(table)) if seeds is None else _list(seeds, "seeds"))]

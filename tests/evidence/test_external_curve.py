@@ -268,6 +268,7 @@ def test_bytes_that_are_no_text_and_files_that_are_none(tmp_path: Path) -> None:
         ([0], [None], {}, "is not a number"),
         ([0], [float("nan")], {}, "is nan"),
         ([0], [True], {}, "truth value"),
+        ([0, 1], [[1, [2]]], {}, "value number 1 of seed 0: the value = [2] is not a number"),
         ([0], [1j], {}, "is not a number"),
         ([0.5], [1], {}, "the round 0.5 is not allowed"),
         ([0, 1], [1, 2], {"standard_error": [1]}, "2 rounds and 1 values of errors"),
