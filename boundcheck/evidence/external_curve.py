@@ -167,15 +167,14 @@ def curve_of_table(
             raise UnknownName(f"{table}: the role of a column", role, ROLES)
     columns = {role: _column(table, role, roles.get(role)) for role in ROLES if role != "value"}
     if columns["round"] is None:
-        raise BadInput(f"{table} has no column of rounds ({table.named()}); name it, such as round = 'step'.")
+        raise BadInput(f"{table} has no column of rounds ({table.named()}); name it: round = '...'.")
     found = _values(table, columns, roles.get("value"), metric)
     if columns["stderr"] is not None and len(found) > 1:
         raise BadInput(
             f"{table} has one column of standard errors and several of values {shown([*found])}; name one: value."
         )
     seeds = "" if columns["seed"] is None else f", seeds '{columns['seed']}'"
-    parts: list[Curve] = []
-    told: dict[str, None] = {}
+    parts, told = list[Curve](), dict[str, None]()
     for name, taken in found.items():
         called, own = metric or name, next(iter(taken))
         if called is None or "*" in called:
@@ -241,9 +240,8 @@ def _values(table: Table, columns: Found, value: str | None, wanted: str | None)
         raise BadInput(f"{table} has no column of values ({table.named()}).")
     if wanted is not None and wanted not in found:
         held, first = ", ".join(f"'{shown(name)}'" for name in found), shown(next(iter(found)))
-        raise BadInput(
-            f"{table} holds {held}, not '{shown(wanted)}'; if one is that metric, name it: value = '{first}'."
-        )
+        named = f"name its column, such as value = '{first}', or with * the columns of its seeds"
+        raise BadInput(f"{table} holds {held}, not '{shown(wanted)}'; {named}.")
     return found if wanted is None else {wanted: found[wanted]}
 
 
@@ -301,7 +299,7 @@ def from_samples(
 
 
 def _list(given: Any, what: str) -> list[Any]:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
         raise BadInput(f"the curve: {what} = {shown(given)} is not allowed; a list of numbers is.")
     return list(cast("Iterable[Any]", given))
 

@@ -143,7 +143,7 @@ def test_columns_of_seeds_have_the_names_of_seeds(write: Write) -> None:
         (
             MLFLOW_CSV,
             {"round": "step", "value": "acc"},
-            "holds 'gap', 'loss', not 'acc'; if one is that metric, name it",
+            "holds 'gap', 'loss', not 'acc'; name its column",
         ),
         (MLFLOW_CSV, {"round": "step", "seed": "run"}, "no column 'run' (seed); it has the columns 'run_id', 'key', "),
         (
@@ -213,7 +213,11 @@ MALFORMED: list[tuple[str, str, str]] = [
     ("a.csv", "round,value,stderr\n0,1,0\n1,.5,-1\n", "a standard error is -1"),
     ("a.csv", "round,value,stderr\n0,1,0\n1,.5,\n", "row 2 has no standard error"),
     ("a.csv", "round,value,seed,stderr\n0,1,0,1\n", "has seeds and standard errors"),
-    ("a.csv", "round,key,value\n0,loss,1\n", "holds 'loss', not 'gap'; if one is that metric, name it: value = 'loss'"),
+    (
+        "a.csv",
+        "round,key,value\n0,loss,1\n",
+        "holds 'loss', not 'gap'; name its column, such as value = 'loss', or with *",
+    ),
     ("a.csv", "round,loss,dist2\n0,1,2\n", "holds 'loss', 'dist2', not 'gap'"),
     ("a.json", '{"round": 3}', "it is no list of objects such as"),
     ("a.json", '{"round": [0, 1], "gap": [1]}', "no lists of one length"),
@@ -265,6 +269,7 @@ def test_bytes_that_are_no_text_and_files_that_are_none(tmp_path: Path) -> None:
         (3, [1], {}, "a list of numbers is"),
         ([0], "1", {}, "a list of numbers is"),
         ([0], None, {}, "a list of numbers is"),
+        ([0], np.array(3.0), {}, "a list of numbers is"),
         ([0], [None], {}, "is not a number"),
         ([0], [float("nan")], {}, "is nan"),
         ([0], [True], {}, "truth value"),

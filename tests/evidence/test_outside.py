@@ -262,7 +262,7 @@ def test_a_file_and_its_bytes(tmp_path: Path) -> None:
     assert again.verdict.reason == found.verdict.reason
     assert again.info["sha256"] != found.info["sha256"]
     unnamed = replace(source, columns={"round": "step"})
-    with pytest.raises(BadInput, match=r"holds 'loss', not 'gap'; if one is that metric, name it: value = 'loss'"):
+    with pytest.raises(BadInput, match=r"holds 'loss', not 'gap'; name its column, such as value = 'loss'"):
         run_claim(Claim(GD_CONVEX, PARABOLA, GD, curve=unnamed))
 
 
