@@ -92,6 +92,7 @@ for _name in ("discovery", "deserialize"):
 providers.register(providers.STATEMENTS, "derive", "boundcheck.proof.derive")
 providers.register(providers.NAMES, "methods", "boundcheck.methods.build")
 providers.register(providers.NAMES, "metrics", "boundcheck.setting.metrics")
+providers.register(providers.CURVES, "external", "boundcheck.evidence.external_curve")
 # What the room of trained networks contributes to those below it.
 providers.register(providers.ENGINES, "neural", "boundcheck.networks.provider")
 providers.register(providers.PROBLEMS, "neural", "boundcheck.networks.problem")
@@ -370,10 +371,10 @@ def compare(
     Raises BadInput where a symbol has no value, the metric is missing or a value is outside its domain.
     """
     from boundcheck.engines.curve import Curve
-    from boundcheck.engines.outside import ENGINE
     from boundcheck.errors import BadInput, shown
     from boundcheck.evidence.claim import Claim, run_claim
     from boundcheck.evidence.compare import compare as judge
+    from boundcheck.evidence.external_curve import ENGINE
 
     found = _find(statement) if isinstance(statement, str) else statement
     given: Any = curve

@@ -18,13 +18,13 @@ from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_apart, format_short, parse_grid
 from boundcheck.core.toml_lines import KeyPath, TomlFile, parse_toml
 from boundcheck.core.toml_models import validate
-from boundcheck.engines.outside.samples import LEVEL
 from boundcheck.engines.run import ENGINES, check_engine, round_grid
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.claim_spec import MAX_CLAIMS, SpecFile, numbers_alone
+from boundcheck.evidence.external_curve import LEVEL
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.open_step_sizes import START, TUNED, factor_of, symbol_for

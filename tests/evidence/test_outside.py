@@ -252,7 +252,7 @@ def test_a_statement_about_every_outcome_is_about_every_seed() -> None:
 
 def test_a_file_and_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("step,loss\n" + "".join(f"{k},{float(v)!r}\n" for k, v in enumerate(EXACT)))
-    source = CurveFile("runs.csv", {"value": "loss"}, folder=str(tmp_path))
+    source = CurveFile("runs.csv", {"round": "step", "value": "loss"}, folder=str(tmp_path))
     found = run_claim(Claim(GD_CONVEX, PARABOLA, GD, curve=source))
     assert found.verdict.outcome is Outcome.HOLDS
     assert "that the values are the metric gap; that 'step' counts communication rounds" in found.verdict.reason
@@ -261,8 +261,8 @@ def test_a_file_and_its_bytes(tmp_path: Path) -> None:
     again = run_claim(found.claim)
     assert again.verdict.reason == found.verdict.reason
     assert again.info["sha256"] != found.info["sha256"]
-    unnamed = replace(source, columns={})
-    with pytest.raises(BadInput, match=r"none of which is called 'gap'.*say so: value = 'loss'"):
+    unnamed = replace(source, columns={"round": "step"})
+    with pytest.raises(BadInput, match=r"holds 'loss', not 'gap'; name its column, such as value = 'loss'"):
         run_claim(Claim(GD_CONVEX, PARABOLA, GD, curve=unnamed))
 
 
