@@ -17,10 +17,10 @@ import numpy as np
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.summaries import NoAverage
 from boundcheck.errors import BadInput
 from boundcheck.evidence.assumptions import covers
-from boundcheck.evidence.averages import NoAverage
-from boundcheck.evidence.compared_points import Points, index_name, points_of
+from boundcheck.evidence.compared_points import Points, index_name, points_of, run_again
 from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
 from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
 from boundcheck.evidence.measurement_error import from_below, low_precision
@@ -193,6 +193,7 @@ def compare(
         if other is None:
             raise
         return other
+    curve = run_again(statement, curve, values)
     verdict = _compared(statement, curve, values, known, level, at, limit)
     if verdict.outcome is Outcome.VIOLATED:
         told = _unresolved(statement, curve, lambda low: _compared(statement, low, values, known, level, at, limit))

@@ -11,14 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boundcheck.engines.curve import Arithmetic
+import numpy as np
+
+from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.summaries import summarised, summary_of
 from boundcheck.errors import BadInput
-from boundcheck.evidence.averages import exact_averages
 from boundcheck.theory.keys import name_of
 from boundcheck.theory.quantities import round_symbols
 
 if TYPE_CHECKING:
-    from boundcheck.engines.curve import Curve
     from boundcheck.theory.statement import Statement
 
 # The key of a sum over the rounds before, as many as the symbol with the second key says.
@@ -83,16 +84,33 @@ def values_of_rounds(
             )
         known = curve.exact[metric]
         if statement.metric.weights is not None:
-            means = exact_averages(statement, values, list(known[: max(places, default=0)]), places)
-            columns[name] = [v for v in means if v is not None]
-            if len(columns[name]) < len(places):
+            rounds = [end - 1 for end in places]
+            over = over_rounds(statement, curve, values, rounds, metric)
+            if places and metric not in over.exact:
                 what = f"the mean of '{metric}' is too long a fraction"
                 raise BadInput(f"{statement.best_id}: {what}; take fewer rounds.")
+            columns[name] = [over.exact[metric][k] for k in np.searchsorted(over.rounds, rounds)]
         elif key == SUMMED:
             columns[name] = _sums(statement, curve, known, places, _reach(statement, values))
         else:
             columns[name] = [known[p] for p in places]
     return [{name: column[j] for name, column in columns.items()} for j in range(len(places))]
+
+
+def over_rounds(
+    statement: Statement,
+    curve: Curve,
+    values: Mapping[str, Fraction],
+    rounds: Sequence[int],
+    metric: str | None = None,
+) -> Curve:
+    """The summary that the statement is about, as a curve that has at least these rounds; metric: of another."""
+    if not rounds:
+        return Curve(
+            np.empty(0, dtype=np.int64), {metric or statement.metric.quantity: np.empty(0)}, Arithmetic.FLOAT64
+        )
+    asked = summary_of(statement, values, metric)
+    return curve.summaries[asked.key] if asked.key in curve.summaries else summarised(curve, asked, rounds)
 
 
 def _sums(

@@ -67,6 +67,7 @@ def from_dict(cls: type[Curve], data: Mapping[str, Any]) -> Curve:
             violations=data["violations"],
             algorithms=None if data["algorithms"] is None else tuple(data["algorithms"]),
             info=data["info"],
+            summaries={name: from_dict(cls, own) for name, own in data.get("summaries", {}).items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, BadInput):
