@@ -92,7 +92,7 @@ def arrays_of(curve: Curve) -> dict[str, NDArray[Any]]:
     for name, fractions in curve.exact.items():
         arrays[f"exact/{name}"] = np.array([f"{q.numerator:x}/{q.denominator:x}" for q in fractions])
     for k, own in enumerate(curve.summaries.values()):
-        arrays |= {f"{_SUMMARIES}/{k}/{name}": array for name, array in arrays_of(own).items()}
+        arrays |= {f"{_SUMMARIES}/s{k}/{name}": array for name, array in arrays_of(own).items()}
     return arrays
 
 
@@ -123,7 +123,7 @@ def curve_from(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> C
         part, _, name = key.partition("/")
         if part == _SUMMARIES:
             number, _, name = name.partition("/")
-            summaries[int(number)][name] = array
+            summaries[int(number[1:])][name] = array
             continue
         if array.shape[-1:] != points or array.ndim != (2 if part == "samples" else 1):
             raise ValueError(f"{key} has the shape {array.shape} at {points} rounds")
