@@ -71,19 +71,14 @@ def summary_of(statement: Statement, values: Mapping[str, Fraction], metric: str
 def asked_summaries(asked: Iterable[Summary | str], metrics: Iterable[str], last: int) -> tuple[Summary, ...]:
     """Summaries as objects; the words "mean" and "least" ask for those of every metric. Raises UnknownName, BadInput
     for more rounds than are summarised."""
-    words = {Average.MEAN.value: Average.MEAN, Average.LEAST.value: Average.LEAST}
-    found: list[Summary] = []
+    words, found = [Average.MEAN.value, Average.LEAST.value], list[Summary]()
     for one in asked:
-        if isinstance(one, Summary):
-            found.append(one)
-        elif one in words:
-            found += [Summary(name, words[one]) for name in metrics]
-        else:
-            raise UnknownName("the summary", str(one), list(words))
+        if not isinstance(one, Summary) and one not in words:
+            raise UnknownName("the summary", str(one), words)
+        found += [one] if isinstance(one, Summary) else [Summary(name, Average(one)) for name in metrics]
     if found and last >= MOST_ROUNDS:
         raise BadInput(
-            f"{found[0].label or 'the run'}: '{found[0].key}' is over {last + 1} rounds, each of which is measured; at "
-            f"most {MOST_ROUNDS} are allowed."
+            f"'{found[0].key}' is over {last + 1} rounds, each of which is measured; at most {MOST_ROUNDS} are allowed."
         )
     return tuple(dict.fromkeys(found))
 

@@ -52,7 +52,7 @@ from boundcheck.theory.discovery import statement
 from boundcheck.theory.free_data import about_numbers, freed, in_free_data, numbers_at
 from boundcheck.theory.largest import NothingAllowed
 from boundcheck.theory.quantities import check_measurable, round_symbols
-from boundcheck.theory.statement import Average, Statement
+from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -211,8 +211,7 @@ def _summaries(claim: Claim, resolved: Resolved) -> tuple[Summary, ...]:
     values |= {name: c.value for name, c in claimed.known(resolved.start).items() if name not in values}
     asked = [summary_of(claimed, values, name) for name in (claimed.metric.quantity, *sorted(metrics_of(claimed)))]
     try:
-        if asked[0].average is Average.MEAN:
-            weights_of(asked[0], resolved.rounds[-1] + 1)
+        weights_of(asked[0], resolved.rounds[-1] + 1)
     except NoAverage:
         return ()
     return tuple(asked)
@@ -224,7 +223,7 @@ def _sampled_until_decided(
     from boundcheck.engines.simulate import concatenate
 
     curve: Curve | None = None
-    done, stop = 0, min(FIRST_SEEDS, claim.runs)
+    done, stop, asked = 0, min(FIRST_SEEDS, claim.runs), _summaries(claim, resolved)
     random = resolved.setting.method.is_random(resolved.setting.clients)
     while True:
 
@@ -236,8 +235,7 @@ def _sampled_until_decided(
         if curve is None:
             curve = block
         else:
-            both = concatenate([curve, block])
-            curve = describe(both, resolved.setting, resolved.asked, _summaries(claim, resolved))
+            curve = describe(concatenate([curve, block]), resolved.setting, resolved.asked, asked)
             curve = with_hypotheses(with_start(curve, resolved.start), resolved.claimed, resolved.setting)
         verdict = compare_curve(resolved.claimed, curve, claim.constants, level=claim.level, at=resolved.index or None)
         if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.runs or not random:

@@ -157,11 +157,10 @@ def run_sampled(
             if not summaries:
                 out[name][rows, columns] = values
                 return
-            met = every[columns]
-            _put(out[name][rows], recorded, met, values)
-            for s, own in running:
-                if s.metric == name:
-                    _put(sums[s.key][rows], places, met, own.add(values))
+            over = [(sums[s.key], places, own.add(values)) for s, own in running if s.metric == name]
+            for table, kept_rounds, found in [(out[name], recorded, values), *over]:
+                here = np.isin(every[columns], kept_rounds)
+                table[rows, np.searchsorted(kept_rounds, every[columns][here])] = found[:, here]
 
         with np.errstate(all="ignore"):  # divergence is a result here, not an accident
             state = runner.begin(chosen, start)
@@ -239,12 +238,6 @@ def concatenate(curves: Sequence[Curve]) -> Curve:
     info["seconds"] = sum(c.info["seconds"] for c in curves)
     over_rounds = {key: concatenate([c.summaries[key] for c in curves]) for key in first.summaries}
     return _curve(first.rounds, samples, first.expectation, info, over_rounds)
-
-
-def _put(table: Floats, kept: Ints, met: Ints, values: Floats) -> None:
-    """Writes those columns of values whose rounds are kept; the rounds met are some that follow each other."""
-    own = slice(*np.searchsorted(kept, [met[0], met[-1] + 1]))
-    table[:, own] = values[:, kept[own] - met[0]]
 
 
 def _curve(
