@@ -14,7 +14,6 @@ import numpy as np
 
 from boundcheck.core import providers
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.curve_parts import Envelope, Ints
 from boundcheck.engines.envelopes import certified_envelopes
 from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.engines.summaries import Summary, asked_summaries, bounded, on_grid, summary_of
@@ -47,18 +46,14 @@ def run(method: Method, problem: Problem, *, assumptions: Iterable[str] = (), **
     `Curve.violations`. A statement among the summaries asks for its own.
     """
     setting = Setting(method, problem)
-    how["summaries"] = tuple(_summary(one, setting) for one in how.get("summaries", ()))
+    how["summaries"] = tuple(
+        summary_of(s, {k: c.value for k, c in s.known(setting.constants()).items()}) if isinstance(s, Statement) else s
+        for s in how.get("summaries", ())
+    )
     curve = carry_out(method, problem, **how)
     asked = asked_summaries(how["summaries"], curve.values, int(curve.rounds[-1]))
     found = describe(curve, setting, assumptions, asked)
     return replace(found, again=Again(partial(run, method, problem, **{**how, "checkpoint": None}), found))
-
-
-def _summary(asked: Any, setting: Setting) -> Summary | str:
-    """That of a statement, with the constants of the setting."""
-    if not isinstance(asked, Statement):
-        return asked
-    return summary_of(asked, {name: c.value for name, c in asked.known(setting.constants()).items()})
 
 
 class Again:
@@ -190,14 +185,10 @@ def describe(
         info["start_norm"] = math.hypot(*map(float, problem.start))  # what doubles have to hold beside the metric
     drawn = curve.expectation and bool(curve.samples)
     start = {name: setting.metric(name).start for name in curve.values}
-
-    def envelopes(rounds: Ints, names: Iterable[str]) -> dict[str, Envelope]:
-        return certified_envelopes(setting.method, problem, rounds, tuple(names)) if drawn else {}
-
     over_rounds = dict(curve.summaries)
-    for s in summaries:
-        limits = envelopes(np.arange(int(curve.rounds[-1]) + 1), (s.metric,)).get(s.metric)
-        if limits is not None:
+    for s in summaries if drawn else ():
+        every = np.arange(int(curve.rounds[-1]) + 1)
+        for limits in certified_envelopes(setting.method, problem, every, (s.metric,)).values():
             over_rounds[s.key] = bounded(over_rounds[s.key], s, limits)
     return replace(
         curve,
@@ -213,7 +204,7 @@ def describe(
         step_sizes=setting.step_sizes,
         momentum=setting.described.server_momentum,
         rarest=rarest_choice(setting.method, clients) if drawn else None,
-        envelopes=envelopes(curve.rounds, curve.samples),
+        envelopes=certified_envelopes(setting.method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
         summaries=over_rounds,
     )
 

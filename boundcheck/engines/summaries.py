@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from flint import arb
 
 from boundcheck.core.linalg import float_down, float_up, fraction, nearest_float, outward, precision, rational
@@ -42,7 +41,7 @@ class Summary:
 
     metric: str
     average: Average = Average.MEAN
-    weights: Any = sp.S.One
+    weights: Any = ROUND**0
     label: str = field(default="", compare=False)
 
     @property
@@ -60,12 +59,10 @@ def summary_of(statement: Statement, values: Mapping[str, Fraction], metric: str
     own, name = statement.metric, metric or statement.metric.quantity
     if own.average is Average.LEAST:
         return Summary(name, Average.LEAST, label=statement.best_id)
-    others = own.weights.free_symbols - {ROUND}
-    lacking = sorted(s.name for s in others if s.name not in values)
+    lacking = sorted({s.name for s in own.weights.free_symbols - {ROUND}} - set(values))
     if lacking:
         raise BadInput(f"{statement.best_id}: no value for {', '.join(lacking)}, on which its weights depend.")
-    known = {s: sp.Rational(*values[s.name].as_integer_ratio()) for s in others}
-    return Summary(name, Average.MEAN, own.weights.subs(known), statement.best_id)
+    return Summary(name, Average.MEAN, own.weights_at(values), statement.best_id)
 
 
 def asked_summaries(asked: Iterable[Summary | str], metrics: Iterable[str], last: int) -> tuple[Summary, ...]:
@@ -146,19 +143,19 @@ class Running:
     def __init__(self, summary: Summary, seeds: int, count: int) -> None:
         least = summary.average is Average.LEAST
         self._shares = None if least else iter(_shares(summary, count))
-        self._kept = np.full(seeds, np.inf if least else 0.0)
+        self._kept: Floats = np.full(seeds, np.inf if least else 0.0)
 
     def add(self, values: Floats) -> Floats:
         """The summary after each of the next rounds; values: (S, k), the metric there."""
+        if self._shares is None:
+            found: Floats = np.minimum(np.minimum.accumulate(values, axis=1), self._kept[:, None])
+            self._kept = found[:, -1]
+            return found
         found = np.empty(values.shape)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for j, fresh in enumerate(values.T):
-                if self._shares is None:
-                    self._kept = np.minimum(self._kept, fresh)
-                else:
-                    old, new = next(self._shares)  # what has no weight does not count, however large
-                    self._kept = (old * self._kept if old else 0.0) + (new * fresh if new else 0.0)
-                found[:, j] = self._kept
+        for j, fresh in enumerate(values.T):
+            old, new = next(self._shares)  # what has no weight does not count, however large
+            self._kept = (old * self._kept if old else 0.0) + (new * fresh if new else np.zeros(len(fresh)))
+            found[:, j] = self._kept
         return found
 
 
@@ -210,11 +207,14 @@ def bounded(curve: Curve, summary: Summary, limits: Envelope) -> Curve:
 
 
 def summarised(curve: Curve, summary: Summary, rounds: Sequence[int] | Ints) -> Curve:
-    """The summary at some rounds, increasing, as a curve of one metric, from one that has every round up to the last.
+    """The summary at these rounds (increasing) or more, as a curve of one metric: the one that the curve holds, or made
+    from every round up to the last of them.
 
     Its ends are rigorous where those of the curve are. Raises NoAverage, and BadInput for the least value of each run
     from expectations.
     """
+    if summary.key in curve.summaries or not len(rounds):
+        return curve.summaries.get(summary.key, curve)
     name, at = summary.metric, np.array(rounds, dtype=np.int64)
     count, least = int(at[-1]) + 1, summary.average is Average.LEAST
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Rarest
 from boundcheck.engines.curve_parts import Ints
-from boundcheck.engines.summaries import NoAverage, rounds_held, summary_of
+from boundcheck.engines.summaries import NoAverage, rounds_held, summarised, summary_of
 from boundcheck.errors import BadInput
 from boundcheck.evidence.measurement_error import Rounding, rounding_of
-from boundcheck.evidence.round_values import exists, metrics_of, over_rounds, values_of_rounds
+from boundcheck.evidence.round_values import exists, metrics_of, values_of_rounds
 from boundcheck.theory.inputs import to_float
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import holds, index_conditions
@@ -138,7 +138,7 @@ def points_of(
             ends, index = _spoken_of(statement, values, ends, index)
         own = values_of_rounds(statement, curve, values, ends) if changing else []
         rounds = tuple(end - 1 for end in ends)
-        over = over_rounds(statement, curve, values, rounds)
+        over = summarised(curve, summary_of(statement, values), rounds)
         chosen = np.searchsorted(over.rounds, rounds).tolist()
         low, high, samples, exact = _measured(over, name, chosen, rounds, curve.start)
         envelope = _envelope(over, name, chosen)

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.summaries import summarised, summary_of
 from boundcheck.errors import BadInput
 from boundcheck.theory.keys import name_of
 from boundcheck.theory.quantities import round_symbols
 
 if TYPE_CHECKING:
+    from boundcheck.engines.curve import Curve
     from boundcheck.theory.statement import Statement
 
 # The key of a sum over the rounds before, as many as the symbol with the second key says.
@@ -85,7 +86,7 @@ def values_of_rounds(
         known = curve.exact[metric]
         if statement.metric.weights is not None:
             rounds = [end - 1 for end in places]
-            over = over_rounds(statement, curve, values, rounds, metric)
+            over = summarised(curve, summary_of(statement, values, metric), rounds)
             if places and metric not in over.exact:
                 what = f"the mean of '{metric}' is too long a fraction"
                 raise BadInput(f"{statement.best_id}: {what}; take fewer rounds.")
@@ -95,22 +96,6 @@ def values_of_rounds(
         else:
             columns[name] = [known[p] for p in places]
     return [{name: column[j] for name, column in columns.items()} for j in range(len(places))]
-
-
-def over_rounds(
-    statement: Statement,
-    curve: Curve,
-    values: Mapping[str, Fraction],
-    rounds: Sequence[int],
-    metric: str | None = None,
-) -> Curve:
-    """The summary that the statement is about, as a curve that has at least these rounds; metric: of another."""
-    if not rounds:
-        return Curve(
-            np.empty(0, dtype=np.int64), {metric or statement.metric.quantity: np.empty(0)}, Arithmetic.FLOAT64
-        )
-    asked = summary_of(statement, values, metric)
-    return curve.summaries[asked.key] if asked.key in curve.summaries else summarised(curve, asked, rounds)
 
 
 def _sums(

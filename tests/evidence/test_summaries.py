@@ -197,7 +197,7 @@ def test_weighted_means_on_a_default_curve(turns: Curve) -> None:
         assert (points.rounds[-2:], points.index[-1]) == ((EVERY - 1, EVERY), EVERY + 1)
         assert points.high[-1] == pytest.approx(5 / 450, rel=0.05)
         assert compare(replace(claimed, bound=sp.Rational(5, 460) + D / R / 10), held).outcome is Outcome.VIOLATED
-    with_last = stated(D, average="mean", with_last=True)
+    with_last = stated(D, average="mean", weights=ROUND + 1, with_last=True)
     assert points_of(with_last, held, {"dist2_0": Fraction(1)}).index[-1] == EVERY
 
 
@@ -205,7 +205,8 @@ def test_a_curve_that_was_written_down_or_changed_is_not_run_again(turns: Curve)
     claimed = stated(D, average="mean", weights=ROUND + 1)
     read = Curve.from_dict(json.loads(json.dumps(turns.to_dict())))
     changed = replace(turns, values={k: v.copy() for k, v in turns.values.items()})
-    for curve in (read, pickle.loads(pickle.dumps(turns)), changed):
+    old = Curve.from_dict({k: v for k, v in turns.to_dict().items() if k != "summaries"})
+    for curve in (read, old, pickle.loads(pickle.dumps(turns)), changed):
         found = points_of(claimed, curve, {"dist2_0": Fraction(4, 9)})
         assert (compare(claimed, curve).points, found.index[-1]) == (101, 101)
         assert "run the method with the statement among `summaries`" in found.gap
