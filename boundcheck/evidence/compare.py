@@ -401,6 +401,9 @@ def _equality_within_rounding(
         side = np.zeros(len(points))
         for corner, values in enumerate(within_rounding(known, used)):
             moved = points_of(statement, curve, values, points.index)
+            if len(moved) != len(points):  # the mean with the weights of these constants was not kept
+                side = np.zeros(len(points))
+                break
             here = 1.0 * (moved.low > moved.bound_high) - 1.0 * (moved.high < moved.bound_low)
             side = here if corner == 0 else np.where(here == side, side, 0.0)
         if found.at is not None and side[found.at] == 0:
