@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
@@ -63,6 +63,9 @@ class Curve:
     sizes that ran are those of the method's formula only up to a rounding. step_sizes: those of the method, round by
     round (None: it has none, or they are not recorded). momentum: of its server (None: likewise).
     info: JSON-able facts (engine, seconds, precision, peak memory, specification digest).
+    summaries: summaries over rounds ("mean gap", "least gap"; `engines.summaries`), each a curve of one metric whose
+    value at round r is over the points after 0, ..., r rounds. again: finds a further one by carrying the
+    same run out again; neither stored nor copied.
     """
 
     rounds: Ints
@@ -86,6 +89,8 @@ class Curve:
     step_sizes: StepSizes | None = None
     momentum: ServerMomentum | None = None
     info: Mapping[str, Any] = field(default_factory=_empty)
+    summaries: Mapping[str, Curve] = field(default_factory=_empty)
+    again: Callable[[Curve, Any], Curve | None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name, part in checked_parts(self).items():
@@ -121,6 +126,7 @@ class Curve:
             "violations": dict(self.violations),
             "algorithms": None if self.algorithms is None else list(self.algorithms),
             "info": plain(self.info),
+            "summaries": {name: own.to_dict() for name, own in self.summaries.items()},
         }
 
     @staticmethod
@@ -146,6 +152,7 @@ class Curve:
                 violations=data["violations"],
                 algorithms=None if data["algorithms"] is None else tuple(data["algorithms"]),
                 info=data["info"],
+                summaries={name: Curve.from_dict(own) for name, own in data.get("summaries", {}).items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, BadInput):

@@ -7,6 +7,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from boundcheck.core import providers
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.envelopes import certified_envelopes
 from boundcheck.engines.rare_choices import rarest_choice
+from boundcheck.engines.summaries import Summary, asked_summaries, bounded, on_grid, summary_of
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.method import Method
@@ -24,6 +26,7 @@ from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.setting import Setting
 from boundcheck.setting.metrics import is_round_metric
 from boundcheck.theory.quantities import PROOF_QUANTITIES
+from boundcheck.theory.statement import Statement
 
 if TYPE_CHECKING:
     from boundcheck.core.store import AnyCheckpoint
@@ -40,9 +43,33 @@ def run(method: Method, problem: Problem, *, assumptions: Iterable[str] = (), **
 
     how: rounds, engine, seeds, metrics and the other parameters of `carry_out`, which raises the same errors.
     assumptions: names of hypotheses beside the shipped ones; the answers stand in `Curve.assumptions` and
-    `Curve.violations`.
+    `Curve.violations`. A statement among the summaries asks for its own.
     """
-    return describe(carry_out(method, problem, **how), Setting(method, problem), assumptions)
+    setting = Setting(method, problem)
+    how["summaries"] = tuple(
+        summary_of(s, {k: c.value for k, c in s.known(setting.constants()).items()}) if isinstance(s, Statement) else s
+        for s in how.get("summaries", ())
+    )
+    curve = carry_out(method, problem, **how)
+    asked = asked_summaries(how["summaries"], curve.values, int(curve.rounds[-1]))
+    found = describe(curve, setting, assumptions, asked)
+    return replace(found, again=Again(partial(run, method, problem, **{**how, "checkpoint": None}), found))
+
+
+class Again:
+    """Carries a run out again for a summary that its curve lacks; a copy of the curve has False in its place."""
+
+    def __init__(self, carried_out: Callable[..., Curve], curve: Curve) -> None:
+        self._carried_out, self._values = carried_out, curve.values
+
+    def __call__(self, curve: Curve, summary: Summary) -> Curve | None:
+        """The summary at the rounds of the run and before them; None for a curve with other values than the run's."""
+        if any(self._values.get(name) is not own for name, own in curve.values.items()):
+            return None
+        return self._carried_out(summaries=[summary], metrics=[summary.metric]).summaries[summary.key]
+
+    def __reduce__(self) -> tuple[type[bool], tuple[()]]:
+        return bool, ()
 
 
 def carry_out(
@@ -54,6 +81,7 @@ def carry_out(
     seeds: int | range = 100,
     metrics: Iterable[str] | None = None,
     arithmetic: str | Arithmetic | None = None,
+    summaries: Iterable[Summary | str] = (),
     neural: Mapping[str, Any] | None = None,
     checkpoint: AnyCheckpoint | None = None,
     on_progress: Callable[[float], None] | None = None,
@@ -64,7 +92,9 @@ def carry_out(
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the default,
     "rational" or "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (so many seeds of a
     model on labelled samples, all clients and seeds at once in torch). metrics: default all that the problem has; those
-    of `setting.metrics`, and for "neural" those of `networks.engine.metrics`, by name. neural: settings of the neural
+    of `setting.metrics`, and for "neural" those of `networks.engine.metrics`, by name. summaries: what is kept of the
+    metrics over all rounds (`Curve.summaries`), "mean" or "least" of every metric or a `Summary`; each round is then
+    measured. neural: settings of the neural
     engine, such as {"precision": "float64"}. checkpoint: where a neural run is saved in between, and from which it goes
     on. on_progress: called with the finished share, 0 to 1.
 
@@ -74,19 +104,21 @@ def carry_out(
     if engine not in ENGINES:
         raise UnknownName("the engine", engine, ENGINES)
     check_engine(engine, problem, neural, arithmetic)
-    grid = round_grid(rounds)
+    grid, summaries = round_grid(rounds), tuple(summaries)
     check_answers(method.parts, clients_of(problem), grid[-1])
     names = problem.metrics if metrics is None else _named(metrics)
+    names = tuple(dict.fromkeys((*names, *(s.metric for s in summaries if isinstance(s, Summary)))))
     for name in names if engine != "neural" else ():  # the neural engine has more of them and says which
         if name in PROOF_QUANTITIES:
             raise BadInput(f"the metric '{name}' occurs in a proof and no run measures it: {PROOF_QUANTITIES[name]}.")
         if name not in problem.metrics and not is_round_metric(name):
             raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
+    kept = asked_summaries(summaries, names, grid[-1])
     if engine == "exact":
         from boundcheck.engines.exact import run_exact
 
         asked = _arithmetic(Arithmetic.BALL if arithmetic is None else arithmetic)
-        curve = run_exact(method, problem, grid, names, arithmetic=asked, on_progress=on_progress)
+        curve = run_exact(method, problem, grid, names, arithmetic=asked, summaries=kept, on_progress=on_progress)
     else:
         wanted = seeds if isinstance(seeds, range) else range(_count(seeds))
         if not len(wanted):
@@ -94,11 +126,13 @@ def carry_out(
         share = None if on_progress is None else lambda done, of: on_progress(done / max(of, 1))
         if engine == "neural":
             trained = training_engine(engine)
-            curve = trained.run(method, problem, wanted, names, grid, neural, on_progress=share, checkpoint=checkpoint)
+            every = range(grid[-1] + 1) if kept else grid
+            curve = trained.run(method, problem, wanted, names, every, neural, on_progress=share, checkpoint=checkpoint)
+            curve = on_grid(curve, grid, kept, names) if kept else curve
         else:
             from boundcheck.engines.simulate import run_sampled
 
-            curve = run_sampled(method, problem, grid[-1], wanted, names, grid, on_progress=share)
+            curve = run_sampled(method, problem, grid[-1], wanted, names, grid, summaries=kept, on_progress=share)
     return curve
 
 
@@ -129,10 +163,12 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
     return Arithmetic(name)
 
 
-def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) -> Curve:
+def describe(
+    curve: Curve, setting: Setting, assumptions: Iterable[str] = (), summaries: Iterable[Summary] = ()
+) -> Curve:
     """The curve with what its method and problem know: constants, answers to hypotheses, algorithms, step sizes.
 
-    assumptions: names of hypotheses beside the shipped ones.
+    assumptions: names of hypotheses beside the shipped ones. summaries: those that the curve holds.
     """
     problem, clients = setting.problem, setting.clients
     answers = setting.hypotheses(assumptions)
@@ -149,6 +185,11 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
         info["start_norm"] = math.hypot(*map(float, problem.start))  # what doubles have to hold beside the metric
     drawn = curve.expectation and bool(curve.samples)
     start = {name: setting.metric(name).start for name in curve.values}
+    over_rounds = dict(curve.summaries)
+    for s in summaries if drawn else ():
+        every = np.arange(int(curve.rounds[-1]) + 1)
+        for limits in certified_envelopes(setting.method, problem, every, (s.metric,)).values():
+            over_rounds[s.key] = bounded(over_rounds[s.key], s, limits)
     return replace(
         curve,
         start={name: value for name, value in start.items() if value is not None},
@@ -164,6 +205,7 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
         momentum=setting.described.server_momentum,
         rarest=rarest_choice(setting.method, clients) if drawn else None,
         envelopes=certified_envelopes(setting.method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
+        summaries=over_rounds,
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from boundcheck.core.linalg import nearest_float
 from boundcheck.engines.run import carry_out, describe, run
+from boundcheck.engines.summaries import summary_of
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.compare import hypotheses
@@ -258,12 +259,15 @@ def _metric(setup: Setup, index: list[int], exact: bool) -> list[float]:
     if not rounds:
         return [float("inf")] * len(index)
     quantity = claimed.metric.quantity
+    how: dict[str, Any] = {"rounds": rounds, "metrics": [quantity]}
+    if claimed.metric.over_rounds:
+        how["summaries"] = [summary_of(claimed, setup.values)]
     try:
         if exact:
-            curve = run(method, problem, rounds=rounds, metrics=[quantity], arithmetic="float64")
+            curve = run(method, problem, arithmetic="float64", **how)
         else:
             seeds = SEEDS if method.is_random(clients_of(problem)) else 1
-            curve = run(method, problem, rounds=rounds, metrics=[quantity], engine="sampled", seeds=seeds)
+            curve = run(method, problem, engine="sampled", seeds=seeds, **how)
     except Unsupported as error:
         raise Unsupported(f"{claimed.best_id}: what {method.name} needs cannot be measured: {error}") from error
     points = points_of(claimed, curve, setup.values, wanted, every_index=True)

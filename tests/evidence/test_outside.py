@@ -149,9 +149,11 @@ def test_an_average_needs_every_round_and_says_which_is_missing() -> None:
     assert "the curve has no round 0 " in late.reason
 
 
-def test_a_run_of_our_own_that_is_recorded_at_a_grid_says_it_too() -> None:
+def test_a_run_of_our_own_at_a_grid_is_averaged_unless_it_was_written_down() -> None:
     curve = bc.run(GD, PARABOLA, rounds=[0, 200, 400], metrics=["grad2"])
     found = bc.compare(GD_MEAN, curve)
+    assert (found.outcome, found.points) == (Outcome.HOLDS, 5)  # after 0, 199, 200, 399 and 400 rounds
+    found = bc.compare(GD_MEAN, bc.Curve.from_dict(curve.to_dict()))
     assert found.outcome is Outcome.UNDECIDED
     assert "the curve has no round 1 (it holds 3 rounds up to round 400)" in found.reason
 
