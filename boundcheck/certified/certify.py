@@ -6,6 +6,7 @@ F = sum_i w_i f_i has the gradient A x - b. Matrices are `flint.fmpq_mat`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -39,6 +40,35 @@ def smoothness(hessians: Sequence[fmpq_mat]) -> Constant:
     Certified by exact LDL^T of L*I - A_i and L*I + A_i for every client; within a relative 1e-12.
     """
     return _spectral_norm(hessians, "largest |eigenvalue| of the client Hessians", "L*I - A_i and L*I + A_i")
+
+
+def operator_norm(maps: Sequence[fmpq_mat], what: str) -> Constant:
+    """The largest operator norm of matrices that need not be symmetric, from above; certified as `smoothness` is.
+
+    The eigenvalues of [[0, A], [A', 0]] are the singular values of A and their negatives.
+    """
+    dilated: list[fmpq_mat] = []
+    for a in {str(a): a for a in maps}.values():
+        d, both = a.nrows(), fmpq_mat(2 * a.nrows(), 2 * a.nrows())
+        for i in range(d):
+            for j in range(d):
+                both[i, d + j] = both[d + j, i] = a[i, j]
+        dilated.append(both)
+    return _spectral_norm(dilated, f"largest operator norm of the {what}", "L*I -+ [[0, A], [A', 0]]")
+
+
+def least_singular_value(a: fmpq_mat, projector: fmpq_mat) -> Constant:
+    """The least nonzero singular value of a matrix other than 0, from below to 1e-12; projector: onto its rows' span.
+
+    Its square is the least nonzero eigenvalue of A'A; a rational root of that is given exactly.
+    """
+    what, square = "least nonzero singular value of the mean map", linalg.lower_eigenvalue(a.transpose() * a, projector)
+    over, under = (math.isqrt(v) for v in (square.value.numerator, square.value.denominator))
+    if square.exact and Fraction(over, under) ** 2 == square.value:
+        return Constant(Fraction(over, under), Known.EXACT, "exact", f"{what}, exactly")
+    scale = 10**40  # floor(sqrt(v) scale)/scale is below the root
+    root = Fraction(math.isqrt(square.value.numerator * scale**2 // square.value.denominator), scale)
+    return Constant(root, Known.CERTIFIED, "lower", f"{what}; exact LDL^T of A'A - s_min^2 P")
 
 
 def similarity(hessians: Sequence[fmpq_mat], mean: fmpq_mat) -> Constant:

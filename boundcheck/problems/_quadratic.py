@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +22,7 @@ from boundcheck.certified.samples import Matrices, Samples
 from boundcheck.core import linalg
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems._words import html_repr, short_repr
-from boundcheck.problems.problem import ComponentProblem, Floats, Forms, Vector
+from boundcheck.problems.problem import Floats, Forms, Vector
 
 # The hypotheses an instance can be asked about: the name, and what it says.
 ASSUMPTIONS: Mapping[str, str] = {
@@ -98,18 +98,32 @@ class QuadraticInstance:
         """Per client (A_i, b_i)."""
         raise TypeError(f"{type(self).__name__} defines no gradient maps.")
 
+    def sample_maps(self) -> tuple[tuple[tuple[fmpq_mat, fmpq_mat], ...], ...] | None:
+        """Per client and sample (A_ij, b_ij); None where samples are not told apart."""
+        return None
+
     @cached_property
     def _maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
         return self.maps()
 
-    @cached_property
-    def shape(self) -> Shape:
-        """Hessian, stationary point and convexity of F."""
+    def mean_map(self) -> tuple[fmpq_mat, fmpq_mat]:
+        """(A, b) of F."""
         d = len(self.start)
         a, b = fmpq_mat(d, d), fmpq_mat(d, 1)
         for w, (a_i, b_i) in zip(self.weights, self._maps, strict=True):
             a, b = a + a_i * linalg.rational(w), b + b_i * linalg.rational(w)
-        return Shape(a, _stationary(a, b, self.start), linalg.is_psd(a), linalg.range_projector(a))
+        return a, b
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Hessian, stationary point and convexity of F."""
+        a, b = self.mean_map()
+        return Shape(a, linalg.nearest_solution(a, b, self.start), linalg.is_psd(a), linalg.range_projector(a))
+
+    @property
+    def solution(self) -> fmpq_mat | None:
+        """The minimiser nearest to the start, or None."""
+        return self.shape.minimiser
 
     @property
     def dim(self) -> int:
@@ -144,9 +158,7 @@ class QuadraticInstance:
 
     def samples(self) -> tuple[Samples, ...]:
         """The samples of each client; a client whose samples the problem does not tell apart is one sample."""
-        if isinstance(self, ComponentProblem):
-            return tuple(Matrices(parts) for parts in self.sample_maps())
-        return tuple(Matrices([client]) for client in self._maps)
+        return tuple(map(Matrices, self.sample_maps() or [[client] for client in self._maps]))
 
     @cached_property
     def of_samples(self) -> SumOfQuadratics:
@@ -283,7 +295,7 @@ class QuadraticInstance:
     def metric(self, name: str, x: NDArray[Any]) -> Any:
         """A metric at x (d,), float64 or exact as x is. Raises UnknownName where the instance has not the metric."""
         x = np.asarray(x)
-        if name == "B2":
+        if name in self.ratios:
             return self._ratio(x)
         if name not in self.metrics:
             raise UnknownName("the metric", name, self.metrics)
@@ -316,7 +328,7 @@ class QuadraticInstance:
 
         Raises BadInput where F has no minimiser.
         """
-        centre = self.shape.minimiser
+        centre = self.solution
         if centre is None:
             raise BadInput("F has no minimiser, so that none is nearest.")
         projector: Any = (
@@ -335,19 +347,3 @@ class QuadraticInstance:
             "centre": centre,
             "centred": {name: q for name, (_, q) in forms.items()},
         }
-
-
-def _stationary(a: fmpq_mat, b: fmpq_mat, start: Sequence[Fraction]) -> fmpq_mat | None:
-    """The solution of a x = b nearest to the start, or None."""
-    any_solution = linalg.solve_any(a, b)
-    if any_solution is None or a.rank() == a.nrows():
-        return any_solution
-    x0 = linalg.column(start)
-    return x0 + linalg.range_projector(a) * (any_solution - x0)
-
-
-def check_weights(weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Positive client weights that sum to 1, or BadInput."""
-    if any(w <= 0 for w in weights) or sum(weights, Fraction(0)) != 1:
-        raise BadInput(f"the client weights {[str(w) for w in weights]} must be positive and sum to exactly 1.")
-    return tuple(weights)

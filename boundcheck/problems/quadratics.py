@@ -7,7 +7,7 @@ F = sum_i w_i f_i. Where F has no minimiser, `violations` says why and the const
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,9 +17,10 @@ import numpy as np
 from flint import fmpq_mat
 
 from boundcheck.core.linalg import matrix, nearest_float, rational
-from boundcheck.core.numbers import as_fraction, format_exact
-from boundcheck.errors import BadInput, UnknownName, shown
-from boundcheck.problems._quadratic import QuadraticInstance, check_weights
+from boundcheck.core.numbers import format_exact
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.problems._quadratic import QuadraticInstance
+from boundcheck.problems._specs import is_list, rows, shares, tables, vector
 from boundcheck.problems.problem import Arrays
 
 REDUCTIONS = ("mean", "sum")
@@ -76,9 +77,7 @@ class Quadratics(QuadraticInstance):
             raise UnknownName("the reduction", self.reduction, REDUCTIONS)
         if not self.components or not all(self.components):
             raise BadInput(f"the problem '{self.name}' has a client without components; every client needs at least 1.")
-        if len(self.weights) != len(self.components):
-            raise BadInput(f"{len(self.weights)} weights were given for {len(self.components)} clients.")
-        check_weights(self.weights)
+        shares(self.weights, len(self.components))
         if any(len(c.b) != len(self.start) for client in self.components for c in client):
             raise BadInput(f"the start has {len(self.start)} entries, and not every component as many.")
 
@@ -129,24 +128,10 @@ class Quadratics(QuadraticInstance):
         )
 
 
-def _vector(values: Any, name: str) -> tuple[Fraction, ...]:
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise BadInput(f"{name} = {shown(repr(values))} must be a list of numbers.")
-    return tuple(as_fraction(v, name) for v in values)
-
-
-def _component(given: Any, where: str) -> Component:
-    if not isinstance(given, Mapping) or "A" not in given:
-        raise BadInput(f"{where} must be a table with A (rows of numbers) and optionally b.")
-    for key in given:
-        if key not in ("A", "b"):
-            raise UnknownName(f"{where}: key", str(key), ("A", "b"))
-    rows: Any = given["A"]
-    if isinstance(rows, str) or not hasattr(rows, "__iter__"):
-        rows = [[rows]]  # dimension 1
-    a = tuple(_vector(row, f"A of {where}") for row in rows)
+def _component(given: Mapping[str, Any], where: str) -> Component:
+    a = rows(given["A"], f"A of {where}")
     b: Any = given.get("b", [0] * len(a))
-    return Component(a, _vector(b if hasattr(b, "__iter__") and not isinstance(b, str) else [b], f"b of {where}"))
+    return Component(a, vector(b if is_list(b) else [b], f"b of {where}"))
 
 
 def build(
@@ -163,20 +148,19 @@ def build(
     dimension 1 plain numbers will do) or {components = [such tables]}. weights: default 1/n each. start: default
     ones. Floats mean their exact binary value. Raises BadInput and UnknownName.
     """
-    if isinstance(clients, str | Mapping) or not clients:
-        raise BadInput("clients must be a list with one table a client, such as [{A = [[1]], b = [0]}].")
-    parts: list[tuple[Component, ...]] = []
-    for i, client in enumerate(clients):
-        inner: Any = [client]
-        if isinstance(client, Mapping) and "components" in client:
-            inner = client["components"]
-            if len(client) > 1 or isinstance(inner, str | Mapping) or not isinstance(inner, Iterable):
-                raise BadInput(
-                    f"client {i} must be one table {{A = ..., b = ...}} or {{components = [a list of such tables]}}; "
-                    f"got {shown(repr(client))}."
-                )
-        parts.append(tuple(_component(c, f"client {i}") for c in inner))
-    return _assemble(tuple(parts), reduction, weights, start, name)
+    given = tables(clients, "{A = [[1]], b = [0]}", ("A",), ("b",))
+    parts = tuple(tuple(_component(c, f"client {i}") for c in own) for i, own in enumerate(given))
+    n, d = len(parts), len(parts[0][0].b)
+    x0 = (Fraction(1),) * d if start is None else vector(start, "start")
+    written = [c[0].to_spec() if len(c) == 1 else {"components": [part.to_spec() for part in c]} for c in parts]
+    spec: dict[str, Any] = {"kind": "quadratics", "clients": written, "reduction": reduction}
+    spec |= {"start": [format_exact(v) for v in x0]}
+    own = shares(weights, n)
+    if weights is not None:
+        spec["weights"] = [format_exact(w) for w in own]
+    if name:
+        spec["name"] = name
+    return Quadratics(name or f"{n} quadratics in dimension {d}", spec, parts, reduction, own, x0)
 
 
 def from_matrices(
@@ -185,23 +169,3 @@ def from_matrices(
     """Quadratics with one component a client: A (n, d, d) and b (n, d) of exact numbers or float64."""
     tables = [{"A": a_i, "b": b_i} for a_i, b_i in zip(A, b, strict=True)]
     return build(clients=tables, weights=weights, start=start, name=name)
-
-
-def _assemble(
-    parts: tuple[tuple[Component, ...], ...],
-    reduction: str,
-    weights: Sequence[Any] | None,
-    start: Sequence[Any] | None,
-    name: str,
-) -> Quadratics:
-    n, d = len(parts), len(parts[0][0].b) if parts[0] else 0
-    shares = (Fraction(1, n),) * n if weights is None else _vector(weights, "weights")
-    x0 = (Fraction(1),) * d if start is None else _vector(start, "start")
-    tables = [c[0].to_spec() if len(c) == 1 else {"components": [part.to_spec() for part in c]} for c in parts]
-    spec: dict[str, Any] = {"kind": "quadratics", "clients": tables, "reduction": reduction}
-    spec |= {"start": [format_exact(v) for v in x0]}
-    if weights is not None:
-        spec["weights"] = [format_exact(w) for w in shares]
-    if name:
-        spec["name"] = name
-    return Quadratics(name or f"{n} quadratics in dimension {d}", spec, parts, reduction, shares, x0)
