@@ -38,7 +38,7 @@ from boundcheck.problems._own_data import is_own
 from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
 from boundcheck.problems._specs import whole
 from boundcheck.problems._split import data_weights, permutation
-from boundcheck.problems._words import html_repr, short_repr
+from boundcheck.problems._words import Shown
 from boundcheck.problems.problem import Floats, Vector
 
 
@@ -63,7 +63,7 @@ class Start(Sequence[Fraction]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrainedProblem:
+class TrainedProblem(Shown):
     """A model and the samples of its clients; classes below it add the model and its loss.
 
     name, spec: see `Problem`. inputs: (N, *sample), client after client; labels: (N,); offsets: client i owns the rows
@@ -83,12 +83,6 @@ class TrainedProblem:
     start_vector: Floats
     test_inputs: NDArray[Any] | None
     test_labels: NDArray[Any] | None
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
 
     @property
     def clients(self) -> int:
@@ -170,10 +164,6 @@ class NeuralProblem(TrainedProblem):
                 raise BadInput(f"{what} of '{self.name}' {must_be}")
             if labels.shape != (len(inputs),):
                 raise BadInput(f"{what} of '{self.name}' must be {len(inputs)} in one row, one a sample.")
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
-        return {"schema": 1, **self.spec}
 
     @property
     def dim(self) -> int:

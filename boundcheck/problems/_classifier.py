@@ -33,7 +33,7 @@ from boundcheck.problems._ball_scores import BallScores
 from boundcheck.problems._losses import Logistic, Loss
 from boundcheck.problems._minimum import Minimum, Objective, certify_minimum, minimise
 from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
-from boundcheck.problems._words import html_repr, short_repr
+from boundcheck.problems._words import Shown
 from boundcheck.problems.problem import Arrays, Floats, Vector
 
 Maker = Callable[[], Constant]
@@ -58,7 +58,7 @@ _ENOUGH: Mapping[str, Mapping[str, int]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Classifier:
+class Classifier(Shown):
     """A classification problem.
 
     name, spec: see `Problem`. features: (N, p) float64, client after client; labels: (N,) what the loss reads;
@@ -74,16 +74,6 @@ class Classifier:
     weights: tuple[Fraction, ...]
     ridge: Fraction
     loss: Loss
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
-        return {"schema": 1, **self.spec}
 
     @property
     def dim(self) -> int:
@@ -254,19 +244,12 @@ class Classifier:
     def arrays(self) -> Arrays:
         """Layout "logistic" or "softmax"."""
         binary = isinstance(self.loss, Logistic)
-        none = np.empty(0)
         return Arrays(
             kind="logistic" if binary else "softmax",
             reduction="mean",
             offsets=np.array(self.offsets, dtype=np.int64),
-            A=np.empty((0, self.dim, self.dim)),
-            curvature=none,
             b=self.features,
             target=self.labels.astype(np.float64),
-            client_A=np.empty((0, self.dim, self.dim)),
-            client_b=np.empty((0, self.dim)),
-            centre=none,
-            centred={},
             ridge=self.objective.ridge,
             classes=0 if binary else self.loss.columns,
         )

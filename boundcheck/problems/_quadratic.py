@@ -21,32 +21,21 @@ from boundcheck.certified.quadratic import SumOfQuadratics
 from boundcheck.certified.samples import Matrices, Samples
 from boundcheck.core import linalg
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems._words import html_repr, short_repr
-from boundcheck.problems.problem import Floats, Forms, Vector
+from boundcheck.problems._words import Shown
+from boundcheck.problems.problem import Arrays, Floats, Forms, Vector
 
-# The hypotheses an instance can be asked about: the name, and what it says.
-ASSUMPTIONS: Mapping[str, str] = {
-    "strong_quasi_convexity": "F has a minimiser and is strongly quasi-convex with some mu > 0",
-    "smooth_clients": "every client gradient is Lipschitz with the constant L",
-    "finite_gradient_noise": "the client gradients are bounded on the solution set",
-    "convexity": "F is convex and has a minimiser",
-    "convex_clients": "every client objective is convex",
-    "plain_mean": "all clients have the same weight",
-    "smooth_samples": "the gradient of every sample's loss is Lipschitz with the constant L_ij",
-    "strongly_convex_samples": "every sample's loss is strongly convex with some mu_ij > 0",
-    "convex_samples": "every sample's loss is convex and F has a minimiser",
-    "gradient_dissimilarity": "sum of w_i |grad f_i|^2 <= G2 + B2 |grad F|^2 with some G2 and B2",
-    "relaxed_dissimilarity": "sum of w_i |grad f_i|^2 <= G2 + 2 L_ij B2 (F - F*) with some G2 and B2",
-    "local_variance": "the samples' gradients differ from their client's by sigma_i^2 + P_i^2 |grad f_i|^2 at most",
-    "hessian_similarity": "the clients' Hessians differ from that of F by at most delta",
-    "bounded_below": "F is bounded below",
-    "client_smoothness": "the gradient of every client i is L_i-Lipschitz and that of F L_f-Lipschitz",
-    "lower_curvature": "lam*I + every client's Hessian is positive semidefinite",
-    "dissimilarity_at_start": "sum of w_i |grad f_i|^2 <= B2_0 |grad F|^2 at the start with some B2_0",
-    "bounded_dissimilarity": "sum of w_i |grad f_i|^2 <= B2_only |grad F|^2 everywhere with some B2_only",
-}
-# Those about samples and about how clients differ, which `SumOfQuadratics` answers.
-OF_SAMPLES = tuple(ASSUMPTIONS)[6:]
+# The hypotheses on clients that an instance can be asked about (`theory.assumptions` says what each means), and those
+# about samples and about how clients differ, which `SumOfQuadratics` answers.
+_OF_CLIENTS = (
+    *("strong_quasi_convexity", "smooth_clients", "finite_gradient_noise", "convexity", "convex_clients"),
+    "plain_mean",
+)
+OF_SAMPLES = (
+    *("smooth_samples", "strongly_convex_samples", "convex_samples", "gradient_dissimilarity"),
+    *("relaxed_dissimilarity", "local_variance", "hessian_similarity", "bounded_below", "client_smoothness"),
+    *("lower_curvature", "dissimilarity_at_start", "bounded_dissimilarity"),
+)
+ASSUMPTIONS = (*_OF_CLIENTS, *OF_SAMPLES)
 
 
 def instance_objection(own: str, assumption: str) -> str | None:
@@ -74,7 +63,7 @@ class Shape:
         return self.stationary if self.convex else None
 
 
-class QuadraticInstance:
+class QuadraticInstance(Shown):
     """Shared by instances whose client i has the gradient A_i x - b_i, exactly rational.
 
     A subclass is a frozen dataclass with `weights`, `start` and `maps()`; everything here derives from these.
@@ -83,24 +72,44 @@ class QuadraticInstance:
     spec: Mapping[str, Any]
     weights: tuple[Fraction, ...]
     start: tuple[Fraction, ...]
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
-        return {"schema": 1, **self.spec}
+    reduction: str
 
     def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
-        """Per client (A_i, b_i)."""
-        raise TypeError(f"{type(self).__name__} defines no gradient maps.")
+        """Per client (A_i, b_i): by default the mean or sum over its samples."""
+        found: list[tuple[fmpq_mat, fmpq_mat]] = []
+        for own in self.sample_maps() or ():
+            a, b = fmpq_mat(self.dim, self.dim), fmpq_mat(self.dim, 1)
+            for a_j, b_j in own:
+                a, b = a + a_j, b + b_j
+            scale = linalg.rational(Fraction(1, len(own) if self.reduction == "mean" else 1))
+            found.append((a * scale, b * scale))
+        return tuple(found)
 
     def sample_maps(self) -> tuple[tuple[tuple[fmpq_mat, fmpq_mat], ...], ...] | None:
         """Per client and sample (A_ij, b_ij); None where samples are not told apart."""
         return None
+
+    def arrays(self) -> Arrays:
+        """Layout "isotropic" where the matrix of every sample is a multiple of I, otherwise "quadratic"."""
+        return self._flat
+
+    @cached_property
+    def _flat(self) -> Arrays:
+        maps = self.sample_maps() or ()
+        shared = {id(a): a for own in maps for a, _ in own}  # samples may share their matrix
+        curved = {key: _multiple(a) for key, a in shared.items()}
+        isotropic = all(h is not None for h in curved.values())
+        matrices = {} if isotropic else {key: linalg.floats(a) for key, a in shared.items()}
+        flat = [(id(a), b) for own in maps for a, b in own]
+        return Arrays(
+            kind="isotropic" if isotropic else "quadratic",
+            reduction=self.reduction,
+            offsets=np.concatenate([[0], np.cumsum([len(own) for own in maps])]).astype(np.int64),
+            A=np.array([matrices[key] for key, _ in flat] if matrices else []),
+            curvature=np.array([curved[key] for key, _ in flat] if isotropic else [], dtype=np.float64),
+            b=np.array([linalg.floats(b)[:, 0] for _, b in flat]),
+            **self._layout(),
+        )
 
     @cached_property
     def _maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
@@ -347,3 +356,8 @@ class QuadraticInstance:
             "centre": centre,
             "centred": {name: q for name, (_, q) in forms.items()},
         }
+
+
+def _multiple(a: fmpq_mat) -> float | None:
+    """h where a = h I, else None."""
+    return linalg.nearest_float(linalg.fraction(a[0, 0])) if a == linalg.identity(a.nrows()) * a[0, 0] else None

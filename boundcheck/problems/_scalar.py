@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import UnknownName
 from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES, instance_objection
-from boundcheck.problems._words import html_repr, short_repr
+from boundcheck.problems._words import Shown
 from boundcheck.problems.problem import Vector
 
 Real = TypeVar("Real", float, Fraction)
@@ -34,7 +34,7 @@ def of_equal_clients(L: Fraction | int) -> dict[str, Constant]:
     return {"L_ij": given(L, f"the smoothness of F; {same}"), "B2": given(1, same), **zeros}
 
 
-class ScalarInstance:
+class ScalarInstance(Shown):
     """A problem on the line; a subclass is a frozen dataclass that gives `slope`, `measure` and `objections`.
 
     unimodal: metrics that fall and then rise along the line (their minimum over an interval that meets their
@@ -44,23 +44,10 @@ class ScalarInstance:
 
     unimodal: ClassVar[tuple[str, ...]] = ()
     equal_clients: ClassVar[bool] = False
+    name: str
+    spec: Mapping[str, Any]
     start: tuple[Fraction, ...]
     clients: int
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """What rebuilds the problem."""
-        raise TypeError(f"{type(self).__name__} defines no specification.")
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
-        return {"schema": 1, **self.spec}
 
     @property
     def dim(self) -> int:
@@ -151,8 +138,5 @@ class ScalarInstance:
         if name == "x":
             return low, high
         ends = self.measure(name, low), self.measure(name, high)
-        return (Fraction(0) if self.vanishes_between(low, high) else min(ends)), max(ends)
-
-    def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
-        """Whether [low, high] meets the solution set, where the unimodal metrics are 0."""
-        raise TypeError(f"{type(self).__name__} has no solution set.")
+        # the solution set is an interval, on which the unimodal metrics are 0
+        return (Fraction(0) if low <= self.project(low) <= high else min(ends)), max(ends)

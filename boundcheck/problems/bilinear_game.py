@@ -12,7 +12,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
 from flint import fmpq_mat
 
 from boundcheck.certified import certify
@@ -24,7 +23,7 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems._quadratic import QuadraticInstance, Shape
 from boundcheck.problems._specs import rows, shares, tables, vector
-from boundcheck.problems.problem import Arrays, Forms
+from boundcheck.problems.problem import Forms
 
 Pair = tuple[fmpq_mat, fmpq_mat]
 _EXAMPLE = "{A = [[1]], b = [0], c = [0]}"
@@ -49,6 +48,7 @@ class BilinearGame(QuadraticInstance):
     components: tuple[tuple[Pair, ...], ...]
     weights: tuple[Fraction, ...]
     start: tuple[Fraction, ...]
+    reduction = "mean"
     operator = "F(x, y) = (A y + b, -A'x - c)"
     local_variances: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
 
@@ -74,16 +74,6 @@ class BilinearGame(QuadraticInstance):
     def sample_maps(self) -> tuple[tuple[Pair, ...], ...]:
         """Per client and component (M, v)."""
         return self.components
-
-    def maps(self) -> tuple[Pair, ...]:
-        """Per client the mean of its components."""
-        means: list[Pair] = []
-        for own in self.components:
-            total = (fmpq_mat(self.dim, self.dim), fmpq_mat(self.dim, 1))
-            for a, v in own:
-                total = (total[0] + a, total[1] + v)
-            means.append((total[0] / len(own), total[1] / len(own)))
-        return tuple(means)
 
     @cached_property
     def shape(self) -> Shape:
@@ -156,24 +146,6 @@ class BilinearGame(QuadraticInstance):
             for name in names
             for a in self._of_constants[name]
         )
-
-    @cached_property
-    def _flat(self) -> Arrays:
-        flat = [pair for own in self.components for pair in own]
-        return Arrays(
-            kind="quadratic",
-            reduction="mean",
-            offsets=np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64),
-            A=np.stack([linalg.floats(a) for a, _ in flat]),
-            curvature=np.empty(0),
-            b=np.stack([linalg.floats(v)[:, 0] for _, v in flat]),
-            target=np.empty(0),
-            **self._layout(),
-        )
-
-    def arrays(self) -> Arrays:
-        """Layout "quadratic", with matrices that are not symmetric."""
-        return self._flat
 
 
 def build(

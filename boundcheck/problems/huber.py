@@ -24,23 +24,14 @@ from boundcheck.problems._specs import whole
 class Huber(ScalarInstance):
     """One client with the Huber function; L: curvature, delta: where it turns linear, start: x_0."""
 
+    name: str
+    spec: Mapping[str, Any]
     L: Fraction
     delta: Fraction
     start: tuple[Fraction, ...]
-    k: int
     unimodal = ("dist2", "gap", "grad2")
     equal_clients = True
     clients: int = 1
-
-    @property
-    def name(self) -> str:
-        """For reports."""
-        return f"Huber function with L = {self.L} and kink at {self.delta}"
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """Rebuilds the problem."""
-        return {"kind": "huber", "L": format_exact(self.L), "R": format_exact(self.start[0]), "k": self.k}
 
     def violations(self, assumption: str) -> str | None:
         """As for all problems on the line; the slope is bounded."""
@@ -64,10 +55,6 @@ class Huber(ScalarInstance):
     def project(self, x: Real) -> Real:
         """0, the only minimiser."""
         return x * 0
-
-    def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
-        """Whether 0 lies between."""
-        return low <= 0 <= high
 
     def constants(self) -> Mapping[str, Constant]:
         """n, d, L, the largest slope, sigma2 = 0, dist2_0 = R^2, gap_0 and those of one client, all exact."""
@@ -97,4 +84,6 @@ def build(*, L: Any = 1, R: Any = 1, k: Any = 10) -> Huber:
     if curvature <= 0 or radius <= 0:
         raise BadInput(f"L = {curvature} and R = {radius} are not allowed; both must be above 0.")
     steps = whole(k, "k", 0, 10**9)
-    return Huber(curvature, radius / (2 * steps + 1), (radius,), steps)
+    delta = radius / (2 * steps + 1)
+    spec = {"kind": "huber", "L": format_exact(curvature), "R": format_exact(radius), "k": steps}
+    return Huber(f"Huber function with L = {curvature} and kink at {delta}", spec, curvature, delta, (radius,))

@@ -33,12 +33,12 @@ _BENT = "has a piece of negative curvature, so that it is not convex."
 class PiecewiseQuadratics(ScalarInstance):
     """A problem of that kind.
 
-    name: see `Problem`. source: the specification. slopes: of the samples, one tuple a client. shares: w_i,
+    name, spec: see `Problem`. slopes: of the samples, one tuple a client. shares: w_i,
     summing to 1. start: x_0. reported: the weights that the clients report where they are others.
     """
 
     name: str
-    source: Mapping[str, Any]
+    spec: Mapping[str, Any]
     slopes: tuple[tuple[Slope, ...], ...]
     shares: tuple[Fraction, ...]
     start: tuple[Fraction, ...]
@@ -49,11 +49,6 @@ class PiecewiseQuadratics(ScalarInstance):
     def __post_init__(self) -> None:
         if not self.whole.minima:
             raise BadInput(f"the objective of '{self.name}' is unbounded below, so that it has no minimum.")
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """Rebuilds the problem."""
-        return self.source
 
     @property
     def clients(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]

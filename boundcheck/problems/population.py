@@ -27,7 +27,7 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Repeated
 from boundcheck.problems._quadratic import instance_objection
 from boundcheck.problems._specs import whole
-from boundcheck.problems._words import html_repr, short_repr
+from boundcheck.problems._words import Shown
 from boundcheck.problems.problem import Arrays, Floats, Vector
 
 MODELS = ("isotropic", "logistic")
@@ -40,7 +40,7 @@ _MET = (
 
 
 @dataclass(frozen=True, repr=False)
-class Population:
+class Population(Shown):
     """`clients` clients of equal weight with `samples` samples each, in dimension `dim`; start: all ones."""
 
     model: str
@@ -108,14 +108,9 @@ class Population:
             kind=self.model,
             reduction="mean",
             offsets=np.array([0, self.samples], dtype=np.int64),
-            A=np.empty((0, d, d)),
-            curvature=curvature,
             b=b,
+            curvature=curvature,
             target=target,
-            client_A=np.empty((0, d, d)),
-            client_b=np.empty((0, d)),
-            centre=_NOTHING,
-            centred={},
             ridge=float(self.ridge),
         )
 
@@ -179,12 +174,6 @@ class Population:
         """The minimiser: 0."""
         found: Any = x * 0
         return found
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
 
 
 def build(

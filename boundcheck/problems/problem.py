@@ -7,7 +7,7 @@ constant that statements name, each with how it is known. It is rebuilt from its
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -77,6 +77,10 @@ def clients_of(problem: Problem) -> Clients:
     )
 
 
+def _nothing() -> Floats:
+    return np.empty(0)
+
+
 @dataclass(frozen=True)
 class Arrays:
     """The flat float64 layout that the sampled engine reads. N components, n clients, dimension d.
@@ -100,16 +104,22 @@ class Arrays:
     kind: str
     reduction: str
     offsets: NDArray[np.int64]
-    A: Floats
-    curvature: Floats
     b: Floats
-    target: Floats
-    client_A: Floats
-    client_b: Floats
-    centre: Floats
-    centred: Mapping[str, Floats]
+    A: Floats = field(default_factory=_nothing)
+    curvature: Floats = field(default_factory=_nothing)
+    target: Floats = field(default_factory=_nothing)
+    client_A: Floats = field(default_factory=_nothing)
+    client_b: Floats = field(default_factory=_nothing)
+    centre: Floats = field(default_factory=_nothing)
+    centred: Mapping[str, Floats] = field(default_factory=dict[str, Floats])
     ridge: float = 0.0
     classes: int = 0
+
+    def __post_init__(self) -> None:
+        d = self.b.shape[1] * max(1, self.classes)
+        for name, shape in (("A", (0, d, d)), ("client_A", (0, d, d)), ("client_b", (0, d))):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.empty(shape))
 
 
 @dataclass(frozen=True)

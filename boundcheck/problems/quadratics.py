@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
-import numpy as np
 from flint import fmpq_mat
 
-from boundcheck.core.linalg import matrix, nearest_float, rational
+from boundcheck.core.linalg import matrix
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems._quadratic import QuadraticInstance
 from boundcheck.problems._specs import is_list, rows, shares, tables, vector
-from boundcheck.problems.problem import Arrays
 
 REDUCTIONS = ("mean", "sum")
 
@@ -44,13 +41,6 @@ class Component:
                         f"A is not symmetric: A[{i}][{j}] = {self.A[i][j]}, A[{j}][{i}] = {self.A[j][i]}; "
                         "write the symmetric part (A + A')/2."
                     )
-
-    def curvature(self) -> Fraction | None:
-        """h where A = h*I, else None."""
-        d = len(self.b)
-        h = self.A[0][0]
-        alike = all(self.A[i][j] == (h if i == j else 0) for i in range(d) for j in range(d))
-        return h if alike else None
 
     def to_spec(self) -> dict[str, Any]:
         """Nested lists of number texts."""
@@ -92,39 +82,6 @@ class Quadratics(QuadraticInstance):
         hessians = {key: matrix(a) for key, a in shared.items()}
         return tuple(
             tuple((hessians[id(c.A)], matrix([[v] for v in c.b])) for c in client) for client in self.components
-        )
-
-    def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
-        """Per client (A_i, b_i): the mean or sum over its components."""
-        out: list[tuple[fmpq_mat, fmpq_mat]] = []
-        for client in self.components:
-            a, b = fmpq_mat(self.dim, self.dim), fmpq_mat(self.dim, 1)
-            for c in client:
-                a, b = a + matrix(c.A), b + matrix([[v] for v in c.b])
-            scale = rational(Fraction(1, len(client) if self.reduction == "mean" else 1))
-            out.append((a * scale, b * scale))
-        return tuple(out)
-
-    def arrays(self) -> Arrays:
-        """Layout "isotropic" where every A is a multiple of I, otherwise "quadratic"."""
-        return self._flat
-
-    @cached_property
-    def _flat(self) -> Arrays:
-        flat = [c for client in self.components for c in client]
-        curvatures = [c.curvature() for c in flat]
-        isotropic = all(h is not None for h in curvatures)
-        d, sizes = self.dim, [len(client) for client in self.components]
-        a = [[[nearest_float(v) for v in row] for row in c.A] for c in flat]
-        return Arrays(
-            kind="isotropic" if isotropic else "quadratic",
-            reduction=self.reduction,
-            offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            A=np.empty((0, d, d)) if isotropic else np.array(a, dtype=np.float64),
-            curvature=np.array([nearest_float(h) for h in curvatures if h is not None] if isotropic else []),
-            b=np.array([[nearest_float(v) for v in c.b] for c in flat], dtype=np.float64),
-            target=np.empty(0),
-            **self._layout(),
         )
 
 
