@@ -17,7 +17,7 @@ from boundcheck.conformance.result import Check, Subject
 from boundcheck.core.digest import digest
 from boundcheck.core.linalg import floats
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
-from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import Floats, Quadratic, flat_arrays, is_neural, no_minimum, optional
 

@@ -12,7 +12,7 @@ import numpy as np
 from boundcheck.certified.constant import Constant
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName, Unsupported, shown
-from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems.problem import Arrays, Problem, optional
 
 PARTS = tuple(name for own in (vars(Problem), Problem.__annotations__) for name in own if not name.startswith("_"))

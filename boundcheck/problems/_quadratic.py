@@ -21,27 +21,8 @@ from boundcheck.certified.quadratic import SumOfQuadratics
 from boundcheck.certified.samples import Matrices, Samples
 from boundcheck.core import linalg
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems._words import Shown
+from boundcheck.problems._instance import ASSUMPTIONS, OF_SAMPLES, Instance, unknown
 from boundcheck.problems.problem import Arrays, Floats, Forms, Vector
-
-# The hypotheses on clients that an instance can be asked about (`theory.assumptions` says what each means), and those
-# about samples and about how clients differ, which `SumOfQuadratics` answers.
-_OF_CLIENTS = (
-    *("strong_quasi_convexity", "smooth_clients", "finite_gradient_noise", "convexity", "convex_clients"),
-    "plain_mean",
-)
-OF_SAMPLES = (
-    *("smooth_samples", "strongly_convex_samples", "convex_samples", "gradient_dissimilarity"),
-    *("relaxed_dissimilarity", "local_variance", "hessian_similarity", "bounded_below", "client_smoothness"),
-    *("lower_curvature", "dissimilarity_at_start", "bounded_dissimilarity"),
-)
-ASSUMPTIONS = (*_OF_CLIENTS, *OF_SAMPLES)
-
-
-def instance_objection(own: str, assumption: str) -> str | None:
-    """Why a problem of the kind `own` is not the example that `instance:<kind>` asks for."""
-    asked = assumption.partition(":")[2]
-    return None if asked == own else f"the statement is about the example '{asked}', the problem is '{own}'."
 
 
 @dataclass(frozen=True)
@@ -63,7 +44,7 @@ class Shape:
         return self.stationary if self.convex else None
 
 
-class QuadraticInstance(Shown):
+class QuadraticInstance(Instance):
     """Shared by instances whose client i has the gradient A_i x - b_i, exactly rational.
 
     A subclass is a frozen dataclass with `weights`, `start` and `maps()`; everything here derives from these.
@@ -185,8 +166,7 @@ class QuadraticInstance(Shown):
         shape = self.shape
         hessians = [a for a, _ in self._maps]
         found: dict[str, Callable[[], Constant]] = {
-            "n": lambda: certify.count(self.clients, "clients"),
-            "d": lambda: certify.count(self.dim, "coordinates"),
+            **{name: lambda c=c: c for name, c in self.counted().items()},
             "L": lambda: certify.smoothness(hessians),
         }
         if self.dim == 1:
@@ -208,30 +188,15 @@ class QuadraticInstance(Shown):
         """
         return self._constants
 
-    def violations(self, assumption: str) -> str | None:
-        """Why the instance breaks an assumption of `ASSUMPTIONS` or `instance:<kind>`; None when it meets it."""
-        if assumption.startswith("instance:"):
-            return instance_objection(str(self.spec["kind"]), assumption)
-        if assumption not in ASSUMPTIONS:
-            raise UnknownName("the assumption", assumption, ASSUMPTIONS)
-        if assumption not in self._objections:  # decided once: many curves of one problem ask the same
-            self._objections[assumption] = self._objection(assumption)
-        return self._objections[assumption]
-
-    @cached_property
-    def _objections(self) -> dict[str, str | None]:
-        return {}
-
     def _objection(self, assumption: str) -> str | None:
+        if assumption not in ASSUMPTIONS:
+            raise unknown(assumption)
         if assumption == "dissimilarity_at_start":
             return self.of_samples.start_objection(self.start)
         if assumption in OF_SAMPLES:
             return self.of_samples.objection(assumption)
         if assumption == "smooth_clients":
             return None
-        if assumption == "plain_mean":
-            alike = len(set(self.weights)) == 1
-            return None if alike else "its clients have different weights, so that F is not their plain mean."
         if assumption == "convex_clients":
             bad = next((i for i, (a, _) in enumerate(self._maps) if not linalg.is_psd(a)), None)
             return None if bad is None else f"the Hessian of client {bad} has a negative eigenvalue."

@@ -13,18 +13,12 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant
 from boundcheck.errors import UnknownName
-from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES, instance_objection
-from boundcheck.problems._words import Shown
+from boundcheck.problems._instance import ASSUMPTIONS, OF_SAMPLES, Instance, given, unknown
 from boundcheck.problems.problem import Vector
 
 Real = TypeVar("Real", float, Fraction)
-
-
-def given(value: Fraction | int, how: str) -> Constant:
-    """A constant that is known exactly by definition."""
-    return Constant(Fraction(value), Known.EXACT, "exact", how)
 
 
 def of_equal_clients(L: Fraction | int) -> dict[str, Constant]:
@@ -34,7 +28,7 @@ def of_equal_clients(L: Fraction | int) -> dict[str, Constant]:
     return {"L_ij": given(L, f"the smoothness of F; {same}"), "B2": given(1, same), **zeros}
 
 
-class ScalarInstance(Shown):
+class ScalarInstance(Instance):
     """A problem on the line; a subclass is a frozen dataclass that gives `slope`, `measure` and `objections`.
 
     unimodal: metrics that fall and then rise along the line (their minimum over an interval that meets their
@@ -60,11 +54,6 @@ class ScalarInstance(Shown):
         return (Fraction(1, self.clients),) * self.clients
 
     @property
-    def instance(self) -> str:
-        """Name of the example that this is: the kind of its specification."""
-        return str(self.spec["kind"])
-
-    @property
     def metrics(self) -> tuple[str, ...]:
         """Names that `metric` accepts."""
         return (*self.unimodal, "x")
@@ -85,12 +74,9 @@ class ScalarInstance(Shown):
         """Assumptions of `ASSUMPTIONS` that fail, each with the reason."""
         return {}
 
-    def violations(self, assumption: str) -> str | None:
-        """Why the instance breaks an assumption; None when it meets it. Raises UnknownName where it cannot tell."""
-        if assumption.startswith("instance:"):
-            return instance_objection(self.instance, assumption)
+    def _objection(self, assumption: str) -> str | None:
         if assumption not in ASSUMPTIONS:
-            raise UnknownName("the assumption", assumption, ASSUMPTIONS)
+            raise unknown(assumption)
         found = self.objections()
         if assumption in found or assumption not in OF_SAMPLES:
             return found.get(assumption)
@@ -108,7 +94,7 @@ class ScalarInstance(Shown):
         convex = assumption in ("strongly_convex_samples", "convex_samples")
         if self.equal_clients and convex and "convexity" in found:
             return found["convexity"]
-        raise UnknownName("the assumption", assumption, [name for name in ASSUMPTIONS if name not in OF_SAMPLES])
+        raise unknown(assumption, set(ASSUMPTIONS) - set(OF_SAMPLES))
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """(f_client'(x),), float64 or exact as x is."""

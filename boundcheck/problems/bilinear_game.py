@@ -20,7 +20,8 @@ from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.core import linalg
 from boundcheck.core.numbers import format_exact
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput
+from boundcheck.problems._instance import unknown
 from boundcheck.problems._quadratic import QuadraticInstance, Shape
 from boundcheck.problems._specs import rows, shares, tables, vector
 from boundcheck.problems.problem import Forms
@@ -111,8 +112,7 @@ class BilinearGame(QuadraticInstance):
         }
         return LazyConstants(
             {
-                "n": lambda: certify.count(self.clients, "clients"),
-                "d": lambda: certify.count(self.dim, "coordinates"),
+                **{name: lambda c=c: c for name, c in self.counted().items()},
                 "dist2_0": lambda: certify.squared_distance(shape.projector, centre, self.start),
                 "s_min": lambda: certify.least_singular_value(shape.hessian, shape.projector),
                 **norms,
@@ -128,9 +128,7 @@ class BilinearGame(QuadraticInstance):
             return f"it is no minimisation: {self.operator} is no gradient."
         if assumption in _LIPSCHITZ:
             return None
-        if assumption == "plain_mean":
-            return super()._objection(assumption)
-        raise UnknownName("the assumption", assumption, (*_OF_FUNCTIONS, *_LIPSCHITZ, "plain_mean"))
+        raise unknown(assumption, (*_OF_FUNCTIONS, *_LIPSCHITZ, "plain_mean"))
 
     def decides(self, assumption: str, constants: Mapping[str, Fraction]) -> bool | None:
         """Whether the maps are Lipschitz with these constants, exactly; None for hypotheses that it cannot tell."""

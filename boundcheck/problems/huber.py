@@ -16,7 +16,8 @@ from typing import Any
 from boundcheck.certified.constant import Constant
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput
-from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients
+from boundcheck.problems._instance import given
+from boundcheck.problems._scalar import Real, ScalarInstance, of_equal_clients
 from boundcheck.problems._specs import whole
 
 
@@ -33,9 +34,8 @@ class Huber(ScalarInstance):
     equal_clients = True
     clients: int = 1
 
-    def violations(self, assumption: str) -> str | None:
-        """As for all problems on the line; the slope is bounded."""
-        return None if assumption == "bounded_gradients" else super().violations(assumption)
+    def _objection(self, assumption: str) -> str | None:
+        return None if assumption == "bounded_gradients" else super()._objection(assumption)
 
     def slope(self, client: int, x: Real) -> Real:
         """L x, cut off at +-L delta."""
@@ -59,8 +59,7 @@ class Huber(ScalarInstance):
     def constants(self) -> Mapping[str, Constant]:
         """n, d, L, the largest slope, sigma2 = 0, dist2_0 = R^2, gap_0 and those of one client, all exact."""
         return {
-            "n": given(1, "counted: clients"),
-            "d": given(1, "counted: coordinates"),
+            **self.counted(),
             "L": given(self.L, "curvature of the Huber function"),
             "sigma2": given(0, "the only client is F, whose gradient is 0 at the minimiser"),
             "dist2_0": given(self.start[0] ** 2, "R^2"),

@@ -19,7 +19,8 @@ from boundcheck.certified.constant import Constant
 from boundcheck.certified.slopes import Slope, mixed, number
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput
-from boundcheck.problems._scalar import Real, ScalarInstance, given
+from boundcheck.problems._instance import given
+from boundcheck.problems._scalar import Real, ScalarInstance
 from boundcheck.problems._specs import shares, tables, vector
 
 _DECIDED = (
@@ -137,8 +138,7 @@ class PiecewiseQuadratics(ScalarInstance):
         samples = [s for own in self.slopes for s in own]
         start, flattest, mu = self.start[0], min(s.flattest for s in samples), self.whole.quasi_convexity
         found = {
-            "n": given(self.clients, "counted: clients"),
-            "d": given(1, "counted: coordinates"),
+            **self.counted(),
             "L": given(max(s.steepest for s in self.client_slopes), "largest |curvature| of a client"),
             "L_f": given(self.whole.steepest, "largest |curvature| of F"),
             "L_ij": given(max(s.steepest for s in samples), "largest |curvature| of a sample"),
@@ -177,8 +177,6 @@ class PiecewiseQuadratics(ScalarInstance):
     def _objections(self) -> Mapping[str, str]:
         """Hypotheses that fail, from the curvature of the pieces."""
         found: dict[str, str] = {}
-        if len(set(self.shares)) > 1:
-            found["plain_mean"] = "its clients have different weights, so that F is not their mean."
         samples = {f"sample {j} of client {i}": s for i, own in enumerate(self.slopes) for j, s in enumerate(own)}
         clients = {f"client {i}": s for i, s in enumerate(self.client_slopes)}
         parts = {"convexity": {"F": self.whole}, "convex_clients": clients, "convex_samples": samples}
@@ -200,9 +198,8 @@ class PiecewiseQuadratics(ScalarInstance):
                     found["finite_gradient_noise"] = f"{why} on the solution set."
         return found
 
-    def violations(self, assumption: str) -> str | None:
-        """As for all problems on the line; all are smooth."""
-        return self._objections.get(assumption) if assumption in _DECIDED else super().violations(assumption)
+    def _objection(self, assumption: str) -> str | None:
+        return self._objections.get(assumption) if assumption in _DECIDED else super()._objection(assumption)
 
     def objections(self) -> Mapping[str, str]:
         """See `_objections`."""

@@ -25,7 +25,8 @@ from flint import arb, fmpq
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import precision, rational
 from boundcheck.core.numbers import as_fraction, format_exact, round_down
-from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients
+from boundcheck.problems._instance import given
+from boundcheck.problems._scalar import Real, ScalarInstance, of_equal_clients
 from boundcheck.problems._specs import whole
 
 
@@ -90,8 +91,7 @@ class AppendixB(ScalarInstance):
     def constants(self) -> Mapping[str, Constant]:
         """n, d, L = 2, mu from below, sigma2 = 0 (all gradients vanish on the solution set), dist2_0; equal clients."""
         return {
-            "n": given(self.clients, "counted: clients"),
-            "d": given(1, "counted: coordinates"),
+            **self.counted(),
             "L": given(2, "largest |F''| over the pieces: 0, 2, 1/x^2 < 1, 4/9"),
             "mu": largest_mu(),
             "sigma2": given(0, "every client is F, whose gradient is 0 on the solution set"),

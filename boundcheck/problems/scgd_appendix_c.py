@@ -15,8 +15,8 @@ from typing import Any
 from boundcheck.certified.constant import Constant
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, shown
-from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES
-from boundcheck.problems._scalar import Real, ScalarInstance, given
+from boundcheck.problems._instance import ASSUMPTIONS, OF_SAMPLES, given
+from boundcheck.problems._scalar import Real, ScalarInstance
 from boundcheck.problems.quadratics import Component, Quadratics
 
 
@@ -41,8 +41,7 @@ class Cubic(ScalarInstance):
     def constants(self) -> Mapping[str, Constant]:
         """n, d and the start: there is neither a Lipschitz constant nor a minimiser."""
         return {
-            "n": given(3, "counted: clients"),
-            "d": given(1, "counted: coordinates"),
+            **self.counted(),
             "x_0": given(self.start[0], "the start"),
         }
 

@@ -13,7 +13,7 @@ import numpy as np
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.errors import UnknownName
 from boundcheck.methods.build import algorithms, chosen_parameters, in_shipped_parts, objections
-from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems.problem import clients_of, is_neural, no_minimum, optional
 from boundcheck.setting.asynchronous import async_hypotheses
 from boundcheck.setting.blocks import block_hypotheses

@@ -13,7 +13,7 @@ from boundcheck.certified.samples import Matrices
 from boundcheck.core.digest import digest
 from boundcheck.core.linalg import is_psd, rational
 from boundcheck.errors import BadInput
-from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
 
