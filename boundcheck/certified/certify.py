@@ -6,7 +6,6 @@ F = sum_i w_i f_i has the gradient A x - b. Matrices are `flint.fmpq_mat`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -15,7 +14,7 @@ from flint import fmpq_mat
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.certified.definite import is_positive_semidefinite, spread
 from boundcheck.core import linalg
-from boundcheck.core.numbers import round_up
+from boundcheck.core.numbers import round_down, round_up
 
 # An exact rational whose numerator and denominator have at most this many bits together is given as it is, a longer
 # one as a bound of 13 digits. In decimal that is 3012 characters: `parse_number` reads it back from any text.
@@ -43,32 +42,23 @@ def smoothness(hessians: Sequence[fmpq_mat]) -> Constant:
 
 
 def operator_norm(maps: Sequence[fmpq_mat], what: str) -> Constant:
-    """The largest operator norm of matrices that need not be symmetric, from above; certified as `smoothness` is.
-
-    The eigenvalues of [[0, A], [A', 0]] are the singular values of A and their negatives.
-    """
-    dilated: list[fmpq_mat] = []
-    for a in {str(a): a for a in maps}.values():
-        d, both = a.nrows(), fmpq_mat(2 * a.nrows(), 2 * a.nrows())
-        for i in range(d):
-            for j in range(d):
-                both[i, d + j] = both[d + j, i] = a[i, j]
-        dilated.append(both)
-    return _spectral_norm(dilated, f"largest operator norm of the {what}", "L*I -+ [[0, A], [A', 0]]")
+    """The largest operator norm of matrices that need not be symmetric, from above to a relative 1e-12."""
+    squares = [linalg.upper_eigenvalue(a.transpose() * a) for a in {str(a): a for a in maps}.values()]
+    return _root(max(squares, key=lambda bound: bound.value), "upper", f"largest operator norm of the {what}", "L")
 
 
 def least_singular_value(a: fmpq_mat, projector: fmpq_mat) -> Constant:
-    """The least nonzero singular value of a matrix other than 0, from below to 1e-12; projector: onto its rows' span.
+    """The least nonzero singular value of a matrix other than 0, from below; projector: onto the span of its rows."""
+    square = linalg.lower_eigenvalue(a.transpose() * a, projector)
+    return _root(square, "lower", "least nonzero singular value of the mean map", "s")
 
-    Its square is the least nonzero eigenvalue of A'A; a rational root of that is given exactly.
-    """
-    what, square = "least nonzero singular value of the mean map", linalg.lower_eigenvalue(a.transpose() * a, projector)
-    over, under = (math.isqrt(v) for v in (square.value.numerator, square.value.denominator))
-    if square.exact and Fraction(over, under) ** 2 == square.value:
-        return Constant(Fraction(over, under), Known.EXACT, "exact", f"{what}, exactly")
-    scale = 10**40  # floor(sqrt(v) scale)/scale is below the root
-    root = Fraction(math.isqrt(square.value.numerator * scale**2 // square.value.denominator), scale)
-    return Constant(root, Known.CERTIFIED, "lower", f"{what}; exact LDL^T of A'A - s_min^2 P")
+
+def _root(square: linalg.EigenBound, side: str, what: str, symbol: str) -> Constant:
+    above = side == "upper"
+    root = linalg.root_from_above(square.value) if above else 1 / linalg.root_from_above(1 / square.value)
+    exact = square.exact and root * root == square.value
+    rounded = root if exact else (round_up if above else round_down)(root)
+    return eigenvalue(linalg.EigenBound(rounded, exact), side, what, f"{symbol}^2*I and A'A")
 
 
 def similarity(hessians: Sequence[fmpq_mat], mean: fmpq_mat) -> Constant:

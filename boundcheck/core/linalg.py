@@ -254,6 +254,15 @@ def nearest_solution(a: fmpq_mat, b: fmpq_mat, start: Sequence[Fraction]) -> fmp
     return x0 + range_projector(a) * (found - x0)
 
 
+def root_from_above(value: Fraction) -> Fraction:
+    """The square root where it is rational, else from above to a relative 2^-60 or better."""
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if top * top == value.numerator and bottom * bottom == value.denominator:
+        return Fraction(top, bottom)
+    bits = 2 * max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)
+    return Fraction(math.isqrt(math.ceil(value * 2**bits)) + 1, 2 ** (bits // 2))
+
+
 class EigenBound(NamedTuple):
     """A certified bound on an eigenvalue; `exact` says that it is the eigenvalue itself."""
 

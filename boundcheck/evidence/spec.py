@@ -315,10 +315,10 @@ class _Checker:
             return {}
         if method is None:
             return claimed.known(problem.constants())
+        setting = Setting(method, problem)
         with self._noting("statement"):
-            Setting(method, problem).metric(claimed.metric.quantity)
+            setting.metric(claimed.metric.quantity)
         with self._noting("method"):
-            setting = Setting(method, problem)
             setting = setting.following() if claimed.metric.surrogate else setting
             parameters = claimed.known(setting.parameters)
             return {name: c for name, c in claimed.known(setting.constants()).items() if name not in parameters}
@@ -418,10 +418,8 @@ class _Checker:
         if self.raw.get("estimate", False) is not False and self.raw.get("engine", "exact") in ENGINES:
             with self._noting("estimate"):
                 if self.raw.get("engine") != "neural":
-                    raise BadInput(
-                        "estimate is for engine = 'neural'; the other engines have problems with constants of their "
-                        "own."
-                    )
+                    own = "the other engines have problems with constants of their own."
+                    raise BadInput(f"estimate is for engine = 'neural'; {own}")
                 training_engine("neural").check_effort(self.raw["estimate"])
         rate = self._table("rate")
         slope = rate.get("slope")
