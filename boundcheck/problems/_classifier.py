@@ -210,8 +210,7 @@ class Classifier(Instance):
 
     @cached_property
     def _balls(self) -> BallScores:
-        shape = (self.features, self.labels, self.offsets, self.weights, self.ridge, self.loss.columns)
-        return BallScores(*shape, self.objective, self._point)
+        return BallScores(self, self._point)
 
     def gradient_of(self, client: int, sample: int | None, x: Sequence[Any]) -> list[Any]:
         """An enclosure of the gradient of f_client, or of its sample, over a ball of points (d,)."""

@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 
 from boundcheck.core.arrays import pack_arrays, unpack_arrays
 from boundcheck.core.numbers import format_exact
-from boundcheck.core.places import data_dir, prepare, write_whole
+from boundcheck.core.places import data_dir
 from boundcheck.core.toml_lines import TomlFile, load_toml
-from boundcheck.errors import BadInput, StoreError, UnknownName, shown
+from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._data import UNLABELLED, Samples
 from boundcheck.problems._data_files import ENDINGS, Raw, read_file
+from boundcheck.problems._kept import put
 from boundcheck.problems._own_entries import codes_of, numbers_of
 from boundcheck.problems._split import Split
 
@@ -212,13 +213,8 @@ def _kept(own: OwnData, raw: Raw) -> dict[str, Any]:
     packed = pack_arrays(arrays)
     sha = hashlib.sha256(packed).hexdigest()
     _kept_here[sha] = packed
-    try:
-        folder = prepare(data_dir()) / "own"
-        folder.mkdir(exist_ok=True)
-        if not (folder / f"{sha}.npz").exists():
-            write_whole(folder / f"{sha}.npz", packed)
-    except (OSError, StoreError):  # other processes then say that they lack the arrays
-        pass
+    if not (data_dir() / "own" / f"{sha}.npz").exists():
+        put("own", f"{sha}.npz", packed)  # a process that does not find them there says that it lacks them
     return {"sha256": sha}
 
 

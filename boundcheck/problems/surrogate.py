@@ -15,9 +15,10 @@ from typing import Any, cast
 from flint import fmpq_mat
 
 from boundcheck.certified.samples import Samples
-from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.problems._quadratic import QuadraticInstance
+from boundcheck.problems._specs import vector
 from boundcheck.problems.problem import Arrays, Problem, clients_of, flat_arrays, no_minimum, optional
 
 
@@ -102,6 +103,4 @@ def build(*, of: Mapping[str, Any], weights: Sequence[Any]) -> Problem:
 
     if not hasattr(of, "keys"):
         raise BadInput("of must be the specification of a problem, such as {kind = 'fedshuffle_36'}.")
-    if isinstance(weights, str) or not hasattr(weights, "__iter__"):
-        raise BadInput("weights must be a list of numbers, one for each client.")
-    return reweighted(build_problem(of), [as_fraction(w, "weights") for w in weights])
+    return reweighted(build_problem(of), vector(weights, "weights"))
