@@ -228,7 +228,7 @@ def _specification(plain: Plain) -> str | None:
         digest(dict(problem.spec))
     except (TypeError, ValueError) as error:
         return f"it is not JSON-able and digestible: {error}"
-    again = build(spec)
+    again = build(spec, tried=False)
     if dict(again.spec) != dict(problem.spec):
         return f"the problem rebuilt from {spec} has the specification {dict(again.spec)}"
     other = Plain(again)
@@ -297,7 +297,7 @@ def check_problem(subject: Subject, spec: Mapping[str, Any]) -> Iterable[Check]:
     """The checks of the problem of a specification, its constants included."""
     built = "the example builds a problem"
     try:
-        problem = build(spec)
+        problem = build(spec, tried=False)  # each of its answers has a check of its own
     except BoundcheckError as error:
         yield subject.failed("builds", built, str(error))
         return
