@@ -104,9 +104,9 @@ class Arrays:
     kind: str
     reduction: str
     offsets: NDArray[np.int64]
-    b: Floats
     A: Floats = field(default_factory=_nothing)
     curvature: Floats = field(default_factory=_nothing)
+    b: Floats = field(default_factory=_nothing)
     target: Floats = field(default_factory=_nothing)
     client_A: Floats = field(default_factory=_nothing)
     client_b: Floats = field(default_factory=_nothing)

@@ -55,7 +55,7 @@ def joined_arrays(parts: Sequence[Arrays]) -> Arrays:
         return np.concatenate([getattr(p, name) for p in parts])
 
     return Arrays(
-        first.kind, first.reduction, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), of("b"), of("A"),
-        of("curvature"), of("target"), of("client_A"), of("client_b"), first.centre, first.centred,
+        first.kind, first.reduction, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), of("A"),
+        of("curvature"), of("b"), of("target"), of("client_A"), of("client_b"), first.centre, first.centred,
         first.ridge, first.classes,
     )  # fmt: skip
