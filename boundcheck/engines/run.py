@@ -22,9 +22,10 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.method import Method
 from boundcheck.methods.own_parts import check_answers, unchecked
 from boundcheck.problems._minimum import Minimum
-from boundcheck.problems.problem import clients_of, is_neural
+from boundcheck.problems._own_problem import check_own
+from boundcheck.problems.problem import clients_of, is_neural, no_minimum, optional
 from boundcheck.setting import Setting
-from boundcheck.setting.metrics import is_round_metric
+from boundcheck.setting.metrics import is_round_metric, unknown_metric
 from boundcheck.theory.quantities import PROOF_QUANTITIES
 from boundcheck.theory.statement import Statement
 
@@ -105,14 +106,15 @@ def carry_out(
         raise UnknownName("the engine", engine, ENGINES)
     check_engine(engine, problem, neural, arithmetic)
     grid, summaries = round_grid(rounds), tuple(summaries)
+    check_own(problem)
     check_answers(method.parts, clients_of(problem), grid[-1])
     names = problem.metrics if metrics is None else _named(metrics)
     names = tuple(dict.fromkeys((*names, *(s.metric for s in summaries if isinstance(s, Summary)))))
     for name in names if engine != "neural" else ():  # the neural engine has more of them and says which
         if name in PROOF_QUANTITIES:
             raise BadInput(f"the metric '{name}' occurs in a proof and no run measures it: {PROOF_QUANTITIES[name]}.")
-        if name not in problem.metrics and not is_round_metric(name):
-            raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
+        if name not in problem.metrics and (not is_round_metric(name) or no_minimum(problem) is not None):
+            raise unknown_metric(problem, name)
     kept = asked_summaries(summaries, names, grid[-1])
     if engine == "exact":
         from boundcheck.engines.exact import run_exact
@@ -172,12 +174,12 @@ def describe(
     """
     problem, clients = setting.problem, setting.clients
     answers = setting.hypotheses(assumptions)
-    run_of_estimates = getattr(problem, "along", "")  # the run along which constants were estimated
+    run_of_estimates = optional(problem, "along")  # the run along which constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
     if setting.objections:
         info["unnamed"] = dict(setting.objections)  # of which kinds the method nearly is one, and why it is none
     if run_of_estimates:
-        info |= {"estimated": run_of_estimates, "measured": getattr(problem, "measured", {})}
+        info |= {"estimated": run_of_estimates, "measured": optional(problem, "measured")}
     believed = unchecked(setting.method.parts, clients, int(curve.rounds[-1]) if len(curve.rounds) else 0)
     if believed:
         info["assumed"] = believed
@@ -212,7 +214,7 @@ def describe(
 def _from_above(curve: Curve, problem: Problem) -> dict[str, Any]:
     """By how much metrics of a sampled run may be too large: gap by so much, dist2 by twice so much in |x - x*|."""
     names = {"gap", "dist2"} & set(curve.samples)
-    least: Any = getattr(problem, "minimum", None) if names and not is_neural(problem) else None
+    least = optional(problem, "minimum") if names and not is_neural(problem) else None
     if isinstance(least, Minimum):
         widths = {"gap": least.value - least.low, "dist2": least.radius}
     elif is_neural(problem) and "gap" in names:  # above a lower bound of F; F* is at most all that was seen of F

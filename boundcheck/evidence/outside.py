@@ -23,7 +23,7 @@ from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.evidence.compare import compare
 from boundcheck.evidence.external_curve import ENGINE, ROLES, curve_of_table, read_table
-from boundcheck.problems.problem import is_neural
+from boundcheck.problems.problem import is_neural, optional
 from boundcheck.setting.client_hypotheses import client_hypotheses
 from boundcheck.setting.user_constants import is_library, key_of
 from boundcheck.verdict import Grade, Outcome, Verdict
@@ -162,7 +162,7 @@ def _assumed(curve: Curve, claimed: Statement, problem: Problem | None, setting:
 def _answers(claimed: Statement, problem: Problem) -> dict[str, tuple[str, str | None]]:
     """Hypothesis -> (how it is known, why it fails or None), as far as the problem answers without a method."""
     joint, inexact = client_hypotheses(problem)
-    by_estimates = getattr(problem, "holds_by_estimates", lambda _: False)
+    by_estimates = optional(problem, "holds_by_estimates") or (lambda _: False)
     found: dict[str, tuple[str, str | None]] = {}
     for assumption in claimed.assumptions:
         if not is_library(assumption):

@@ -24,7 +24,7 @@ from boundcheck.evidence.compare import hypotheses
 from boundcheck.evidence.compared_points import index_name, points_of
 from boundcheck.evidence.open_step_sizes import first_setting, placeholder, start_constants, with_start, with_steps
 from boundcheck.methods.build import build as build_method
-from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.problems.problem import Quadratic, clients_of
 from boundcheck.setting import Setting
 from boundcheck.setting.user_constants import key_of
 from boundcheck.theory.decide import Point
@@ -226,7 +226,7 @@ def needed(setup: Setup, target: Fraction, most: int | None = None) -> int | Non
 
     Exact engine on quadratic problems (plain doubles: no verdict rests on this), else the mean of a few sampled runs.
     """
-    exact = isinstance(setup.problem, QuadraticProblem)
+    exact = isinstance(setup.problem, Quadratic)
     averaged = setup.claimed.metric.over_rounds
     limit = most or (MOST_AVERAGED if averaged else MOST_ROUNDS if exact else MOST_SAMPLED)
     low, high = 0, 1

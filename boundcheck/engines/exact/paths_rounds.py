@@ -45,7 +45,7 @@ from boundcheck.methods.formal import Vector
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import StepSize, Visit, first_repeated, position
 from boundcheck.methods.reading import Reading
-from boundcheck.problems.problem import Arrays, Problem, clients_of
+from boundcheck.problems.problem import Arrays, Problem, clients_of, flat_arrays
 from boundcheck.setting.metrics import is_round_metric, measured
 from boundcheck.setting.step_sizes import run_steps
 
@@ -442,6 +442,5 @@ def _linear_scores(problem: Problem) -> Arrays | None:
     """The data of logistic or softmax regression, else None."""
     from boundcheck.engines.simulate.solves import LINEAR
 
-    arrays = getattr(problem, "arrays", None)
-    found = None if arrays is None else arrays()
-    return found if isinstance(found, Arrays) and found.kind in LINEAR else None
+    arrays = flat_arrays(problem)
+    return arrays if arrays is not None and arrays.kind in LINEAR else None

@@ -18,8 +18,8 @@ from boundcheck.engines.summaries import Summary, on_grid
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Visit
-from boundcheck.problems.problem import Problem, QuadraticProblem, SteppedProblem, clients_of
-from boundcheck.setting.metrics import is_round_metric, needed_for, of_a_round
+from boundcheck.problems.problem import Problem, Quadratic, Stepped, clients_of, no_minimum
+from boundcheck.setting.metrics import is_round_metric, needed_for, of_a_round, unknown_metric
 from boundcheck.theory.statement import Average
 
 # Step by step (schedules that are not constant): client visits that are carried out at most.
@@ -58,7 +58,7 @@ def run_exact(
     problem that is not quadratic is carried out outcome by outcome from its gradients (`paths`).
 
     grid: increasing rounds, 0 is the start. metrics: default all of the problem; on quadratic problems also those of
-    `setting.metrics.of_a_round`, on a `SteppedProblem` those that one outcome has.
+    `setting.metrics.of_a_round`, on a `Stepped` those that one outcome has.
     arithmetic: BALL encloses rigorously, with the precision raised until each value is known to a relative 1e-12
     (info["accuracy"] says what was reached); RATIONAL gives the fractions themselves; FLOAT64 has no rounding bound.
     summaries: kept from all rounds, which are then measured: means by linearity, the least value so far of each
@@ -94,8 +94,8 @@ def run_exact(
 
 def check_metrics(names: Iterable[str], problem: Problem, method: Method) -> None:
     """Raise UnknownName for a metric that neither the problem nor, as far as it allows, the method's rounds have."""
-    quadratic = isinstance(problem, QuadraticProblem)
-    of_rounds = quadratic or isinstance(problem, SteppedProblem)
+    quadratic = isinstance(problem, Quadratic)
+    of_rounds = (quadratic or isinstance(problem, Stepped)) and no_minimum(problem) is None
     own = [name for name in of_a_round() if of_rounds and needed_for(name, method) is None]
     for name in names:
         if name in problem.metrics:
@@ -105,7 +105,7 @@ def check_metrics(names: Iterable[str], problem: Problem, method: Method) -> Non
         if lacking is not None:
             raise UnknownName(f"'{method.name}' has no {lacking}, so that the metric", name, [*problem.metrics, *own])
         if not known:
-            raise UnknownName(f"the problem '{problem.name}': metric", name, [*problem.metrics, *own])
+            raise unknown_metric(problem, name, own)
 
 
 class _Run:
@@ -178,6 +178,6 @@ def run_moments(
 
 # The engine of a problem in an arithmetic is the first that fits.
 ENGINES: Sequence[tuple[Callable[[Problem, Arithmetic], bool], Callable[..., Curve]]] = (
-    (lambda problem, _: isinstance(problem, QuadraticProblem), run_moments),
+    (lambda problem, _: isinstance(problem, Quadratic), run_moments),
     (lambda *_: True, run_paths),
 )

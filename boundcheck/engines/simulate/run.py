@@ -29,14 +29,14 @@ from boundcheck.engines.simulate.metrics import (
     is_discrepancy,
     local_losses,
 )
-from boundcheck.engines.simulate.paths import Path, Runner, choose_path, flat_arrays, known_clients
+from boundcheck.engines.simulate.paths import Path, Runner, choose_path, known_clients
 from boundcheck.engines.simulate.planning import typical
 from boundcheck.engines.simulate.vectors import Asked, Solve
 from boundcheck.engines.summaries import Running, Summary, places_of
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import ExactSolve, Proximal
-from boundcheck.problems.problem import Arrays, Problem
+from boundcheck.problems.problem import Arrays, Problem, flat_arrays
 from boundcheck.setting.metrics import of_a_round
 
 _APART = (INEXACTNESS, DISSIMILARITY, *LOCAL)  # measured by what stands beside `measures`
