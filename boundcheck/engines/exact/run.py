@@ -82,7 +82,7 @@ def run_exact(
     if not summaries:
         return carry_out(method, problem, rounds, names, arithmetic, progress)
     least = [s for s in summaries if s.average is Average.LEAST] if method.is_random(clients_of(problem)) else []
-    if least and (isinstance(problem, QuadraticProblem) or any(is_round_metric(s.metric) for s in least)):
+    if least and (isinstance(problem, Quadratic) or any(is_round_metric(s.metric) for s in least)):
         raise Unsupported(
             f"the exact engine has the expectation of '{least[0].metric}' at each round of '{method.name}', which is "
             f"random, and not of its least value so far; take engine = 'sampled'."
