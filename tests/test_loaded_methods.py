@@ -54,7 +54,7 @@ def exact(name: str, method: Mapping[str, Any], problem: Any, rounds: Any) -> li
 
 def test_each_example_is_one_short_file() -> None:
     files = sorted(METHODS.glob("*.py"))
-    assert len(files) == 11
+    assert len(files) == 13
     for file in files:
         assert len(file.read_text().splitlines()) <= 40, file.name
         bc.load_paper(file)
@@ -176,6 +176,25 @@ def test_adam_goes_astray_and_amsgrad_does_not() -> None:
     assert first == pytest.approx(1 - math.sqrt(17) / 8, rel=1e-12)
     assert later == [1, 1, 1, 1]
     assert sampled("adam", {**own, "memory": 1}, slopes, [3000], "x")[0, 0] < -0.99
+
+
+# F(x, y) = (A y + b, -A'x - c) with A'A = 4 I: M z with M^2 = -4 I about the saddle point
+GAME = {
+    "kind": "bilinear_game", "start": [3, 1, -2, 1],
+    "clients": [{"A": [["6/5", "-8/5"], ["8/5", "6/5"]], "b": [1, 0], "c": [0, 3]}],
+}  # fmt: skip
+
+
+def test_descent_ascent_diverges_and_extragradient_contracts(capsys: pytest.CaptureFixture[str]) -> None:
+    """By s = 2, eta = 1/4: |1 - i/2|^2 = 5/4 and |1 - i/2 - 1/4|^2 = 13/16 a round."""
+    problem: Any = bc.problem(GAME)
+    start = problem.metric("dist2", np.array(problem.start, dtype=object))
+    for name, factor in (("gradient_descent_ascent", F(5, 4)), ("extragradient", F(13, 16))):
+        own = {"kind": name, "eta": "1/4"}
+        assert exact(name, own, GAME, [1, 2, 7]) == [start * factor**k for k in (1, 2, 7)]
+        assert sampled(name, own, GAME, [40])[0, 0] == pytest.approx(float(start * factor**40), rel=1e-12)
+        assert main(["check", str(METHODS / f"{name}.toml"), "--load", str(METHODS / f"{name}.py")]) == 0
+        assert "HOLDS         EXACT" in capsys.readouterr().out
 
 
 def test_the_claims_of_the_examples_are_met(capsys: pytest.CaptureFixture[str]) -> None:

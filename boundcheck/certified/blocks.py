@@ -14,7 +14,6 @@ For a Hessian A they say: |A_jj| <= L_j; A is block diagonal too; A^2 <= diag(L_
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,7 +28,15 @@ from boundcheck.certified.definite import is_positive_semidefinite, least_multip
 from boundcheck.certified.dissimilarity import ROOM, Affine
 from boundcheck.certified.forms import Form, least_constant, weighted
 from boundcheck.certified.samples import Matrices, Samples
-from boundcheck.core.linalg import floats, fraction, identity, range_projector, rational, upper_eigenvalue
+from boundcheck.core.linalg import (
+    floats,
+    fraction,
+    identity,
+    range_projector,
+    rational,
+    root_from_above,
+    upper_eigenvalue,
+)
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName
 
@@ -57,15 +64,6 @@ def part(a: fmpq_mat, rows: Sequence[int], columns: Sequence[int]) -> fmpq_mat:
     """The submatrix of these rows and columns."""
     table = a.tolist()
     return fmpq_mat(len(rows), len(columns), [table[i][j] for i in rows for j in columns])
-
-
-def root_from_above(value: Fraction) -> Fraction:
-    """The square root where it is rational, else from above to a relative 2^-60 or better."""
-    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    if top * top == value.numerator and bottom * bottom == value.denominator:
-        return Fraction(top, bottom)
-    bits = 2 * max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)
-    return Fraction(math.isqrt(math.ceil(value * 2**bits)) + 1, 2 ** (bits // 2))
 
 
 def different(hessians: Sequence[fmpq_mat]) -> list[fmpq_mat]:

@@ -14,7 +14,7 @@ from flint import fmpq_mat
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.certified.definite import is_positive_semidefinite, spread
 from boundcheck.core import linalg
-from boundcheck.core.numbers import round_up
+from boundcheck.core.numbers import round_down, round_up
 
 # An exact rational whose numerator and denominator have at most this many bits together is given as it is, a longer
 # one as a bound of 13 digits. In decimal that is 3012 characters: `parse_number` reads it back from any text.
@@ -39,6 +39,26 @@ def smoothness(hessians: Sequence[fmpq_mat]) -> Constant:
     Certified by exact LDL^T of L*I - A_i and L*I + A_i for every client; within a relative 1e-12.
     """
     return _spectral_norm(hessians, "largest |eigenvalue| of the client Hessians", "L*I - A_i and L*I + A_i")
+
+
+def operator_norm(maps: Sequence[fmpq_mat], what: str) -> Constant:
+    """The largest operator norm of matrices that need not be symmetric, from above to a relative 1e-12."""
+    squares = [linalg.upper_eigenvalue(a.transpose() * a) for a in {str(a): a for a in maps}.values()]
+    return _root(max(squares, key=lambda bound: bound.value), "upper", f"largest operator norm of the {what}", "L")
+
+
+def least_singular_value(a: fmpq_mat, projector: fmpq_mat) -> Constant:
+    """The least nonzero singular value of a matrix other than 0, from below; projector: onto the span of its rows."""
+    square = linalg.lower_eigenvalue(a.transpose() * a, projector)
+    return _root(square, "lower", "least nonzero singular value of the mean map", "s")
+
+
+def _root(square: linalg.EigenBound, side: str, what: str, symbol: str) -> Constant:
+    above = side == "upper"
+    root = linalg.root_from_above(square.value) if above else 1 / linalg.root_from_above(1 / square.value)
+    exact = square.exact and root * root == square.value
+    rounded = root if exact else (round_up if above else round_down)(root)
+    return eigenvalue(linalg.EigenBound(rounded, exact), side, what, f"{symbol}^2*I and A'A")
 
 
 def similarity(hessians: Sequence[fmpq_mat], mean: fmpq_mat) -> Constant:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from flint import arb, fmpq_mat
 
-from boundcheck.core.linalg import EigenBound, balls, fraction, is_psd, precision, rational
+from boundcheck.core.linalg import EigenBound, balls, fraction, is_psd, is_symmetric, precision, rational
 from boundcheck.core.numbers import round_down, round_up, simplest_between
 from boundcheck.errors import BadInput
 
@@ -53,6 +53,8 @@ def is_positive_semidefinite(a: fmpq_mat) -> bool:
     when its submatrix of the rows and columns J is positive definite.
     """
     d = a.nrows()
+    if not is_symmetric(a):
+        raise BadInput("only a symmetric matrix can be tested for definiteness.")
     if is_diagonal(a):
         return all(a[i, i] >= 0 for i in range(d))
     if d <= _SMALL:

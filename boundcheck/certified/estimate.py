@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput
@@ -47,10 +48,6 @@ def _estimated(value: float, points: int, what: str) -> Constant:
     return Constant(Fraction(max(0.0, value)), Known.ESTIMATED, "exact", how)
 
 
-def _chosen(value: Fraction) -> Constant:
-    return Constant(value, Known.EXACT, "exact", "chosen")
-
-
 def estimate_dissimilarity(gradients: Any, weights: Sequence[Any], B2: Any = 1) -> tuple[Constant, Constant]:
     """(B2, G2): sum of w_i |grad f_i|^2 <= G2 + B2 |grad F|^2 at the points seen.
 
@@ -61,19 +58,7 @@ def estimate_dissimilarity(gradients: Any, weights: Sequence[Any], B2: Any = 1) 
     left = np.einsum("i,tid,tid->t", w, g, g)
     mean = np.einsum("i,tid->td", w, g)
     excess = left - float(factor) * (mean * mean).sum(axis=1)
-    return _chosen(factor), _estimated(float(excess.max()), len(g), "G2")
-
-
-def estimate_relaxed_dissimilarity(
-    gradients: Any, gaps: Any, weights: Sequence[Any], L: Any, B2: Any = 1
-) -> tuple[Constant, Constant]:
-    """(B2, G2): sum of w_i |grad f_i|^2 <= G2 + 2 L B2 (F - F*) at the points seen; gaps: (T,) of F - F*."""
-    g, gap = _array(gradients, "gradients", 3), _array(gaps, "gaps", 1)
-    if len(gap) != len(g):
-        raise BadInput(f"{len(gap)} gaps were given for {len(g)} points.")
-    w, factor = _weights(weights, g.shape[1]), _factor(B2, "B2")
-    excess = np.einsum("i,tid,tid->t", w, g, g) - 2 * float(_factor(L, "L") * factor) * gap
-    return _chosen(factor), _estimated(float(excess.max()), len(g), "G2")
+    return from_above(factor, "chosen"), _estimated(float(excess.max()), len(g), "G2")
 
 
 def estimate_local_variance(gradients: Any, P2: Any = 0) -> tuple[Constant, Constant]:
@@ -86,7 +71,7 @@ def estimate_local_variance(gradients: Any, P2: Any = 0) -> tuple[Constant, Cons
     mean = g.mean(axis=1)
     spread = ((g - mean[:, None, :]) ** 2).sum(axis=2).mean(axis=1)
     excess = spread - float(factor) * (mean * mean).sum(axis=1)
-    return _chosen(factor), _estimated(float(excess.max()), len(g), "sigma_i^2")
+    return from_above(factor, "chosen"), _estimated(float(excess.max()), len(g), "sigma_i^2")
 
 
 def _steepest(points: Floats, gradients: Floats) -> float:

@@ -215,8 +215,8 @@ def compare(
     tightness is the least bound over metric among the points where the bound is at most half its
     trivial value, or among all where there is no such point (1 is tight).
 
-    A curve is a table of rounds and values (columns round and value, and seed for several runs), or what Weights &
-    Biases, MLflow and TensorBoard export. Its verdict is SUPPORTED at most, and its reason names what was not checked.
+    A curve is a table of rounds and values (columns round and value, and seed for several runs); --column names columns
+    that are called otherwise. Its verdict is SUPPORTED at most, and its reason names what was not checked.
 
     \b
     Example: boundcheck compare examples/scgd.toml

@@ -12,7 +12,7 @@ import numpy as np
 from boundcheck.conformance.points import Plain, at, sample_gradients, settled
 from boundcheck.conformance.result import Check, Subject
 from boundcheck.errors import BadInput
-from boundcheck.problems.problem import Floats, LocatedProblem
+from boundcheck.problems.problem import Floats, optional
 
 SLACK = 1e-9  # relative, of a comparison in double precision
 NOISE = 1e-13  # of a difference of gradients, relative to these
@@ -92,12 +92,12 @@ def _quasi_convex(plain: Plain, value: float, _: Values) -> str | None:
     problem = plain.problem
     if plain.minimiser is None:
         raise BadInput("the problem names no minimiser")
+    nearest = optional(problem, "nearest")
     for x in plain.points:
-        located = isinstance(problem, LocatedProblem)
-        best = np.asarray(problem.nearest(x)) if isinstance(problem, LocatedProblem) else plain.minimiser
+        best = np.asarray(nearest(x)) if nearest is not None else plain.minimiser
         u, gradient = x - best, plain.full(x)
         square = float(u @ u)
-        noise = (1e-12 if located else 1e-7) * plain.size * np.sqrt(square)
+        noise = (1e-7 if nearest is None else 1e-12) * plain.size * np.sqrt(square)
         if float(gradient @ u) < value * square * (1 - SLACK) - noise:
             return (
                 f"mu = {value:.9g}, but at {at(x)}, with x* = {at(best)[4:]}, <grad F(x), x - x*> is "
@@ -139,7 +139,7 @@ def _variance(plain: Plain, _: float, values: Values) -> str | None:
         raise BadInput("P2 and noise2 belong together, and one is missing")
     if plain.problem.clients > len(plain.some_clients):
         raise BadInput(f"the sum over {plain.problem.clients} clients is not gone through")
-    sizes: Any = getattr(plain.problem, "sizes", None) or (1,) * plain.problem.clients
+    sizes: Any = optional(plain.problem, "sizes") or (1,) * plain.problem.clients
     total = sum(sizes)
     for x in plain.points:
         seen = allowed = 0.0

@@ -11,7 +11,7 @@ import numpy as np
 
 from boundcheck.conformance.result import Check, Subject
 from boundcheck.errors import BadInput, BoundcheckError
-from boundcheck.problems.problem import Arrays, Floats, LocatedProblem, Problem
+from boundcheck.problems.problem import Arrays, Floats, Problem, flat_arrays, optional
 
 POINTS = 12  # sampled points
 CLIENTS = 6  # clients whose gradients are looked at
@@ -71,9 +71,10 @@ class Plain:
     @cached_property
     def minimiser(self) -> Floats | None:
         """A minimiser: the one nearest to the start, or one that is searched for; None where none can be found."""
-        if isinstance(self.problem, LocatedProblem):
+        nearest = optional(self.problem, "nearest")
+        if nearest is not None:
             try:
-                return np.asarray(self.problem.nearest(self.start), dtype=np.float64)
+                return np.asarray(nearest(self.start), dtype=np.float64)
             except BadInput:
                 return None
         if "gap" not in self.problem.metrics:
@@ -115,10 +116,9 @@ def sample_gradients(problem: Problem, client: int, x: Floats) -> Floats | None:
 
     They are such that f_client is their mean: where it is the sum of its samples, each is multiplied by their number.
     """
-    make = getattr(problem, "arrays", None)
-    if make is None:
+    data = flat_arrays(problem)
+    if data is None:
         return None
-    data = make()
     own = slice(int(data.offsets[client]), int(data.offsets[client + 1]))
     return _rows(data, own, x) * (1 if data.reduction == "mean" else own.stop - own.start)
 

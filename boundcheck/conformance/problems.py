@@ -17,15 +17,9 @@ from boundcheck.conformance.result import Check, Subject
 from boundcheck.core.digest import digest
 from boundcheck.core.linalg import floats
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
-from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems.build import build
-from boundcheck.problems.problem import (
-    BatchProblem,
-    Floats,
-    LocatedProblem,
-    QuadraticProblem,
-    is_neural,
-)
+from boundcheck.problems.problem import Floats, Quadratic, flat_arrays, is_neural, no_minimum, optional
 
 
 @dataclass(frozen=True)
@@ -51,7 +45,7 @@ def _weights(plain: Plain) -> str | None:
     total = sum(weights, Fraction(0))
     if total != 1:
         return f"the weights sum to {total}"
-    sizes = getattr(problem, "sizes", None)
+    sizes = optional(problem, "sizes")
     if sizes is not None and (len(sizes) != problem.clients or min(sizes) < 1):
         return f"sizes are {list(sizes)[:12]}; every client holds at least 1 sample"
     return None
@@ -97,6 +91,8 @@ def _symmetric(plain: Plain) -> str | None:
     """The Jacobian of every client's gradient is symmetric: it is the gradient of some function."""
     if plain.problem.dim == 1:
         raise BadInput("in one dimension every function is a derivative")
+    if no_minimum(plain.problem) is not None:
+        raise BadInput("the problem is no minimisation")
     chosen = _coordinates(plain)
     for i in plain.some_clients:
         for x in plain.points[1:4]:
@@ -128,7 +124,7 @@ def _exact_gradients(plain: Plain) -> str | None:
 
 def _layout(plain: Plain) -> str | None:
     """Gradients of the arrays that the sampled engine reads."""
-    if getattr(plain.problem, "arrays", None) is None:
+    if flat_arrays(plain.problem) is None:
         raise BadInput("the problem has no arrays(), and the sampled engine calls its gradients")
     for x in plain.points[:6]:
         for i in plain.some_clients:
@@ -143,7 +139,7 @@ def _layout(plain: Plain) -> str | None:
 
 def _exact_forms(plain: Plain) -> str | None:
     problem = plain.problem
-    if not isinstance(problem, QuadraticProblem):
+    if not isinstance(problem, Quadratic):
         raise BadInput("the problem has no forms(): it is not quadratic")
     forms = problem.forms()
     x = plain.points[2]
@@ -190,10 +186,11 @@ def _at_minimiser(plain: Plain) -> str | None:
 
 def _distances(plain: Plain) -> str | None:
     problem = plain.problem
-    if "dist2" not in problem.metrics or not isinstance(problem, LocatedProblem):
+    nearest = optional(problem, "nearest")
+    if "dist2" not in problem.metrics or nearest is None:
         raise BadInput("the problem has no metric 'dist2' beside nearest()")
     for x in plain.points:
-        near = np.asarray(problem.nearest(x), dtype=np.float64)
+        near = np.asarray(nearest(x), dtype=np.float64)
         wanted, found = float(np.sum((x - near) ** 2)), float(problem.metric("dist2", x))
         if abs(wanted - found) > 1e-6 * max(wanted, found, 1e-12):
             return f"dist2 at {at(x)} is {found:.9g}, and |x - nearest(x)|^2 is {wanted:.9g}"
@@ -213,10 +210,11 @@ def _slopes(plain: Plain) -> str | None:
 
 
 def _together(plain: Plain) -> str | None:
-    if not isinstance(plain.problem, BatchProblem):
+    together = optional(plain.problem, "metric_many")
+    if together is None:
         raise BadInput("the problem has no metric_many()")
     for name in plain.problem.metrics:
-        many = plain.problem.metric_many(name, plain.points)
+        many = together(name, plain.points)
         one = np.array([float(plain.problem.metric(name, x)) for x in plain.points])
         if np.any(np.abs(many - one) > 1e-9 * (1 + np.abs(one))):
             return f"metric_many('{name}') differs from metric('{name}')"
@@ -230,7 +228,7 @@ def _specification(plain: Plain) -> str | None:
         digest(dict(problem.spec))
     except (TypeError, ValueError) as error:
         return f"it is not JSON-able and digestible: {error}"
-    again = build(spec)
+    again = build(spec, tried=False)
     if dict(again.spec) != dict(problem.spec):
         return f"the problem rebuilt from {spec} has the specification {dict(again.spec)}"
     other = Plain(again)
@@ -299,7 +297,7 @@ def check_problem(subject: Subject, spec: Mapping[str, Any]) -> Iterable[Check]:
     """The checks of the problem of a specification, its constants included."""
     built = "the example builds a problem"
     try:
-        problem = build(spec)
+        problem = build(spec, tried=False)  # each of its answers has a check of its own
     except BoundcheckError as error:
         yield subject.failed("builds", built, str(error))
         return

@@ -21,7 +21,7 @@ PACKAGES: Mapping[str, tuple[str, str]] = {
     "jax": ("jax", ""),
     "matplotlib": ("matplotlib", "figures"),
     "numba": ("numba", "fast"),
-    "pandas": ("pandas", ""),
+    "pandas": ("pandas", "data"),
     "polars": ("polars", ""),
     "pyarrow": ("pyarrow", "data"),
     "sklearn": ("scikit-learn", "data"),

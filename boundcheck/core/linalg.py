@@ -218,7 +218,7 @@ def nullity(a: fmpq_mat) -> int:
 
 
 def range_projector(a: fmpq_mat) -> fmpq_mat:
-    """The orthogonal projector onto the range of a symmetric rational matrix; it is rational too."""
+    """The orthogonal projector onto the range of a symmetric (or skew) rational matrix; it is rational too."""
     d = a.nrows()
     basis, rank = a.rref()
     if rank == d:
@@ -245,6 +245,24 @@ def solve_any(a: fmpq_mat, b: fmpq_mat) -> fmpq_mat | None:
     return x
 
 
+def nearest_solution(a: fmpq_mat, b: fmpq_mat, start: Sequence[Fraction]) -> fmpq_mat | None:
+    """The solution of a x = b nearest to the start, or None; the rows and columns of a span the same space."""
+    found = solve_any(a, b)
+    if found is None or a.rank() == a.nrows():
+        return found
+    x0 = column(start)
+    return x0 + range_projector(a) * (found - x0)
+
+
+def root_from_above(value: Fraction) -> Fraction:
+    """The square root where it is rational, else from above to a relative 2^-60 or better."""
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if top * top == value.numerator and bottom * bottom == value.denominator:
+        return Fraction(top, bottom)
+    bits = 2 * max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)
+    return Fraction(math.isqrt(math.ceil(value * 2**bits)) + 1, 2 ** (bits // 2))
+
+
 class EigenBound(NamedTuple):
     """A certified bound on an eigenvalue; `exact` says that it is the eigenvalue itself."""
 
@@ -257,6 +275,8 @@ def approximate_eigenvalues(a: fmpq_mat) -> list[Fraction]:
 
     Entries beyond the doubles are brought into them by a power of two.
     """
+    if not is_symmetric(a):
+        raise BadInput("the extreme eigenvalues of a matrix that is not symmetric are no constants of a problem.")
     size = max((abs(fraction(v)) for v in a.entries()), default=Fraction(0))
     exponent = size.numerator.bit_length() - size.denominator.bit_length() if size else 0
     unit = Fraction(2) ** exponent if abs(exponent) > 500 else Fraction(1)

@@ -20,8 +20,9 @@ STATEMENTS = "statements"  # of the room of theory: what finds and restores stat
 STUDIES = "studies"  # `Spec`, `check(spec)`, `study(spec, on_progress, store)`, see `evidence.studies`
 NAMES = "names"  # that statements may use: "methods" has `kinds()` and `kind_of(name)`, "metrics" has `meanings()`
 EVIDENCE = "evidence"  # KIND, a column of the catalogue, see `evidence.kinds.Kind`
+CURVES = "curves"  # "external", see `evidence.external_curve`: what makes a `Curve` of numbers from elsewhere
 
-_GROUPS = (PROBLEMS, DATA, ENGINES, STATEMENTS, NAMES, STUDIES, EVIDENCE)
+_GROUPS = (PROBLEMS, DATA, ENGINES, STATEMENTS, NAMES, STUDIES, EVIDENCE, CURVES)
 _REGISTERED: dict[str, dict[str, str]] = {group: {} for group in _GROUPS}
 
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from boundcheck.certified.constant import Constant
-from boundcheck.core.cards import Card
+from boundcheck.core import providers
+from boundcheck.core.cards import Card, axis, frame
+from boundcheck.core.extras import needed_for
 from boundcheck.engines.curve_parts import Arithmetic, Envelope, Floats, Ints, Rarest, checked_parts
+from boundcheck.errors import BadInput, shown
 from boundcheck.methods.parts import ServerMomentum
 from boundcheck.setting.step_sizes import StepSizes
 from boundcheck.verdict import plain
+
+
+def _external() -> Any:
+    """What reads curves that were measured elsewhere, in the room of evidence."""
+    return providers.load(providers.CURVES, "external")
 
 
 def _empty() -> Mapping[str, Any]:
@@ -54,6 +63,9 @@ class Curve:
     sizes that ran are those of the method's formula only up to a rounding. step_sizes: those of the method, round by
     round (None: it has none, or they are not recorded). momentum: of its server (None: likewise).
     info: JSON-able facts (engine, seconds, precision, peak memory, specification digest).
+    summaries: summaries over rounds ("mean gap", "least gap"; `engines.summaries`), each a curve of one metric whose
+    value at round r is over the points after 0, ..., r rounds. again: finds a further one by carrying the
+    same run out again; neither stored nor copied.
     """
 
     rounds: Ints
@@ -77,6 +89,8 @@ class Curve:
     step_sizes: StepSizes | None = None
     momentum: ServerMomentum | None = None
     info: Mapping[str, Any] = field(default_factory=_empty)
+    summaries: Mapping[str, Curve] = field(default_factory=_empty)
+    again: Callable[[Curve, Any], Curve | None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name, part in checked_parts(self).items():
@@ -112,13 +126,43 @@ class Curve:
             "violations": dict(self.violations),
             "algorithms": None if self.algorithms is None else list(self.algorithms),
             "info": plain(self.info),
+            "summaries": {name: own.to_dict() for name, own in self.summaries.items()},
         }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Curve:
+        """Inverse of `to_dict`; what that leaves out (limits of samples, step sizes) is not there.
+
+        Raises BadInput where an entry is missing or a part is wrong.
+        """
+        try:
+            arrays: dict[str, Any] = {
+                part: {name: np.array(v, dtype=np.float64) for name, v in data[part].items()}
+                for part in ("values", "low", "high", "samples")
+            }
+            return Curve(
+                np.array(data["rounds"], dtype=np.int64),
+                arithmetic=Arithmetic(data["arithmetic"]),
+                **arrays,
+                exact={name: tuple(Fraction(v) for v in row) for name, row in data["exact"].items()},
+                expectation=data["expectation"],
+                start={name: Fraction(v) for name, v in data["start"].items()},
+                constants={name: Constant.from_dict(c) for name, c in data["constants"].items()},
+                assumptions=data["assumptions"],
+                violations=data["violations"],
+                algorithms=None if data["algorithms"] is None else tuple(data["algorithms"]),
+                info=data["info"],
+                summaries={name: Curve.from_dict(own) for name, own in data.get("summaries", {}).items()},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, BadInput):
+                raise
+            raise BadInput(f"the data describe no curve: {type(error).__name__}: {shown(str(error))}.") from error
 
     # --- from and to other tools ----------------------------------------------------------------------------------
 
-    @classmethod
+    @staticmethod
     def from_samples(
-        cls,
         rounds: Any,
         values: Any,
         metric: str,
@@ -137,22 +181,11 @@ class Curve:
         deterministic: whether nothing in the run is random, so that one run has the expectation as its value.
         Raises BadInput in one sentence for anything malformed.
         """
-        from boundcheck.engines.outside.samples import from_samples
+        how: dict[str, Any] = {"standard_error": standard_error, "seeds": seeds, "level": level}
+        return _external().from_samples(rounds, values, metric, deterministic=deterministic, **how)
 
-        return from_samples(
-            cls,
-            rounds,
-            values,
-            metric,
-            standard_error=standard_error,
-            seeds=seeds,
-            level=level,
-            deterministic=deterministic,
-        )
-
-    @classmethod
+    @staticmethod
     def from_file(
-        cls,
         path: Path | str,
         metric: str | None = None,
         *,
@@ -160,22 +193,19 @@ class Curve:
         deterministic: bool = False,
         **columns: str,
     ) -> Curve:
-        """The curve in a file: CSV, JSON, JSON lines or Parquet, by the file's name.
+        """The curve in a file: CSV, JSON, JSON lines or Parquet, by the file's name; pandas reads it.
 
-        The plain form has the columns round and value, and seed where there are several runs. Tables that Weights &
-        Biases, MLflow and TensorBoard export are read, too. columns: round, value, seed, key (names of metrics in a
-        long table) and stderr -> name of the column, where it has not its usual name; `info["columns"]` says what was
-        taken. metric: what the values are, where the table does not say it. level: see `from_samples`.
-        Raises BadInput in one sentence, MissingExtra for Parquet without a library that reads it.
+        columns: round, value, seed (several runs), stderr (standard error of means) and key (names of metrics, where
+        each has rows of its own) -> name of the column. A column that is called as its role need not be named, nor
+        one of values that is called as the metric. A value with `*`, such as "gap seed *", names one column a seed.
+        `info["columns"]` says what was taken. metric: what the values are; by default all metrics are read, by their
+        columns. level: see `from_samples`. Raises BadInput in one sentence, MissingExtra without pandas.
         """
-        from boundcheck.engines.outside.samples import curve_of_table
-        from boundcheck.engines.outside.tables import read_table
+        external = _external()
+        return external.curve_of_table(external.read_table(path), columns, metric, level, deterministic)
 
-        return curve_of_table(cls, read_table(path), columns, metric, level=level, deterministic=deterministic)
-
-    @classmethod
+    @staticmethod
     def from_csv(
-        cls,
         path: Path | str,
         metric: str | None = None,
         *,
@@ -184,60 +214,98 @@ class Curve:
         **columns: str,
     ) -> Curve:
         """The curve in a CSV file, whatever its name ends in; otherwise as `from_file`."""
-        from boundcheck.engines.outside.samples import curve_of_table
-        from boundcheck.engines.outside.tables import read_table
+        external = _external()
+        table = external.read_table(path, suffix=".csv")
+        return external.curve_of_table(table, columns, metric, level, deterministic)
 
-        return curve_of_table(
-            cls, read_table(path, suffix=".csv"), columns, metric, level=level, deterministic=deterministic
-        )
-
-    @classmethod
+    @staticmethod
     def from_frame(
-        cls, frame: Any, metric: str | None = None, *, level: float = 0.999, deterministic: bool = False, **columns: str
+        frame: Any, metric: str | None = None, *, level: float = 0.999, deterministic: bool = False, **columns: str
     ) -> Curve:
         """The curve in a data frame of pandas, polars or pyarrow, in a mapping of columns, or in anything that pyarrow
         reads through `__arrow_c_stream__` or `__dataframe__`; otherwise as `from_file`.
         """
-        from boundcheck.engines.outside.samples import curve_of_table
-        from boundcheck.engines.outside.tables import frame_table
+        external = _external()
+        return external.curve_of_table(external.frame_table(frame), columns, metric, level, deterministic)
 
-        return curve_of_table(cls, frame_table(frame), columns, metric, level=level, deterministic=deterministic)
-
-    @classmethod
+    @staticmethod
     def from_xarray(
-        cls, data: Any, metric: str | None = None, *, level: float = 0.999, deterministic: bool = False, **columns: str
+        data: Any, metric: str | None = None, *, level: float = 0.999, deterministic: bool = False, **columns: str
     ) -> Curve:
         """The curve in an xarray Dataset (one variable a metric) or DataArray.
 
-        The dimensions are round, or seed and round; columns: "round" and "seed" -> other names. Raises BadInput.
+        The dimensions are round, or seed and round; dimensions and variables are named as columns in `from_file`.
         """
-        from boundcheck.engines.outside.conversions import from_xarray
+        if hasattr(data, "to_dataset") and not hasattr(data, "data_vars"):
+            data = data.to_dataset(name=metric or data.name or "value")
+        if not hasattr(data, "data_vars"):
+            raise BadInput(f"the data is {shown(type(data).__name__)}; an xarray Dataset or DataArray is allowed.")
+        frame = data.to_dataframe().reset_index()
+        return Curve.from_frame(frame, metric, level=level, deterministic=deterministic, **columns)
 
-        return from_xarray(cls, data, metric, columns, level=level, deterministic=deterministic)
+    def _columns(self) -> dict[str, Any]:
+        """The curve as columns: round, metrics and, where it has them, their ends and standard errors; or a row for
+        each seed and round."""
+        count = len(self.rounds)
+        if self.samples:
+            seeds = len(next(iter(self.samples.values())))
+            facts = self.info.get("seeds")
+            names = facts.get("names") if isinstance(facts, Mapping) else None
+            labels = np.array(names) if names is not None and len(names) == seeds else np.arange(seeds)
+            columns: dict[str, Any] = {"seed": np.repeat(labels, count), "round": np.tile(self.rounds, seeds)}
+            return columns | {name: rows.reshape(-1) for name, rows in self.samples.items()}
+        columns = {"round": np.array(self.rounds)}
+        errors = self.info.get("standard_error", {})
+        for name, row in self.values.items():
+            columns[name] = np.array(row)
+            if name in errors:
+                columns[f"{name}_stderr"] = np.array(errors[name])
+            elif name in self.low:
+                columns |= {f"{name}_low": np.array(self.low[name]), f"{name}_high": np.array(self.high[name])}
+        return columns
 
     def to_frame(self, library: str = "") -> Any:
         """A data frame with the columns round and one a metric, or a row for each seed and round.
 
         library: "pandas", "polars" or "pyarrow"; by default the first that is installed. Raises MissingExtra.
         """
-        from boundcheck.engines.outside.conversions import to_frame
-
-        return to_frame(self, library)
+        return frame(self._columns(), library)
 
     def to_xarray(self) -> Any:
         """An xarray Dataset: one variable a metric, over round, or over seed and round. Raises MissingExtra."""
-        from boundcheck.engines.outside.conversions import to_xarray
-
-        return to_xarray(self)
+        with needed_for("an xarray Dataset"):
+            xarray = import_module("xarray")
+        columns = self._columns()
+        if not self.samples:
+            rows = {name: ("round", row) for name, row in columns.items() if name != "round"}
+            return xarray.Dataset(rows, coords={"round": columns["round"]})
+        labels = columns["seed"][:: len(self.rounds)]
+        tables = {name: (("seed", "round"), np.array(rows)) for name, rows in self.samples.items()}
+        return xarray.Dataset(tables, coords={"seed": labels, "round": np.array(self.rounds)})
 
     def plot(self, ax: Any = None, metric: str | None = None) -> Any:
         """Draws the metrics by round on a matplotlib axis (default: a new one) and returns the axis.
 
         The band is the enclosure of the value, or reaches from the least to the largest seed. metric: only this one.
         """
-        from boundcheck.engines.outside.conversions import plot
-
-        return plot(self, ax, metric)
+        if metric is not None and metric not in self.values:
+            raise BadInput(f"the curve holds {', '.join(self.values) or 'nothing'}, not the metric '{shown(metric)}'.")
+        ax = axis(ax)
+        for name, row in self.values.items() if metric is None else [(metric, self.values[metric])]:
+            (line,) = ax.plot(self.rounds, row, label=name)
+            band = None
+            if name in self.low:
+                band = self.low[name], self.high[name]
+            elif name in self.samples and len(self.samples[name]) > 1:
+                band = self.samples[name].min(axis=0), self.samples[name].max(axis=0)
+            if band is not None:
+                ax.fill_between(self.rounds, *band, color=line.get_color(), alpha=0.2, linewidth=0)
+        finite = [row[np.isfinite(row)] for row in self.values.values()]
+        if all((row > 0).all() and len(row) for row in finite):
+            ax.set_yscale("log")
+        ax.set_xlabel("communication round")
+        ax.legend()
+        return ax
 
     def _words(self) -> str:
         last = f", rounds {self.rounds[0]} to {self.rounds[-1]}" if len(self.rounds) else ""
@@ -248,20 +316,8 @@ class Curve:
     def __repr__(self) -> str:
         return f"<Curve {self._words()}>"
 
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> Curve:
-        """Inverse of `to_dict`; what that leaves out (limits of samples, step sizes) is not there.
-
-        Raises BadInput where an entry is missing or a part is wrong.
-        """
-        from boundcheck.engines.outside.conversions import from_dict
-
-        return from_dict(Curve, data)
-
     def _card(self) -> Card:
-        from boundcheck.engines.outside.conversions import columns_of
-
-        columns = {name: column.tolist() for name, column in columns_of(self).items()}
+        columns = {name: column.tolist() for name, column in self._columns().items()}
         lines = {name: list(zip(self.rounds.tolist(), v.tolist(), strict=True)) for name, v in self.values.items()}
         return Card(f"Curve: {self._words()}", columns=columns, lines=lines)
 

@@ -113,6 +113,7 @@ def _check_labels(curve: Any) -> None:
         "assumptions",
         "violations",
         "info",
+        "summaries",
     ):
         part = getattr(curve, name)
         if not isinstance(part, Mapping):

@@ -37,7 +37,7 @@ from boundcheck.core.linalg import float_down, float_up
 from boundcheck.engines.curve import Envelope, Floats, Ints
 from boundcheck.methods.parts import AggregationContext
 from boundcheck.problems._minimum import Minimum
-from boundcheck.problems.problem import clients_of
+from boundcheck.problems.problem import clients_of, flat_arrays, is_neural, optional
 
 if TYPE_CHECKING:
     from boundcheck.certified.constant import Constant
@@ -107,10 +107,9 @@ class _Landscape:
 
 
 def _landscape(problem: Problem) -> _Landscape | None:
-    make: Callable[[], Arrays] | None = getattr(problem, "arrays", None)
-    if make is None or hasattr(problem, "start_vector"):
+    arrays = None if is_neural(problem) else flat_arrays(problem)
+    if arrays is None:
         return None
-    arrays = make()
     constants = problem.constants()
     if arrays.reduction != "mean" or arrays.kind not in ("quadratic", "isotropic", "rows", "logistic"):
         return None
@@ -121,7 +120,7 @@ def _landscape(problem: Problem) -> _Landscape | None:
     smooth, convex = float_up(constants["L_ij"].value), float_down(constants["mu_ij"].value)
     if convex < 0:
         return None
-    least = getattr(problem, "minimum", None)
+    least = optional(problem, "minimum")
     if isinstance(least, Minimum):
         point, radius, above = least.point, least.radius, least.value - least.low
     elif arrays.kind == "logistic" or len(arrays.centre) != problem.dim or "dist2" not in arrays.centred:

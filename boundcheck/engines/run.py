@@ -7,6 +7,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +16,18 @@ from boundcheck.core import providers
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.envelopes import certified_envelopes
 from boundcheck.engines.rare_choices import rarest_choice
+from boundcheck.engines.summaries import Summary, asked_summaries, bounded, on_grid, summary_of
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.method import Method
 from boundcheck.methods.own_parts import check_answers, unchecked
 from boundcheck.problems._minimum import Minimum
-from boundcheck.problems.problem import clients_of, is_neural
+from boundcheck.problems._own_problem import check_own
+from boundcheck.problems.problem import clients_of, is_neural, no_minimum, optional
 from boundcheck.setting import Setting
-from boundcheck.setting.metrics import is_round_metric
+from boundcheck.setting.metrics import is_round_metric, unknown_metric
 from boundcheck.theory.quantities import PROOF_QUANTITIES
+from boundcheck.theory.statement import Statement
 
 if TYPE_CHECKING:
     from boundcheck.core.store import AnyCheckpoint
@@ -40,9 +44,33 @@ def run(method: Method, problem: Problem, *, assumptions: Iterable[str] = (), **
 
     how: rounds, engine, seeds, metrics and the other parameters of `carry_out`, which raises the same errors.
     assumptions: names of hypotheses beside the shipped ones; the answers stand in `Curve.assumptions` and
-    `Curve.violations`.
+    `Curve.violations`. A statement among the summaries asks for its own.
     """
-    return describe(carry_out(method, problem, **how), Setting(method, problem), assumptions)
+    setting = Setting(method, problem)
+    how["summaries"] = tuple(
+        summary_of(s, {k: c.value for k, c in s.known(setting.constants()).items()}) if isinstance(s, Statement) else s
+        for s in how.get("summaries", ())
+    )
+    curve = carry_out(method, problem, **how)
+    asked = asked_summaries(how["summaries"], curve.values, int(curve.rounds[-1]))
+    found = describe(curve, setting, assumptions, asked)
+    return replace(found, again=Again(partial(run, method, problem, **{**how, "checkpoint": None}), found))
+
+
+class Again:
+    """Carries a run out again for a summary that its curve lacks; a copy of the curve has False in its place."""
+
+    def __init__(self, carried_out: Callable[..., Curve], curve: Curve) -> None:
+        self._carried_out, self._values = carried_out, curve.values
+
+    def __call__(self, curve: Curve, summary: Summary) -> Curve | None:
+        """The summary at the rounds of the run and before them; None for a curve with other values than the run's."""
+        if any(self._values.get(name) is not own for name, own in curve.values.items()):
+            return None
+        return self._carried_out(summaries=[summary], metrics=[summary.metric]).summaries[summary.key]
+
+    def __reduce__(self) -> tuple[type[bool], tuple[()]]:
+        return bool, ()
 
 
 def carry_out(
@@ -54,6 +82,7 @@ def carry_out(
     seeds: int | range = 100,
     metrics: Iterable[str] | None = None,
     arithmetic: str | Arithmetic | None = None,
+    summaries: Iterable[Summary | str] = (),
     neural: Mapping[str, Any] | None = None,
     checkpoint: AnyCheckpoint | None = None,
     on_progress: Callable[[float], None] | None = None,
@@ -64,7 +93,9 @@ def carry_out(
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the default,
     "rational" or "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (so many seeds of a
     model on labelled samples, all clients and seeds at once in torch). metrics: default all that the problem has; those
-    of `setting.metrics`, and for "neural" those of `networks.engine.metrics`, by name. neural: settings of the neural
+    of `setting.metrics`, and for "neural" those of `networks.engine.metrics`, by name. summaries: what is kept of the
+    metrics over all rounds (`Curve.summaries`), "mean" or "least" of every metric or a `Summary`; each round is then
+    measured. neural: settings of the neural
     engine, such as {"precision": "float64"}. checkpoint: where a neural run is saved in between, and from which it goes
     on. on_progress: called with the finished share, 0 to 1.
 
@@ -74,19 +105,22 @@ def carry_out(
     if engine not in ENGINES:
         raise UnknownName("the engine", engine, ENGINES)
     check_engine(engine, problem, neural, arithmetic)
-    grid = round_grid(rounds)
+    grid, summaries = round_grid(rounds), tuple(summaries)
+    check_own(problem)
     check_answers(method.parts, clients_of(problem), grid[-1])
     names = problem.metrics if metrics is None else _named(metrics)
+    names = tuple(dict.fromkeys((*names, *(s.metric for s in summaries if isinstance(s, Summary)))))
     for name in names if engine != "neural" else ():  # the neural engine has more of them and says which
         if name in PROOF_QUANTITIES:
             raise BadInput(f"the metric '{name}' occurs in a proof and no run measures it: {PROOF_QUANTITIES[name]}.")
-        if name not in problem.metrics and not is_round_metric(name):
-            raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
+        if name not in problem.metrics and (not is_round_metric(name) or no_minimum(problem) is not None):
+            raise unknown_metric(problem, name)
+    kept = asked_summaries(summaries, names, grid[-1])
     if engine == "exact":
         from boundcheck.engines.exact import run_exact
 
         asked = _arithmetic(Arithmetic.BALL if arithmetic is None else arithmetic)
-        curve = run_exact(method, problem, grid, names, arithmetic=asked, on_progress=on_progress)
+        curve = run_exact(method, problem, grid, names, arithmetic=asked, summaries=kept, on_progress=on_progress)
     else:
         wanted = seeds if isinstance(seeds, range) else range(_count(seeds))
         if not len(wanted):
@@ -94,11 +128,13 @@ def carry_out(
         share = None if on_progress is None else lambda done, of: on_progress(done / max(of, 1))
         if engine == "neural":
             trained = training_engine(engine)
-            curve = trained.run(method, problem, wanted, names, grid, neural, on_progress=share, checkpoint=checkpoint)
+            every = range(grid[-1] + 1) if kept else grid
+            curve = trained.run(method, problem, wanted, names, every, neural, on_progress=share, checkpoint=checkpoint)
+            curve = on_grid(curve, grid, kept, names) if kept else curve
         else:
             from boundcheck.engines.simulate import run_sampled
 
-            curve = run_sampled(method, problem, grid[-1], wanted, names, grid, on_progress=share)
+            curve = run_sampled(method, problem, grid[-1], wanted, names, grid, summaries=kept, on_progress=share)
     return curve
 
 
@@ -129,19 +165,21 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
     return Arithmetic(name)
 
 
-def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) -> Curve:
+def describe(
+    curve: Curve, setting: Setting, assumptions: Iterable[str] = (), summaries: Iterable[Summary] = ()
+) -> Curve:
     """The curve with what its method and problem know: constants, answers to hypotheses, algorithms, step sizes.
 
-    assumptions: names of hypotheses beside the shipped ones.
+    assumptions: names of hypotheses beside the shipped ones. summaries: those that the curve holds.
     """
     problem, clients = setting.problem, setting.clients
     answers = setting.hypotheses(assumptions)
-    run_of_estimates = getattr(problem, "along", "")  # the run along which constants were estimated
+    run_of_estimates = optional(problem, "along")  # the run along which constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
     if setting.objections:
         info["unnamed"] = dict(setting.objections)  # of which kinds the method nearly is one, and why it is none
     if run_of_estimates:
-        info |= {"estimated": run_of_estimates, "measured": getattr(problem, "measured", {})}
+        info |= {"estimated": run_of_estimates, "measured": optional(problem, "measured")}
     believed = unchecked(setting.method.parts, clients, int(curve.rounds[-1]) if len(curve.rounds) else 0)
     if believed:
         info["assumed"] = believed
@@ -149,6 +187,11 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
         info["start_norm"] = math.hypot(*map(float, problem.start))  # what doubles have to hold beside the metric
     drawn = curve.expectation and bool(curve.samples)
     start = {name: setting.metric(name).start for name in curve.values}
+    over_rounds = dict(curve.summaries)
+    for s in summaries if drawn else ():
+        every = np.arange(int(curve.rounds[-1]) + 1)
+        for limits in certified_envelopes(setting.method, problem, every, (s.metric,)).values():
+            over_rounds[s.key] = bounded(over_rounds[s.key], s, limits)
     return replace(
         curve,
         start={name: value for name, value in start.items() if value is not None},
@@ -164,13 +207,14 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
         momentum=setting.described.server_momentum,
         rarest=rarest_choice(setting.method, clients) if drawn else None,
         envelopes=certified_envelopes(setting.method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
+        summaries=over_rounds,
     )
 
 
 def _from_above(curve: Curve, problem: Problem) -> dict[str, Any]:
     """By how much metrics of a sampled run may be too large: gap by so much, dist2 by twice so much in |x - x*|."""
     names = {"gap", "dist2"} & set(curve.samples)
-    least: Any = getattr(problem, "minimum", None) if names and not is_neural(problem) else None
+    least = optional(problem, "minimum") if names and not is_neural(problem) else None
     if isinstance(least, Minimum):
         widths = {"gap": least.value - least.low, "dist2": least.radius}
     elif is_neural(problem) and "gap" in names:  # above a lower bound of F; F* is at most all that was seen of F

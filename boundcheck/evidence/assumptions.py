@@ -22,7 +22,7 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.block_quantities import BLOCK, Blocks, decides_blocks, of_block
 from boundcheck.evidence.samples import sample_gradients
-from boundcheck.problems.problem import DecidingProblem, LocatedProblem, ValuedProblem, is_neural
+from boundcheck.problems.problem import is_neural, optional
 from boundcheck.setting.client_hypotheses import client_hypotheses
 from boundcheck.setting.user_constants import is_library
 from boundcheck.theory.assumptions import QUANTITIES, Assumption
@@ -133,8 +133,9 @@ def check_assumption(
     if decided and covers(assumption, own, values):
         return answer(Outcome.HOLDS, Grade.EXACT, f"'{problem.name}' meets it with these constants, decided exactly.")
     told = None
-    if is_library(assumption) and isinstance(problem, DecidingProblem):
-        told = problem.decides(assumption.name, {keys.get(n, n): v for n, v in values.items() if keys.get(n, n)})
+    decides = optional(problem, "decides")
+    if is_library(assumption) and decides is not None:
+        told = decides(assumption.name, {keys.get(n, n): v for n, v in values.items() if keys.get(n, n)})
     if told is None and is_library(assumption):
         told = decides_blocks(assumption.name, problem, values, blocks)
     used = sorted(s.name for s in named)
@@ -179,9 +180,9 @@ def _lacking(problem: Problem, quantities: set[str], blocks: Blocks | None) -> s
         return "has gradients in the neural engine alone, which tries no points of its own"
     if quantities & BLOCK and blocks is None:
         return "has no blocks of its own; they and their constants L_j come from a method"
-    if quantities & {"inner", "dist2", "noise2"} and not isinstance(problem, LocatedProblem):
+    if quantities & {"inner", "dist2", "noise2"} and optional(problem, "nearest") is None:
         return "does not say which minimiser is nearest"
-    if "gap" in quantities and "gap" not in problem.metrics and not isinstance(problem, ValuedProblem):
+    if "gap" in quantities and "gap" not in problem.metrics and optional(problem, "gap_bounds") is None:
         return "does not give F(x) - F*"
     if quantities & _COMPONENT and sample_gradients(problem) is None:
         return "does not give the gradients of single samples"
@@ -245,8 +246,7 @@ class _Oracle:
 
     def nearest(self, x: NDArray[Any]) -> NDArray[Any]:
         """The minimiser nearest to x."""
-        assert isinstance(self.problem, LocatedProblem)
-        return self.problem.nearest(x)
+        return optional(self.problem, "nearest")(x)
 
     def measure(self, trial: _Trial) -> dict[str, Any]:
         """The quantities at one trial; "gap" is a pair of bounds."""
@@ -257,8 +257,7 @@ class _Oracle:
                 value = problem.metric("gap", trial.x)
                 found["gap"] = (value, value)
             else:
-                assert isinstance(problem, ValuedProblem)
-                found["gap"] = problem.gap_bounds(Fraction(trial.x[0]))
+                found["gap"] = optional(problem, "gap_bounds")(Fraction(trial.x[0]))
         if wanted & {"inner", "dist2", "noise2"}:
             nearest = self.nearest(trial.x)
             away = trial.x - nearest
@@ -347,7 +346,7 @@ class _Search:
         self.oracle, self.random = oracle, random
         problem = oracle.problem
         self.start: Floats = np.array([float(v) for v in problem.start])
-        located = isinstance(problem, LocatedProblem)
+        located = optional(problem, "nearest") is not None
         self.centre: Floats = np.array(oracle.nearest(self.start)) if located else self.start
         self.reach = max(1e-3, float(np.linalg.norm(self.start - self.centre)), 1e-3 * float(np.abs(self.start).max()))
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.certified.blocks import Partition, decides
-from boundcheck.problems.problem import QuadraticProblem
+from boundcheck.problems.problem import quadratic_objectives
 
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
@@ -32,9 +32,10 @@ def decides_blocks(name: str, problem: Problem, values: Mapping[str, Fraction], 
     reading = READINGS.get(name)
     if reading == "global":
         blocks = (((*range(problem.dim),),), (values["Lmax"],)) if "Lmax" in values else None
-    if reading is None or blocks is None or not isinstance(problem, QuadraticProblem):
+    quadratic = quadratic_objectives(problem)
+    if reading is None or blocks is None or quadratic is None:
         return None
-    return decides(reading, [a for a, _ in problem.forms().maps], *blocks)
+    return decides(reading, [a for a, _ in quadratic.forms().maps], *blocks)
 
 
 def of_block(problem: Problem, client: int, x: Any, y: Any, blocks: Sequence[Any], chosen: int) -> dict[str, Any]:

@@ -18,9 +18,9 @@ import numpy as np
 from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import ENGINES, MAX_ROUNDS, check_engine, describe
+from boundcheck.engines.summaries import NoAverage, Summary, summary_of, weights_of
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_result import SEEDS as SEEDS
 from boundcheck.evidence.claim_result import Claim as Claim
 from boundcheck.evidence.claim_result import ClaimResult as ClaimResult
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
 FIRST_SEEDS = 50  # a sampled claim starts with so many seeds and doubles them until decided or out of budget
-MOST_SAMPLES = 2 * 10**8  # numbers that the seeds of an average over rounds may hold together
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,10 @@ def run(
     if needs_no_run(claimed):
         return curve_without_run(claimed, setting, resolved.asked)
     metrics = {claimed.metric.quantity, *metrics_of(claimed)} | ({claim.rate.metric} if claim.rate else set())
-    how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": sorted(metrics)}
+    asked = _summaries(claim, resolved)
+    if claimed.metric.over_rounds and (claim.rate is not None or not asked):
+        rounds = list(range(rounds[-1] + 1))  # a slope is fitted over every round; weights are looked at in every round
+    how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": sorted(metrics), "summaries": asked}
     if claim.engine == "exact":
         usual = Arithmetic.RATIONAL if round_symbols(claimed) else Arithmetic.BALL
         how["arithmetic"] = Arithmetic(claim.arithmetic or usual).value
@@ -193,16 +195,26 @@ def run(
         found = run_or_recall(store, setting, resolved.spec, assumptions=resolved.asked, **how, **more)
         return with_hypotheses(with_start(found, resolved.start), claimed, setting)
 
-    if claim.engine != "exact" and claimed.metric.over_rounds and claim.runs * len(rounds) > MOST_SAMPLES:
-        raise BadInput(
-            f"{claimed.best_id}: {claim.runs} seeds of {len(rounds)} rounds, all of which the average needs, are "
-            f"more than {MOST_SAMPLES} numbers; take fewer seeds or rounds."
-        )
     if claim.engine == "exact":
         return recalled(seeds=range(0), on_progress=on_progress)
     if claim.engine == "neural":
         return recalled(seeds=range(claim.runs), neural=claim.neural, on_progress=on_progress)
     return _sampled_until_decided(claim, resolved, partial(recalled, spread=spread), on_progress)
+
+
+def _summaries(claim: Claim, resolved: Resolved) -> tuple[Summary, ...]:
+    """The summaries that the comparison needs; none where weights are no weights, which it says."""
+    claimed = resolved.claimed
+    if not claimed.metric.over_rounds:
+        return ()
+    values = _values(claim, claimed, resolved.setting)
+    values |= {name: c.value for name, c in claimed.known(resolved.start).items() if name not in values}
+    asked = [summary_of(claimed, values, name) for name in (claimed.metric.quantity, *sorted(metrics_of(claimed)))]
+    try:
+        weights_of(asked[0], resolved.rounds[-1] + 1)
+    except NoAverage:
+        return ()
+    return tuple(asked)
 
 
 def _sampled_until_decided(
@@ -211,7 +223,7 @@ def _sampled_until_decided(
     from boundcheck.engines.simulate import concatenate
 
     curve: Curve | None = None
-    done, stop = 0, min(FIRST_SEEDS, claim.runs)
+    done, stop, asked = 0, min(FIRST_SEEDS, claim.runs), _summaries(claim, resolved)
     random = resolved.setting.method.is_random(resolved.setting.clients)
     while True:
 
@@ -223,7 +235,7 @@ def _sampled_until_decided(
         if curve is None:
             curve = block
         else:
-            curve = describe(concatenate([curve, block]), resolved.setting, resolved.asked)
+            curve = describe(concatenate([curve, block]), resolved.setting, resolved.asked, asked)
             curve = with_hypotheses(with_start(curve, resolved.start), resolved.claimed, resolved.setting)
         verdict = compare_curve(resolved.claimed, curve, claim.constants, level=claim.level, at=resolved.index or None)
         if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.runs or not random:

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import as_fraction, format_short, parse_grid
+from boundcheck.engines.summaries import MOST_ROUNDS
 from boundcheck.errors import BadInput
-from boundcheck.evidence.averages import check_rounds
 from boundcheck.evidence.round_values import FIRST_ROUNDS, rounds_before
 from boundcheck.theory.quantities import round_symbols
 
@@ -73,8 +73,8 @@ def _fixed(claimed: Statement, values: Mapping[str, Fraction]) -> dict[Any, Frac
 def rounds_of(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, Fraction]) -> list[int]:
     """The rounds at which the statement's metric is measured for these values of its index, increasing.
 
-    An average over rounds needs all of them. Raises BadInput where an index is no whole number of rounds, or an average
-    has none or too many.
+    That of a summary over rounds is the round of its last point. Raises BadInput where an index is no whole number of
+    rounds, or a summary has no points or too many.
     """
     expr = claimed.metric.rounds
     symbol = None if claimed.metric.index is None else claimed.symbol(claimed.metric.index).expr
@@ -84,9 +84,16 @@ def rounds_of(claimed: Statement, index: Sequence[Fraction], values: Mapping[str
         done = as_fraction(expr.subs(fixed if symbol is None else {**fixed, symbol: k}), "rounds")
         if done.denominator != 1:
             raise BadInput(f"{claimed.best_id}: {symbol} = {format_short(k)} is not a whole number of rounds.")
-        if claimed.metric.over_rounds:
-            check_rounds(claimed, int(done) + claimed.metric.more_points, done if symbol is None else k)
         rounds.append(int(done))
+        if claimed.metric.over_rounds:
+            count = int(done) + claimed.metric.more_points
+            if not 1 <= count <= MOST_ROUNDS:
+                raise BadInput(
+                    f"{claimed.best_id}: at {claimed.metric.index or 'rounds'} = "
+                    f"{format_short(done if symbol is None else k)} the metric is an average over {count} rounds, each "
+                    f"of which is measured; from 1 to {MOST_ROUNDS} are allowed."
+                )
+            rounds[-1] = count - 1
     if claimed.metric.over_rounds:
-        return list(range(max(rounds) + claimed.metric.more_points))
+        return sorted({0, *rounds})
     return rounds_before(claimed, rounds, values) if round_symbols(claimed) else sorted(set(rounds))

@@ -17,10 +17,10 @@ import numpy as np
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.summaries import NoAverage
 from boundcheck.errors import BadInput
 from boundcheck.evidence.assumptions import covers
-from boundcheck.evidence.averages import NoAverage
-from boundcheck.evidence.compared_points import Points, index_name, points_of
+from boundcheck.evidence.compared_points import Points, index_name, points_of, run_again
 from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
 from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
 from boundcheck.evidence.measurement_error import from_below, low_precision
@@ -193,6 +193,7 @@ def compare(
         if other is None:
             raise
         return other
+    curve = run_again(statement, curve, values)
     verdict = _compared(statement, curve, values, known, level, at, limit)
     if verdict.outcome is Outcome.VIOLATED:
         told = _unresolved(statement, curve, lambda low: _compared(statement, low, values, known, level, at, limit))
@@ -400,6 +401,9 @@ def _equality_within_rounding(
         side = np.zeros(len(points))
         for corner, values in enumerate(within_rounding(known, used)):
             moved = points_of(statement, curve, values, points.index)
+            if len(moved) != len(points):  # the mean with the weights of these constants was not kept
+                side = np.zeros(len(points))
+                break
             here = 1.0 * (moved.low > moved.bound_high) - 1.0 * (moved.high < moved.bound_low)
             side = here if corner == 0 else np.where(here == side, side, 0.0)
         if found.at is not None and side[found.at] == 0:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Rarest
+from boundcheck.engines.curve_parts import Ints
+from boundcheck.engines.summaries import NoAverage, rounds_held, summarised, summary_of
 from boundcheck.errors import BadInput
-from boundcheck.evidence.averages import averages, exact_averages, least_so_far, sampled_averages, weights_of
 from boundcheck.evidence.measurement_error import Rounding, rounding_of
-from boundcheck.evidence.round_values import exists, values_of_rounds
+from boundcheck.evidence.round_values import exists, metrics_of, values_of_rounds
 from boundcheck.theory.inputs import to_float
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import holds, index_conditions
-from boundcheck.theory.statement import Average, Kind, Statement
+from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import plain
 
 Mask = NDArray[np.bool_]
@@ -130,11 +131,6 @@ def points_of(
             f"(it holds {', '.join(curve.values) or 'none'})."
         )
     averaged, changing = metric.over_rounds, bool(round_symbols(statement))
-    if metric.average is Average.LEAST and name not in curve.samples and (curve.expectation or "normal" in curve.info):
-        raise BadInput(
-            f"{statement.best_id} is about the least {name} so far of each run, which the curve does not hold: it has "
-            "expectations alone; take engine = 'sampled', or give the values of every seed."
-        )
     own: list[dict[str, Fraction]] = []
     if averaged:
         ends, index = _averaged_indices(statement, curve, values, at)
@@ -142,8 +138,10 @@ def points_of(
             ends, index = _spoken_of(statement, values, ends, index)
         own = values_of_rounds(statement, curve, values, ends) if changing else []
         rounds = tuple(end - 1 for end in ends)
-        low, high, samples, exact = _averaged(statement, curve, values, ends)
-        envelope = _averaged_envelope(statement, curve, values, ends)
+        over = summarised(curve, summary_of(statement, values), rounds)
+        chosen = np.searchsorted(over.rounds, rounds).tolist()
+        low, high, samples, exact = _measured(over, name, chosen, rounds, curve.start)
+        envelope = _envelope(over, name, chosen)
     else:
         chosen, index = _indices(statement, curve, values)
         if not every_index:
@@ -154,7 +152,7 @@ def points_of(
             kept = [(p, k, v) for (p, k), v in zip(kept, own, strict=True) if exists(statement, v)]
             chosen, index, own = [p for p, _, _ in kept], [k for _, k, _ in kept], [v for _, _, v in kept]
         rounds = tuple(int(curve.rounds[i]) for i in chosen)
-        low, high, samples, exact = _measured(curve, name, chosen, rounds)
+        low, high, samples, exact = _measured(curve, name, chosen, rounds, curve.start)
         envelope = _envelope(curve, name, chosen)
     start = max(
         (to_float(values[s.name]) for s in statement.symbols if s.key == f"start/{name}" and s.name in values),
@@ -236,23 +234,12 @@ def _envelope(curve: Curve, name: str, chosen: Sequence[int]) -> Floats:
     return np.full(len(chosen), np.inf) if found is None else np.asarray(found.limits)[chosen]
 
 
-def _averaged_envelope(
-    statement: Statement, curve: Curve, values: Mapping[str, Fraction], ends: Sequence[int]
-) -> Floats:
-    """The same for averages over the first rounds."""
-    if not len(ends) or statement.metric.quantity not in curve.envelopes:
-        return np.full(len(ends), np.inf)
-    limits = _envelope(curve, statement.metric.quantity, range(max(ends)))
-    if statement.metric.average is Average.LEAST:
-        return least_so_far(limits, ends)
-    found = averages(weights_of(statement, values, max(ends)), limits, limits, ends)[1]
-    return np.where(np.isnan(found), np.inf, found)
-
-
 _Sides = tuple[Floats, Floats, Floats | None, list[Fraction | None]]  # low, high, samples (S, P), exact
 
 
-def _measured(curve: Curve, name: str, chosen: Sequence[int], rounds: Sequence[int]) -> _Sides:
+def _measured(
+    curve: Curve, name: str, chosen: Sequence[int], rounds: Sequence[int], start: Mapping[str, Fraction]
+) -> _Sides:
     """The metric at some positions of the curve's grid."""
     low = curve.low[name][chosen] if name in curve.low else curve.values[name][chosen]
     high = curve.high[name][chosen] if name in curve.high else curve.values[name][chosen]
@@ -262,56 +249,49 @@ def _measured(curve: Curve, name: str, chosen: Sequence[int], rounds: Sequence[i
         if name in curve.exact:
             exact[position] = curve.exact[name][grid_place]
         elif done == 0:
-            exact[position] = curve.start.get(name)
+            exact[position] = start.get(name)
     return low, high, samples, exact
 
 
-def _averaged(statement: Statement, curve: Curve, values: Mapping[str, Fraction], ends: Sequence[int]) -> _Sides:
-    """The averages over the first rounds, one for each number of rounds in `ends`."""
-    name, count = statement.metric.quantity, max(ends, default=0)
-    low, high, samples, exact = _measured(curve, name, range(count), range(count))
-    if not count:
-        return low, high, None, []
-    known = [v for v in exact if v is not None]
-    if statement.metric.average is Average.LEAST:
-        low, high = least_so_far(low, ends), least_so_far(high, ends)
-        if samples is not None:
-            samples = least_so_far(samples, ends)
-            low = high = samples.mean(axis=0)
-        least = list(itertools.accumulate(known, min)) if len(known) == count else [exact[0], *[None] * count]
-        return low, high, samples, [least[end - 1] for end in ends]
-    weights = weights_of(statement, values, count)
-    low, high = averages(weights, low, high, ends)
-    if samples is not None:
-        samples = sampled_averages(weights, samples, ends)
-        low = high = samples.mean(axis=0)
-    if len(known) == count:
-        return low, high, samples, exact_averages(statement, values, known, ends)
-    # the average over round 0 alone is the start
-    return low, high, samples, [curve.start.get(name) if end == 1 else None for end in ends]
+def run_again(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> Curve:
+    """The curve with the statement's summary, from the same run, where it lacks rounds and can be carried out again."""
+    name = statement.metric.quantity
+    every = not len(curve.rounds) or rounds_held(curve) > curve.rounds[-1]
+    if every or not (statement.metric.over_rounds and curve.again and name in curve.values):
+        return curve
+    kept = dict(curve.summaries)
+    with suppress(NoAverage):  # which the comparison says
+        for asked in (summary_of(statement, values, own) for own in (name, *metrics_of(statement))):
+            found = kept.get(asked.key) or curve.again(curve, asked)
+            kept |= {} if found is None else {asked.key: found}
+    return replace(curve, summaries=kept)
 
 
-def _held(curve: Curve) -> int:
-    """How many of the rounds 0, 1, 2, ... the curve has before the first that it lacks."""
-    return int(np.cumprod(curve.rounds == np.arange(len(curve.rounds))).sum())
+def _held(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> Ints:
+    """The rounds at which the curve has the statement's summary, or has all that it is of."""
+    key = summary_of(statement, values).key
+    return curve.summaries[key].rounds if key in curve.summaries else np.arange(rounds_held(curve))
 
 
 def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at: Sequence[Fraction] | None) -> str:
-    """A sentence about the first round that is missing; '' where all rounds are there that an asked average needs."""
-    held = _held(curve)
-    asked = int(curve.rounds[-1]) + 1 if len(curve.rounds) else 0
+    """A sentence about the first round that is missing; '' where all is there that an asked average needs."""
+    held = _held(statement, curve, values)
+    asked = [] if summary_of(statement, values).key in curve.summaries else curve.rounds[-1:].tolist()
     if at is not None and statement.metric.index is not None:
         first, step = _affine(statement, values)
-        asked = max((int(first + step * k) + statement.metric.more_points for k in at), default=0)
-    if held >= asked:
+        asked = [int(first + step * k) + statement.metric.more_points - 1 for k in at]
+    missing = sorted(set(asked) - set(held.tolist()))
+    if not missing:
         return ""
+    count = len(held)
     compared = "none could be compared"
-    if held:
-        compared = f"only averages over the first {held} rounds" if held > 1 else "only the start"
-        compared += f" {'were' if held > 1 else 'was'} compared"
+    if count:
+        compared = f"only averages over the first {count} rounds" if count > 1 else "only the start"
+        compared += f" {'were' if count > 1 else 'was'} compared"
     return (
-        f"The average needs every round from 0 on, and the curve has no round {held} (it holds {len(curve.rounds)} "
-        f"rounds up to round {curve.rounds[-1] if len(curve.rounds) else 0}): {compared}; record every round."
+        f"The average needs every round from 0 on, and the curve has no round {count} (it holds {len(curve.rounds)} "
+        f"rounds up to round {curve.rounds[-1] if len(curve.rounds) else 0}): {compared}; record every round, or "
+        "run the method with the statement among `summaries`."
     )
 
 
@@ -320,19 +300,22 @@ def _averaged_indices(
 ) -> tuple[list[int], list[Fraction]]:
     """How many points each compared average has, increasing, and the index there."""
     metric = statement.metric
-    held = _held(curve)
+    held = _held(statement, curve, values)
+    known = set(held.tolist())
     if metric.index is None:
         only = as_fraction(metric.rounds.subs({s: values[s.name] for s in metric.rounds.free_symbols}), "rounds")
         end = int(only) + metric.more_points
-        return ([end], [only]) if 1 <= end <= held else ([], [])
+        return ([end], [only]) if end - 1 in known else ([], [])
     symbol = statement.symbol(metric.index)
     first, step = _affine(statement, values)
     first += metric.more_points
     if at is None:
-        ends = [*range(1, min(held, 100) + 1), *(round(100 * 1.05**j) for j in range(1, 1000))]
-        at = [(end - first) / step for end in sorted({e for e in ends if e <= held} | ({held} if held else set()))]
+        ends = {r + 1 for r in known}
+        if len(held) and held[-1] < len(held):  # every round: fewer and fewer of them
+            ends &= {*range(1, 101), *(round(100 * 1.05**j) for j in range(1, 1000)), int(held[-1]) + 1}
+        at = [(end - first) / step for end in sorted(ends)]
     found = {k: first + step * k for k in at if symbol.admits(k)}
-    kept = sorted((int(end), k) for k, end in found.items() if end.denominator == 1 and 1 <= end <= held)
+    kept = sorted((int(end), k) for k, end in found.items() if end.denominator == 1 and end - 1 in known)
     return [end for end, _ in kept], [k for _, k in kept]
 
 

@@ -30,7 +30,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks, ReferencePoint
 from boundcheck.problems._own_data import load_specification
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
+from boundcheck.problems.problem import Problem, Quadratic, clients_of, no_minimum
 from boundcheck.setting.followed_objective import effective_weights, small_step_weights, weighted_minimiser
 from boundcheck.theory.statement import Average, Kind
 
@@ -176,7 +176,7 @@ def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fractio
     least = metric.average is Average.LEAST
     if not claimed.kind.limit or moving or least or metric.scale != 1 or metric.weights not in (None, 1):
         return None
-    if not isinstance(problem, QuadraticProblem) or metric.quantity not in problem.metrics:
+    if not isinstance(problem, Quadratic) or metric.quantity not in problem.metrics:
         return None
     if not method.exact_steps():
         return None
@@ -249,7 +249,7 @@ def _no_limit(claimed: Statement, method: Method, problem: Problem) -> NoLimit |
 
 def _one_point(problem: Problem) -> bool:
     """Whether the squared distance to the minimisers is 0 at one point alone."""
-    forms = problem.forms().quadratic if isinstance(problem, QuadraticProblem) else {}
+    forms = problem.forms().quadratic if isinstance(problem, Quadratic) else {}
     return "dist2" in forms and forms["dist2"][1].rank() == problem.dim
 
 
@@ -275,7 +275,10 @@ def _gap(problem: Problem, point: Sequence[Fraction]) -> Fraction:
 
 def _problem(limits: Limits) -> Problem:
     problem = build_problem(limits.problem)
-    if not isinstance(problem, QuadraticProblem) or "gap" not in problem.metrics:
+    why = no_minimum(problem)
+    if why is not None:
+        raise Unsupported(f"{why}, so that it has no gap, which limits are about.")
+    if not isinstance(problem, Quadratic) or "gap" not in problem.metrics:
         raise Unsupported(f"the problem '{problem.name}' is no quadratic with a minimiser, so it has no exact limits.")
     return problem
 

@@ -43,12 +43,17 @@ def from_below(curve: Curve, quantity: str) -> Curve | None:
             least = np.maximum(values - width, 0.0)
         return np.maximum(least - floor, 0.0)
 
-    if quantity not in curve.samples:
-        return replace(curve, values={**curve.values, quantity: lowered(known)})
-    samples = lowered(curve.samples[quantity])
-    with np.errstate(over="ignore"):
-        mean = samples.mean(axis=0) if len(samples) else known
-    return replace(curve, values={**curve.values, quantity: mean}, samples={**curve.samples, quantity: samples})
+    def of(own: Curve) -> Curve:  # a mean of what is lowered is at least the lowered mean
+        if quantity not in own.samples:
+            return replace(own, values={**own.values, quantity: lowered(own.values[quantity])})
+        samples = lowered(own.samples[quantity])
+        with np.errstate(over="ignore"):
+            mean = samples.mean(axis=0) if len(samples) else own.values[quantity]
+        return replace(own, values={**own.values, quantity: mean}, samples={**own.samples, quantity: samples})
+
+    return replace(
+        of(curve), summaries={key: of(own) for key, own in curve.summaries.items() if quantity in own.values}
+    )
 
 
 # Relative rounding error that one round, or one value of a metric, may have in doubles: 64 units of roundoff, chosen

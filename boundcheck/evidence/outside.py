@@ -19,14 +19,11 @@ import numpy as np
 from boundcheck.core.linalg import nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.curve_parts import START_TOLERANCE
-from boundcheck.engines.outside import ENGINE
-from boundcheck.engines.outside.columns import ROLES, ROUND
-from boundcheck.engines.outside.samples import curve_of_table
-from boundcheck.engines.outside.tables import read_table
 from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.evidence.compare import compare
-from boundcheck.problems.problem import is_neural
+from boundcheck.evidence.external_curve import ENGINE, ROLES, curve_of_table, read_table
+from boundcheck.problems.problem import is_neural, optional
 from boundcheck.setting.client_hypotheses import client_hypotheses
 from boundcheck.setting.user_constants import is_library, key_of
 from boundcheck.verdict import Grade, Outcome, Verdict
@@ -36,13 +33,13 @@ if TYPE_CHECKING:
     from boundcheck.setting import Setting
     from boundcheck.theory.statement import Statement
 
-_COUNTS = ROUND[:3]  # names of columns that say that they count communication rounds
+_COUNTS = ("round", "rounds", "communication_round")  # columns that say that they count communication rounds
 
 
 @dataclass(frozen=True)
 class CurveFile:
     """A file with a curve. file: as it was written; folder: where that is relative to. columns: role -> name of the
-    column (`engines.outside.columns`). deterministic: whether nothing in the run is random.
+    column (`external_curve`). deterministic: whether nothing in the run is random.
     """
 
     file: str
@@ -89,10 +86,7 @@ def read_curve(source: Source, claimed: Statement, level: float) -> Curve:
         return source
     file = source if isinstance(source, CurveFile) else CurveFile.of_spec(source, "")
     table = read_table(Path(file.folder) / file.file, file.file)
-    quantity = claimed.metric.quantity
-    return curve_of_table(
-        Curve, table, file.columns, None, wanted=quantity, level=level, deterministic=file.deterministic
-    )
+    return curve_of_table(table, file.columns, claimed.metric.quantity, level, file.deterministic)
 
 
 def describe_outside(curve: Curve, claimed: Statement, problem: Problem | None, setting: Setting | None) -> Curve:
@@ -168,7 +162,7 @@ def _assumed(curve: Curve, claimed: Statement, problem: Problem | None, setting:
 def _answers(claimed: Statement, problem: Problem) -> dict[str, tuple[str, str | None]]:
     """Hypothesis -> (how it is known, why it fails or None), as far as the problem answers without a method."""
     joint, inexact = client_hypotheses(problem)
-    by_estimates = getattr(problem, "holds_by_estimates", lambda _: False)
+    by_estimates = optional(problem, "holds_by_estimates") or (lambda _: False)
     found: dict[str, tuple[str, str | None]] = {}
     for assumption in claimed.assumptions:
         if not is_library(assumption):

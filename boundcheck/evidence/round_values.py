@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.summaries import summarised, summary_of
 from boundcheck.errors import BadInput
-from boundcheck.evidence.averages import exact_averages
 from boundcheck.theory.keys import name_of
 from boundcheck.theory.quantities import round_symbols
 
@@ -83,11 +85,12 @@ def values_of_rounds(
             )
         known = curve.exact[metric]
         if statement.metric.weights is not None:
-            means = exact_averages(statement, values, list(known[: max(places, default=0)]), places)
-            columns[name] = [v for v in means if v is not None]
-            if len(columns[name]) < len(places):
+            rounds = [end - 1 for end in places]
+            over = summarised(curve, summary_of(statement, values, metric), rounds)
+            if places and metric not in over.exact:
                 what = f"the mean of '{metric}' is too long a fraction"
                 raise BadInput(f"{statement.best_id}: {what}; take fewer rounds.")
+            columns[name] = [over.exact[metric][k] for k in np.searchsorted(over.rounds, rounds)]
         elif key == SUMMED:
             columns[name] = _sums(statement, curve, known, places, _reach(statement, values))
         else:

@@ -17,13 +17,14 @@ import numpy as np
 
 from boundcheck.core.linalg import nearest_float
 from boundcheck.engines.run import carry_out, describe, run
+from boundcheck.engines.summaries import summary_of
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.compare import hypotheses
 from boundcheck.evidence.compared_points import index_name, points_of
 from boundcheck.evidence.open_step_sizes import first_setting, placeholder, start_constants, with_start, with_steps
 from boundcheck.methods.build import build as build_method
-from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.problems.problem import Quadratic, clients_of
 from boundcheck.setting import Setting
 from boundcheck.setting.user_constants import key_of
 from boundcheck.theory.decide import Point
@@ -225,7 +226,7 @@ def needed(setup: Setup, target: Fraction, most: int | None = None) -> int | Non
 
     Exact engine on quadratic problems (plain doubles: no verdict rests on this), else the mean of a few sampled runs.
     """
-    exact = isinstance(setup.problem, QuadraticProblem)
+    exact = isinstance(setup.problem, Quadratic)
     averaged = setup.claimed.metric.over_rounds
     limit = most or (MOST_AVERAGED if averaged else MOST_ROUNDS if exact else MOST_SAMPLED)
     low, high = 0, 1
@@ -258,12 +259,15 @@ def _metric(setup: Setup, index: list[int], exact: bool) -> list[float]:
     if not rounds:
         return [float("inf")] * len(index)
     quantity = claimed.metric.quantity
+    how: dict[str, Any] = {"rounds": rounds, "metrics": [quantity]}
+    if claimed.metric.over_rounds:
+        how["summaries"] = [summary_of(claimed, setup.values)]
     try:
         if exact:
-            curve = run(method, problem, rounds=rounds, metrics=[quantity], arithmetic="float64")
+            curve = run(method, problem, arithmetic="float64", **how)
         else:
             seeds = SEEDS if method.is_random(clients_of(problem)) else 1
-            curve = run(method, problem, rounds=rounds, metrics=[quantity], engine="sampled", seeds=seeds)
+            curve = run(method, problem, engine="sampled", seeds=seeds, **how)
     except Unsupported as error:
         raise Unsupported(f"{claimed.best_id}: what {method.name} needs cannot be measured: {error}") from error
     points = points_of(claimed, curve, setup.values, wanted, every_index=True)

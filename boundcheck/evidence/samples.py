@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.problems.problem import flat_arrays
+
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Arrays, Problem
 
@@ -25,10 +27,9 @@ def sample_gradients(problem: Problem) -> tuple[SampleGradients, tuple[int, ...]
 
     if isinstance(problem, Quadratics):
         return _of_components(problem), tuple(problem.sizes)
-    make = getattr(problem, "arrays", None)
-    if make is None:
+    layout = flat_arrays(problem)
+    if layout is None:
         return None
-    layout: Arrays = make()
     counts = tuple(int(c) for c in np.diff(layout.offsets))
     kinds = ("quadratic", "isotropic", "rows", "logistic", "softmax")
     return (_of_arrays(layout), counts) if layout.kind in kinds else None

@@ -18,13 +18,13 @@ from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_apart, format_short, parse_grid
 from boundcheck.core.toml_lines import KeyPath, TomlFile, parse_toml
 from boundcheck.core.toml_models import validate
-from boundcheck.engines.outside.samples import LEVEL
 from boundcheck.engines.run import ENGINES, check_engine, round_grid
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.claim_spec import MAX_CLAIMS, SpecFile, numbers_alone
+from boundcheck.evidence.external_curve import LEVEL
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.open_step_sizes import START, TUNED, factor_of, symbol_for
@@ -36,6 +36,7 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of, is_neural
 from boundcheck.setting import Setting
 from boundcheck.setting.constants import parameters_of
+from boundcheck.setting.metrics import unknown_metric
 from boundcheck.setting.missing_constants import reason_missing
 from boundcheck.setting.user_constants import check_parameters, given_constants
 from boundcheck.theory.decide import sign
@@ -277,7 +278,7 @@ class _Checker:
             rate = self._table("rate")
             if isinstance(rate.get("metric"), str) and rate["metric"] not in problem.metrics:
                 with self._noting("rate", "metric"):
-                    raise UnknownName("the rate: metric", rate["metric"], problem.metrics)
+                    raise unknown_metric(problem, rate["metric"])
             return problem
         return None
 
@@ -314,8 +315,10 @@ class _Checker:
             return {}
         if method is None:
             return claimed.known(problem.constants())
+        setting = Setting(method, problem)
+        with self._noting("statement"):
+            setting.metric(claimed.metric.quantity)
         with self._noting("method"):
-            setting = Setting(method, problem)
             setting = setting.following() if claimed.metric.surrogate else setting
             parameters = claimed.known(setting.parameters)
             return {name: c for name, c in claimed.known(setting.constants()).items() if name not in parameters}
@@ -415,10 +418,8 @@ class _Checker:
         if self.raw.get("estimate", False) is not False and self.raw.get("engine", "exact") in ENGINES:
             with self._noting("estimate"):
                 if self.raw.get("engine") != "neural":
-                    raise BadInput(
-                        "estimate is for engine = 'neural'; the other engines have problems with constants of their "
-                        "own."
-                    )
+                    own = "the other engines have problems with constants of their own."
+                    raise BadInput(f"estimate is for engine = 'neural'; {own}")
                 training_engine("neural").check_effort(self.raw["estimate"])
         rate = self._table("rate")
         slope = rate.get("slope")

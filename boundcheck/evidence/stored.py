@@ -23,6 +23,7 @@ from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import carry_out, describe
 from boundcheck.engines.simulate import concatenate
+from boundcheck.engines.summaries import Summary
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import WorkerLost
 from boundcheck.methods import build as methods
@@ -53,6 +54,7 @@ _CODE = (
 )
 # Facts of a run that differ between two equal runs; they are not stored.
 _UNSTEADY = {"seconds", "threads", "complete", "peak_memory"}
+_SUMMARIES = "summaries"
 _META = "meta"  # the checkpoint's array with the JSON text of what the curve says of itself
 
 
@@ -89,6 +91,8 @@ def arrays_of(curve: Curve) -> dict[str, NDArray[Any]]:
             arrays[f"{part}/{name}"] = array
     for name, fractions in curve.exact.items():
         arrays[f"exact/{name}"] = np.array([f"{q.numerator:x}/{q.denominator:x}" for q in fractions])
+    for k, own in enumerate(curve.summaries.values()):
+        arrays |= {f"{_SUMMARIES}/s{k}/{name}": array for name, array in arrays_of(own).items()}
     return arrays
 
 
@@ -101,7 +105,8 @@ def _fraction(text: str) -> Fraction:
 def meta_of(curve: Curve) -> dict[str, Any]:
     """What a curve says of itself beside its arrays, as reproducible as they are."""
     info = {k: v for k, v in curve.info.items() if k not in _UNSTEADY}
-    return {"arithmetic": curve.arithmetic.value, "expectation": curve.expectation, "info": info}
+    found = {"arithmetic": curve.arithmetic.value, "expectation": curve.expectation, "info": info}
+    return found | {_SUMMARIES: [[name, meta_of(own)] for name, own in curve.summaries.items()]}
 
 
 def curve_from(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> Curve:
@@ -111,10 +116,15 @@ def curve_from(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> C
     """
     parts: dict[str, dict[str, Any]] = {"values": {}, "low": {}, "high": {}, "samples": {}, "exact": {}}
     points = arrays["rounds"].shape
+    summaries: list[dict[str, NDArray[Any]]] = [{} for _ in meta.get(_SUMMARIES, ())]
     for key, array in arrays.items():
         if key == "rounds":
             continue
         part, _, name = key.partition("/")
+        if part == _SUMMARIES:
+            number, _, name = name.partition("/")
+            summaries[int(number[1:])][name] = array
+            continue
         if array.shape[-1:] != points or array.ndim != (2 if part == "samples" else 1):
             raise ValueError(f"{key} has the shape {array.shape} at {points} rounds")
         if array.dtype.kind != ("U" if part == "exact" else "f"):
@@ -130,6 +140,10 @@ def curve_from(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> C
         high=parts["high"],
         samples=parts["samples"],
         exact=parts["exact"],
+        summaries={
+            str(name): curve_from(own, facts)
+            for own, (name, facts) in zip(summaries, meta.get(_SUMMARIES, ()), strict=True)
+        },
     )
 
 
@@ -156,9 +170,11 @@ def run_or_recall(
     """
     method, problem = setting.method, setting.problem
     sampled, neural = (how["engine"] == name for name in ("sampled", "neural"))
-    spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how}
+    asked: tuple[Summary, ...] = how.get("summaries", ())
+    facts = {**how, "summaries": [s.key for s in asked]}
+    spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": facts}
     if neural:
-        spec["run"] = {**how, "neural": training_engine("neural").run_facts(how.get("neural"))}
+        spec["run"] = {**facts, "neural": training_engine("neural").run_facts(how.get("neural"))}
     if LOADED:  # files that were run in this process might have changed anything
         spec["loaded"] = digests()
     if sampled or neural:
@@ -191,7 +207,7 @@ def run_or_recall(
     curve = recalled[0] if recalled else curve_from(stored.arrays, stored.meta)
     if why is not None:
         curve = replace(curve, info={**curve.info, "not_stored": why})
-    return describe(curve, setting, assumptions)
+    return describe(curve, setting, assumptions, asked)
 
 
 def _check_asked(curve: Curve, how: Mapping[str, Any], seeds: range | None) -> None:
@@ -203,6 +219,8 @@ def _check_asked(curve: Curve, how: Mapping[str, Any], seeds: range | None) -> N
         raise ValueError("other rounds than those of this run")
     if not set(how.get("metrics") or ()) <= set(curve.values):
         raise ValueError("a metric is missing")
+    if not {s.key for s in how.get("summaries", ())} <= set(curve.summaries):
+        raise ValueError("a summary is missing")
     if seeds is not None:
         count = _count(curve)
         if count != len(seeds) or any(len(rows) != count for rows in curve.samples.values()):

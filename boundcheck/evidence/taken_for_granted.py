@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from boundcheck.engines.outside import ENGINE
+from boundcheck.evidence.external_curve import ENGINE
 from boundcheck.evidence.kind_parameters import Parameters, left_open
 from boundcheck.setting.user_constants import UNCHECKED
 

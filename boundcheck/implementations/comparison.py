@@ -22,7 +22,7 @@ from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import Floats, Problem, QuadraticProblem, clients_of
+from boundcheck.problems.problem import Floats, Problem, Quadratic, clients_of
 
 TOLERANCE = 1e-9
 SEEDS = 1024
@@ -141,7 +141,7 @@ def _agreement(
 
 def _fraction(task: Task, names: Sequence[str], row: int, column: int) -> str:
     """The expected coordinate as a fraction, where it is short."""
-    if names or row > FEW_ROUNDS or not isinstance(task.problem, QuadraticProblem):
+    if names or row > FEW_ROUNDS or not isinstance(task.problem, Quadratic):
         return ""
     try:
         text = exact_iterate(task.method, task.problem, row)[column]

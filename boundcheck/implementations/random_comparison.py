@@ -18,7 +18,7 @@ from boundcheck.implementations.reference import expected_metrics, iterates, sam
 from boundcheck.implementations.task import Task
 from boundcheck.implementations.trajectories import Run, Trajectories, follow
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import Floats, QuadraticProblem
+from boundcheck.problems.problem import Floats, Quadratic
 
 METRICS = ("gap", "dist2", "grad2")
 MOST_COORDINATES = 8  # of iterates; in larger dimensions their metrics alone are compared
@@ -129,7 +129,7 @@ def _expected(task: Task, seen: _Seen) -> tuple[Expected, list[int]] | None:
         return None
     rounds = np.array(seen.rounds, dtype=np.int64)
     limits = certified_envelopes(task.method, task.problem, rounds, METRICS)
-    if not limits or not isinstance(task.problem, QuadraticProblem):
+    if not limits or not isinstance(task.problem, Quadratic):
         return None
     centre = next((c for c, _ in task.problem.forms().quadratic.values()), None)
     low, high = np.full((2, len(rounds), seen.coordinates + len(seen.metrics)), np.inf)

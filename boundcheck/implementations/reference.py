@@ -15,11 +15,11 @@ from boundcheck.engines.exact.means import expected_iterates
 from boundcheck.engines.exact.paths import oracle_iterates
 from boundcheck.engines.exact.run import run_exact
 from boundcheck.engines.simulate.lowering import lower
-from boundcheck.engines.simulate.paths import choose_path, flat_arrays, known_clients
+from boundcheck.engines.simulate.paths import choose_path, known_clients
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, GradientSteps
-from boundcheck.problems.problem import Floats, Problem, QuadraticProblem, clients_of
+from boundcheck.problems.problem import Floats, Problem, Quadratic, clients_of, flat_arrays
 
 
 def is_random(method: Method, problem: Problem) -> bool:
@@ -50,7 +50,7 @@ def iterates(method: Method, problem: Problem, rounds: int) -> Floats:
     """
     if is_random(method, problem):
         return expected_iterates(method, problem, rounds)
-    if isinstance(problem, QuadraticProblem):
+    if isinstance(problem, Quadratic):
         with suppress(Unsupported):  # such as clients with a momentum of their own
             return expected_iterates(method, problem, rounds)
     if method.is_plain:

@@ -27,7 +27,7 @@ from boundcheck.core.numbers import as_double
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import GradientSteps, StochasticSteps
-from boundcheck.problems.problem import Arrays, Floats, LazyProblem, Problem, clients_of, is_neural
+from boundcheck.problems.problem import Arrays, Floats, Lazy, Problem, clients_of, flat_arrays, is_neural, no_minimum
 
 MAX_CLIENTS = 10_000
 
@@ -135,6 +135,9 @@ def task_of(method: Method, problem: Problem, rounds: int) -> Task:
     """
     if is_neural(problem):
         raise Unsupported(f"'{problem.name}' trains a network; implementations are tried on problems with formulas.")
+    why = no_minimum(problem)
+    if why is not None:
+        raise Unsupported(f"{why}; implementations are tried on problems whose clients have losses.")
     if problem.clients > MAX_CLIENTS:
         raise Unsupported(
             f"'{problem.name}' has {problem.clients} clients; an implementation gets {MAX_CLIENTS} at most."
@@ -167,13 +170,12 @@ def _parameters(method: Method) -> dict[str, float]:
 
 def _clients(problem: Problem, namespace: Any) -> tuple[Client, ...]:
     known = clients_of(problem)
-    make: Any = getattr(problem, "arrays", None)
-    flat: Arrays | None = None if make is None else make()
+    flat = flat_arrays(problem)
 
     def oracle(i: int) -> _Samples | _Whole:
         if flat is not None:
             return _Samples(flat, i, namespace)
-        if isinstance(problem, LazyProblem):
+        if isinstance(problem, Lazy):
             return _Samples(problem.client_arrays(i), 0, namespace)
         if namespace is not np:
             raise Unsupported(f"'{problem.name}' computes gradients itself; it has no view in {namespace.__name__}.")

@@ -12,7 +12,8 @@ import numpy as np
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput
 from boundcheck.implementations.task import Task
-from boundcheck.problems.problem import BatchProblem, Floats, Problem
+from boundcheck.problems.problem import Floats, Problem, optional
+from boundcheck.setting.metrics import unknown_metric
 
 Run = Callable[[Task, int], Any]
 
@@ -142,11 +143,12 @@ def _metric(problem: Problem, name: str, points: Floats) -> Floats:
     found = np.full(len(points), np.inf)
     finite = np.isfinite(points).all(axis=1)
     if name not in problem.metrics:
-        raise BadInput(f"the problem '{problem.name}' has no metric '{name}'; it has {', '.join(problem.metrics)}.")
+        raise unknown_metric(problem, name)
     if not finite.any():
         return found
-    if isinstance(problem, BatchProblem):
-        found[finite] = problem.metric_many(name, points[finite])
+    many = optional(problem, "metric_many")
+    if many is not None:
+        found[finite] = many(name, points[finite])
     else:
         found[finite] = [float(problem.metric(name, row)) for row in points[finite]]
     return found

@@ -119,15 +119,19 @@ def build(spec: Mapping[str, Any]) -> Method:
     return kind_of(name).build(name, {k: v for k, v in spec.items() if k != "kind"})
 
 
-def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...]:
+def algorithms(method: Method, clients: Clients | None = None, described: Method | None = None) -> tuple[str, ...]:
     """The kinds of which a composition is an instance.
 
     None with a `ClientOptimizer`: what is said of these kinds is said of plain local steps. clients: with them a kind
     is found whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers)
     or on their weights (gradient descent is also FedAvg with one step where all clients have one weight), and so are
-    those of functions of a user's own that do the same as shipped parts.
+    those of functions of a user's own that do the same as shipped parts, beside the kind that has these functions.
+    described: the method in shipped parts, where that is known.
     """
-    return _named(method if clients is None else in_shipped_parts(method, clients), clients)
+    own = _named(method, clients)
+    if clients is None or method.functions is None:
+        return own
+    return tuple(sorted({*own, *_named(described or in_shipped_parts(method, clients), clients)}))
 
 
 def _named(method: Method, clients: Clients | None) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.networks.engine.device import library
 from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.problem import TrainedProblem
-from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
+from boundcheck.problems._instance import unknown
 from boundcheck.problems._split import data_weights
 
 LOSSES = ("cross_entropy", "logistic")
@@ -64,17 +64,10 @@ class OwnProblem(TrainedProblem):
             "f_low": Constant(Fraction(0), Known.CERTIFIED, "lower", low),
         }
 
-    def violations(self, assumption: str) -> str | None:
-        """Why it breaks an assumption; None when it meets it. Raises UnknownName if neither is known."""
-        if assumption.startswith("instance:"):
-            return instance_objection(str(self.spec["kind"]), assumption)
-        if assumption == "plain_mean":
-            alike = len(set(self.weights)) == 1
-            return None if alike else "its clients have different weights, so that F is not their plain mean."
+    def _objection(self, assumption: str) -> str | None:
         if assumption == "bounded_below":
             return None
-        known = ("plain_mean", "bounded_below")
-        raise UnknownName("the assumption", assumption, [a for a in ASSUMPTIONS if a in known])
+        raise unknown(assumption, ("plain_mean", "bounded_below"))
 
 
 def own_module(

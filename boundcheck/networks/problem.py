@@ -34,11 +34,10 @@ from boundcheck.networks.architectures.partition import coordinates, partition
 from boundcheck.networks.data.imdb import PADDING
 from boundcheck.networks.data.labelled import LEVELS, NAMES, Labelled, client_rows, labelled
 from boundcheck.networks.data.own import own_labelled
+from boundcheck.problems._instance import ASSUMPTIONS, Instance, unknown
 from boundcheck.problems._own_data import is_own
-from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
 from boundcheck.problems._specs import whole
 from boundcheck.problems._split import data_weights, permutation
-from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Floats, Vector
 
 
@@ -63,7 +62,7 @@ class Start(Sequence[Fraction]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrainedProblem:
+class TrainedProblem(Instance):
     """A model and the samples of its clients; classes below it add the model and its loss.
 
     name, spec: see `Problem`. inputs: (N, *sample), client after client; labels: (N,); offsets: client i owns the rows
@@ -83,12 +82,6 @@ class TrainedProblem:
     start_vector: Floats
     test_inputs: NDArray[Any] | None
     test_labels: NDArray[Any] | None
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
 
     @property
     def clients(self) -> int:
@@ -171,10 +164,6 @@ class NeuralProblem(TrainedProblem):
             if labels.shape != (len(inputs),):
                 raise BadInput(f"{what} of '{self.name}' must be {len(inputs)} in one row, one a sample.")
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
-        return {"schema": 1, **self.spec}
-
     @property
     def dim(self) -> int:
         """How many coordinates a model has."""
@@ -208,24 +197,17 @@ class NeuralProblem(TrainedProblem):
         how = f"all scores are 0 at the start, so that F = log {self.architecture.classes} there, and F* >= 0"
         return Constant(top, Known.CERTIFIED, "upper", how)
 
-    def violations(self, assumption: str) -> str | None:
-        """Why the instance breaks an assumption of `ASSUMPTIONS` or `instance:<kind>`; None when it meets it.
-
-        Raises UnknownName if neither is known: for networks only "plain_mean" and "bounded_below" are. For
+    def _objection(self, assumption: str) -> str | None:
+        """Raises UnknownName if neither is known: for networks only "plain_mean" and "bounded_below" are. For
         softmax regression, whose Hessians are bounded and whose samples' gradients differ by bounded vectors, all but
         the two of the dissimilarity at one point; without the l2 term neither whether F has a minimiser.
         """
-        if assumption.startswith("instance:"):
-            return instance_objection(str(self.spec["kind"]), assumption)
-        if assumption == "plain_mean":
-            alike = len(set(self.weights)) == 1
-            return None if alike else "its clients have different weights, so that F is not their plain mean."
         if assumption in self._met:
             return None
         if assumption == "strongly_convex_samples" and self.is_linear:  # the same vector added to every row of W
             return "the scores of all classes can move together, which leaves the loss unchanged, and ridge is 0."
         known = {"plain_mean", *self._met, *(("strongly_convex_samples",) if self.is_linear else ())}
-        raise UnknownName("the assumption", assumption, [a for a in ASSUMPTIONS if a in known])
+        raise unknown(assumption, known)
 
     def block_coordinates(self, kind: str, blocks: int) -> tuple[tuple[int, ...], ...]:
         """The coordinates of each block of layers or of channels (`kind`) of the model."""

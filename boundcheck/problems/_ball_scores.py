@@ -9,17 +9,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx
-from numpy.typing import NDArray
 
 from boundcheck.core.linalg import rational
 from boundcheck.errors import UnknownName, Unsupported
-from boundcheck.problems._minimum import Objective
 from boundcheck.problems.problem import Floats
 
 _STEPS = 400  # of the search for the minimiser
@@ -27,27 +24,20 @@ _STEPS = 400  # of the search for the minimiser
 
 @dataclass(frozen=True, eq=False)
 class BallScores:
-    """F = sum of w_i f_i, f_i the mean over the rows offsets[i] to offsets[i + 1] of l(X a_j, y_j), plus
+    """F of a `Classifier`: the sum of w_i f_i, f_i the mean over the rows of client i of l(X a_j, y_j), plus
     ridge/2 |x|^2.
 
-    features (N, p); labels (N,): +1 or -1 for one column of scores, else the class; columns: K, rows of X; ridge: 0 or
-    more, with several columns above 0; objective, point: F in double precision and its minimiser there, from which the
-    true one is found. Raises Unsupported where no minimiser is near that point.
+    problem: its labels are +1 or -1 for one column of scores, else the class. point: the minimiser in double precision,
+    from which the true one is found. Raises Unsupported where no minimiser is near that point.
     """
 
-    features: Floats
-    labels: NDArray[Any]
-    offsets: tuple[int, ...]
-    weights: tuple[Fraction, ...]
-    ridge: Fraction
-    columns: int
-    objective: Objective
+    problem: Any
     point: Floats
 
     @cached_property
     def _rows(self) -> tuple[arb_mat, ...]:
         """The features of each client; doubles are exact at any precision."""
-        return tuple(arb_mat(self.features[a:b].tolist()) for a, b in itertools.pairwise(self.offsets))
+        return tuple(arb_mat(self.problem.features[a:b].tolist()) for a, b in itertools.pairwise(self.problem.offsets))
 
     @cached_property
     def _minima(self) -> dict[int, tuple[arb_mat, arb]]:
@@ -56,50 +46,52 @@ class BallScores:
     def _scores(self, rows: arb_mat, x: Sequence[arb]) -> list[list[arb]]:
         """(N, K) of rows (N, p)."""
         p = rows.ncols()
-        return (rows * arb_mat([list(x[k * p : (k + 1) * p]) for k in range(self.columns)]).transpose()).tolist()
+        return (
+            rows * arb_mat([list(x[k * p : (k + 1) * p]) for k in range(self.problem.loss.columns)]).transpose()
+        ).tolist()
 
     def _residual(self, scores: Sequence[arb], label: Any) -> list[arb]:
         """The derivatives of l in the scores."""
-        if self.columns == 1:
+        if self.problem.loss.columns == 1:
             y = int(label)
             return [-y / (1 + (y * scores[0]).exp())]
         shares = [1 / sum(((t - s).exp() for t in scores), arb(0)) for s in scores]
         return [v - 1 if k == int(label) else v for k, v in enumerate(shares)]
 
     def _loss(self, scores: Sequence[arb], label: Any) -> arb:
-        if self.columns == 1:
+        if self.problem.loss.columns == 1:
             return (-int(label) * scores[0]).exp().log1p()
         own = scores[int(label)]
         return sum(((s - own).exp() for s in scores), arb(0)).log()
 
     def gradient(self, client: int, sample: int | None, x: Sequence[arb]) -> list[arb]:
         """Of a client's objective (d,), or of one of its samples."""
-        low, high = self.offsets[client : client + 2]
+        low, high = self.problem.offsets[client : client + 2]
         rows = self._rows[client]
         if sample is not None:
             low, high = low + sample, low + sample + 1
-            rows = arb_mat(self.features[low:high].tolist())
+            rows = arb_mat(self.problem.features[low:high].tolist())
         scores = self._scores(rows, x)
-        residuals = [self._residual(s, y) for s, y in zip(scores, self.labels[low:high], strict=True)]
+        residuals = [self._residual(s, y) for s, y in zip(scores, self.problem.labels[low:high], strict=True)]
         mean = (arb_mat(residuals).transpose() * rows).entries()
-        ridge = arb(rational(self.ridge))
+        ridge = arb(rational(self.problem.ridge))
         return [g / (high - low) + ridge * v for g, v in zip(mean, x, strict=True)]
 
     def whole(self, x: Sequence[arb]) -> list[arb]:
         """grad F (d,)."""
         found = [arb(0)] * len(x)
-        for i, w in enumerate(self.weights):
+        for i, w in enumerate(self.problem.weights):
             share = arb(rational(w))
             found = [a + share * g for a, g in zip(found, self.gradient(i, None, x), strict=True)]
         return found
 
     def value(self, x: Sequence[arb]) -> arb:
         """F(x)."""
-        total = arb(rational(self.ridge / 2)) * _square(x)
-        for i, w in enumerate(self.weights):
-            low, high = self.offsets[i : i + 2]
+        total = arb(rational(self.problem.ridge / 2)) * _square(x)
+        for i, w in enumerate(self.problem.weights):
+            low, high = self.problem.offsets[i : i + 2]
             scores = self._scores(self._rows[i], x)
-            losses = (self._loss(s, y) for s, y in zip(scores, self.labels[low:high], strict=True))
+            losses = (self._loss(s, y) for s, y in zip(scores, self.problem.labels[low:high], strict=True))
             total = total + arb(rational(w / (high - low))) * sum(losses, arb(0))
         return total
 
@@ -121,7 +113,7 @@ class BallScores:
         """
         bits = ctx.prec
         if bits not in self._minima:
-            inverse = arb_mat(np.linalg.inv(self.objective.hessian(self.point)).tolist())
+            inverse = arb_mat(np.linalg.inv(self.problem.objective.hessian(self.point)).tolist())
             x = [arb(v) for v in self.point.tolist()]
             slope = self.whole(x)
             for _ in range(_STEPS):
@@ -135,7 +127,7 @@ class BallScores:
                 x, slope = moved, better
             size = _square(slope).abs_upper().sqrt().abs_upper()
             radius = self.reach(x, size)
-            above = size * radius / 2 if self.ridge else size * radius
+            above = size * radius / 2 if self.problem.ridge else size * radius
             centre = [v + radius * arb(0, 1) for v in x]
             least = self.value(x) - above * arb(0.5, 0.5)
             self._minima[bits] = arb_mat([[v] for v in centre]), least
@@ -149,9 +141,9 @@ class BallScores:
         logistic regression, 2010). With m at most its least eigenvalue at x, F rises along every ray from where
         m (1 - e^(-A t))/A = slope on: there is a minimiser, the only one, within t.
         """
-        if self.ridge:
-            return (slope / arb(rational(self.ridge))).abs_upper()
-        rows = arb_mat(self.features.tolist())
+        if self.problem.ridge:
+            return (slope / arb(rational(self.problem.ridge))).abs_upper()
+        rows = arb_mat(self.problem.features.tolist())
         longest = max(_square(row).abs_upper() for row in rows.tolist()).sqrt().abs_upper()
         curved = longest * slope / self._least_curvature(rows, x)
         if not curved < 1:
@@ -160,8 +152,8 @@ class BallScores:
 
     def _least_curvature(self, rows: arb_mat, x: Sequence[arb]) -> arb:
         """At most the least eigenvalue of the Hessian at x, from the row sums of its inverse; for one column."""
-        sizes = np.diff(self.offsets)
-        shares = [w / int(size) for w, size in zip(self.weights, sizes, strict=True) for _ in range(size)]
+        sizes = np.diff(self.problem.offsets)
+        shares = [w / int(size) for w, size in zip(self.problem.weights, sizes, strict=True) for _ in range(size)]
         seconds = [
             arb(rational(v)) / (2 + s.exp() + (-s).exp()) for v, (s,) in zip(shares, self._scores(rows, x), strict=True)
         ]

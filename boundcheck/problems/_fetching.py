@@ -224,18 +224,18 @@ def _path(data: str, file: str) -> Path:
     return data_dir() / data / f"{file}.npy"
 
 
-def _missing(data: str, advice: str) -> DataNotFetched:
-    return DataNotFetched(f"the data set '{data}' is not on this machine; {advice}.")
+def _read(data: str, file: str, advice: str, **how: Any) -> NDArray[Any]:
+    try:
+        return np.load(_path(data, file), allow_pickle=False, **how)
+    except FileNotFoundError:
+        raise DataNotFetched(f"the data set '{data}' is not on this machine; {advice}.") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise DataNotFetched(f"{_path(data, file)} cannot be read; {advice}.") from error
 
 
 def kept_shape(data: str, file: str, advice: str) -> tuple[int, ...]:
     """The shape of an array of the cache, its contents not read. Raises DataNotFetched with the advice."""
-    try:
-        return tuple(np.load(_path(data, file), mmap_mode="r", allow_pickle=False).shape)
-    except FileNotFoundError:
-        raise _missing(data, advice) from None
-    except (OSError, ValueError, EOFError) as error:
-        raise DataNotFetched(f"{_path(data, file)} cannot be read; {advice}.") from error
+    return tuple(_read(data, file, advice, mmap_mode="r").shape)
 
 
 def kept(data: str, file: str, digest: str, advice: str, *, idx: bool = False) -> NDArray[np.uint8]:
@@ -243,17 +243,11 @@ def kept(data: str, file: str, digest: str, advice: str, *, idx: bool = False) -
 
     Raises DataNotFetched with the advice where it is missing, unreadable or another.
     """
-    path = _path(data, file)
-    try:
-        array: NDArray[Any] = np.load(path, allow_pickle=False)
-    except FileNotFoundError:
-        raise _missing(data, advice) from None
-    except (OSError, ValueError, EOFError) as error:
-        raise DataNotFetched(f"{path} cannot be read; {advice}.") from error
+    array = _read(data, file, advice)
     found = hashlib.sha256(idx_header(array.shape) if idx else b"")
     found.update(np.ascontiguousarray(array).data)
     if array.dtype != np.uint8 or found.hexdigest() != digest:
-        raise DataNotFetched(f"{path} does not hold the data with the expected checksum; {advice}.")
+        raise DataNotFetched(f"{_path(data, file)} does not hold the data with the expected checksum; {advice}.")
     return array
 
 

@@ -17,6 +17,16 @@ from boundcheck.problems.problem import Floats
 LONG = 1.0  # seconds from which a point is kept
 
 
+def put(folder: str, name: str, packed: bytes) -> None:
+    """Write a file of the data cache whole; a cache that cannot be written costs only the time."""
+    try:
+        place = prepare(data_dir()) / folder
+        place.mkdir(exist_ok=True)
+        write_whole(place / name, packed)
+    except (OSError, StoreError):
+        pass
+
+
 def recall(key: Mapping[str, Any], dim: int, compute: Callable[[], Floats], module: str) -> Floats:
     """The kept point (dim,) of `key`, or `compute()`, kept where that takes long.
 
@@ -38,10 +48,5 @@ def recall(key: Mapping[str, Any], dim: int, compute: Callable[[], Floats], modu
     began = time.perf_counter()
     point = compute()
     if time.perf_counter() - began >= LONG:
-        try:
-            folder = prepare(data_dir()) / "points"
-            folder.mkdir(exist_ok=True)
-            write_whole(folder / path.name, pack_arrays({"point": point}))
-        except (OSError, StoreError):
-            pass
+        put("points", path.name, pack_arrays({"point": point}))
     return point

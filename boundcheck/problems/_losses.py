@@ -1,50 +1,25 @@
 """Losses of linear scores: what logistic and softmax regression differ in, and nothing else.
 
 A sample with features a (p,) and label y has the scores s = X a, X (K, p), and the loss l(s, y). Its gradient in X is
-r a' with the residual r = dl/ds, which depends on x through the scores alone.
+r a' with the residual r = dl/ds, which depends on x through the scores alone. A loss has
+
+columns: K. curvature: the largest eigenvalue of the Hessian in s, from above. steepness2: largest |r|^2. radius2:
+largest |r(s, y) - r(0, y)|^2. All are exact and hold for every s and y. levels: exp of the loss at s = 0.
+values(scores, labels): l of each sample; scores (..., N, K), labels (N,), result (..., N).
+residuals(scores, labels): r, of the shape of the scores; within 64 units of 2^-53 of that of the rounded scores.
+second(scores, labels, k, m): d^2 l / ds_k ds_m of each sample (N,).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.problems.problem import Floats
-
-
-class Loss(Protocol):
-    """A loss of K scores.
-
-    columns: K. curvature: the largest eigenvalue of the Hessian in s, from above. steepness2: largest |r|^2. radius2:
-    largest |r(s, y) - r(0, y)|^2. All are exact and hold for every s and y. levels: exp of the loss at s = 0.
-    """
-
-    @property
-    def columns(self) -> int: ...
-    @property
-    def curvature(self) -> Fraction: ...
-    @property
-    def steepness2(self) -> Fraction: ...
-    @property
-    def radius2(self) -> Fraction: ...
-    @property
-    def levels(self) -> int: ...
-
-    def values(self, scores: Floats, labels: NDArray[Any]) -> Floats:
-        """l of each sample; scores (..., N, K), labels (N,), result (..., N)."""
-        ...
-
-    def residuals(self, scores: Floats, labels: NDArray[Any]) -> Floats:
-        """r of each sample, of the shape of the scores; within 64 units of 2^-53 of that of the rounded scores."""
-        ...
-
-    def second(self, scores: Floats, labels: NDArray[Any], k: int, m: int) -> Floats:
-        """d^2 l / ds_k ds_m of each sample (N,)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -58,17 +33,17 @@ class Logistic:
     levels: int = 2
 
     def values(self, scores: Floats, labels: NDArray[Any]) -> Floats:
-        """See `Loss`."""
+        """See above."""
         return np.logaddexp(0.0, -labels * scores[..., 0])
 
     def residuals(self, scores: Floats, labels: NDArray[Any]) -> Floats:
-        """See `Loss`."""
+        """See above."""
         margin = labels * scores[..., 0]
         small = np.exp(-np.abs(margin))
         return (-labels * np.where(margin >= 0, small, 1.0) / (1.0 + small))[..., None]
 
     def second(self, scores: Floats, labels: NDArray[Any], k: int, m: int) -> Floats:
-        """See `Loss`."""
+        """See above."""
         small = np.exp(-np.abs(scores[..., 0]))
         return small / (1.0 + small) ** 2
 
@@ -92,21 +67,24 @@ class Softmax:
         return self.columns
 
     def values(self, scores: Floats, labels: NDArray[Any]) -> Floats:
-        """See `Loss`."""
+        """See above."""
         top = scores.max(axis=-1)
         own = np.take_along_axis(scores, np.broadcast_to(labels[:, None], (*scores.shape[:-1], 1)), axis=-1)[..., 0]
         return np.log(np.exp(scores - top[..., None]).sum(axis=-1)) + (top - own)
 
     def residuals(self, scores: Floats, labels: NDArray[Any]) -> Floats:
-        """See `Loss`."""
+        """See above."""
         out = _softmax(scores)
         out[..., np.arange(len(labels)), labels] -= 1.0
         return out
 
     def second(self, scores: Floats, labels: NDArray[Any], k: int, m: int) -> Floats:
-        """See `Loss`."""
+        """See above."""
         p = _softmax(scores)
         return p[..., k] * ((k == m) - p[..., m])
+
+
+Loss = Logistic | Softmax
 
 
 def _softmax(scores: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Data of users: arrays from Python, and .npz, .csv and .parquet files.
+"""Data of users: arrays from Python, and .npz and .csv files.
 
 A specification names a file, `data = "file.csv"`, with `target = "..."` (default "y") and `client = "..."`, the columns
 or arrays with the target and with the client that holds each row; all other columns of a table are features, in its
@@ -17,7 +17,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +25,14 @@ from numpy.typing import NDArray
 
 from boundcheck.core.arrays import pack_arrays, unpack_arrays
 from boundcheck.core.numbers import format_exact
-from boundcheck.core.places import data_dir, prepare, write_whole
+from boundcheck.core.places import data_dir
 from boundcheck.core.toml_lines import TomlFile, load_toml
-from boundcheck.errors import BadInput, StoreError, UnknownName, shown
-from boundcheck.problems._data import LABEL, Samples
+from boundcheck.errors import BadInput, UnknownName, shown
+from boundcheck.problems._data import UNLABELLED, Samples
 from boundcheck.problems._data_files import ENDINGS, Raw, read_file
+from boundcheck.problems._kept import put
 from boundcheck.problems._own_entries import codes_of, numbers_of
+from boundcheck.problems._split import Split
 
 ARRAYS = ("X", "y", "client")
 TARGET = "y"  # the column or array of the target where none is named
@@ -60,48 +61,6 @@ class OwnData:
     answer: str
     owners: NDArray[np.int64] | None = None
     holders: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class OwnTable:
-    """Own data for regression: rows (N of p exact numbers), target (N), feature names (p)."""
-
-    names: tuple[str, ...]
-    rows: tuple[tuple[Fraction, ...], ...]
-    target: tuple[Fraction, ...]
-    sort_by: str = LABEL
-
-    def column(self, feature: str) -> list[Fraction]:
-        """What a sorted split orders rows by: a feature, or the target for "label"."""
-        if feature == LABEL and feature not in self.names:
-            return list(self.target)
-        return [row[_place(feature, self.names)] for row in self.rows]
-
-
-@dataclass(frozen=True, eq=False)
-class OwnSamples(Samples):
-    """Own data for classification: `numbers` are the features themselves (float64 or Fractions), denominator is 1."""
-
-    @cached_property
-    def rows(self) -> tuple[tuple[Fraction, ...], ...]:
-        """The features as exact numbers; N tuples of p."""
-        return _exact_rows(self.numbers)
-
-    def column(self, feature: str) -> list[Any]:
-        """What a sorted split orders rows by: a feature, or the label."""
-        if feature == LABEL and feature not in self.names:
-            return self.labels.tolist()
-        return self.numbers[:, _place(feature, self.names)].tolist()
-
-
-def _place(feature: str, names: tuple[str, ...]) -> int:
-    if feature not in names:
-        raise UnknownName("the data: feature", feature, names)
-    return names.index(feature)
-
-
-def _exact_rows(cells: NDArray[Any]) -> tuple[tuple[Fraction, ...], ...]:
-    return tuple(tuple(Fraction(v) for v in row) for row in cells.tolist())
 
 
 def is_own(data: Any) -> bool:
@@ -153,7 +112,7 @@ def own_data(data: Any, target: str | None = None, client: str | None = None) ->
     """The data that a specification gives as a file or as arrays.
 
     target, client: names of columns or arrays of a file. Raises BadInput and UnknownName in a sentence for a file or
-    array that does not fit, and MissingExtra for a .parquet file without pyarrow.
+    array that does not fit.
     """
     if isinstance(data, str):
         data = {"file": data}
@@ -254,13 +213,8 @@ def _kept(own: OwnData, raw: Raw) -> dict[str, Any]:
     packed = pack_arrays(arrays)
     sha = hashlib.sha256(packed).hexdigest()
     _kept_here[sha] = packed
-    try:
-        folder = prepare(data_dir()) / "own"
-        folder.mkdir(exist_ok=True)
-        if not (folder / f"{sha}.npz").exists():
-            write_whole(folder / f"{sha}.npz", packed)
-    except (OSError, StoreError):  # other processes then say that they lack the arrays
-        pass
+    if not (data_dir() / "own" / f"{sha}.npz").exists():
+        put("own", f"{sha}.npz", packed)  # a process that does not find them there says that it lacks them
     return {"sha256": sha}
 
 
@@ -278,9 +232,7 @@ def _recalled(given: Mapping[str, Any]) -> OwnData:
     """Arrays that this process or the data cache has under their SHA-256."""
     sha = given.get("sha256")
     if not isinstance(sha, str) or len(given) != 1:
-        raise BadInput(
-            "data is a table with X and y (arrays), or with file, the name of an .npz, .csv or .parquet file."
-        )
+        raise BadInput("data is a table with X and y (arrays), or with file, the name of an .npz or .csv file.")
     path = data_dir() / "own" / f"{Path(sha).name}.npz"
     try:
         packed = _kept_here.get(sha) or path.read_bytes()
@@ -297,10 +249,6 @@ def _recalled(given: Mapping[str, Any]) -> OwnData:
 
 
 # --- checks ---------------------------------------------------------------------------------------------------------
-
-
-def _nobody() -> tuple[None, tuple[str, ...]]:
-    return None, ()
 
 
 def _checked(raw: Raw, words: str, where: str, table: Mapping[str, Any]) -> OwnData:
@@ -325,7 +273,7 @@ def _checked(raw: Raw, words: str, where: str, table: Mapping[str, Any]) -> OwnD
         if values is not None and values.shape != (count,):
             given = " x ".join(map(str, values.shape)) or "no"
             raise BadInput(f"{where}: {name} has {given} entries; X has {count} rows, and one entry a row is needed.")
-    owners, holders = _nobody() if raw.holders is None else codes_of(raw.holders, where, "client")
+    owners, holders = (None, ()) if raw.holders is None else codes_of(raw.holders, where, "client")
     cells = numbers_of(raw.cells, where, raw.names)
     return OwnData(words, table, raw.names, cells, raw.answers, f"{where}: {raw.answer}", owners, holders)
 
@@ -372,22 +320,31 @@ class Given:
         """How many clients own data have of themselves."""
         return len(self.own.holders) if self.own is not None and self.own.owners is not None else None
 
-    def split(self, split: str | None) -> str:
-        """The split; by default that of the clients that own data have, else at random."""
-        return split if split is not None else "random" if self.holders is None else "owners"
+    def dealt(self, table: Samples, asked: Mapping[str, Any]) -> tuple[Split, list[list[int]]]:
+        """The split that is asked for, and the rows of each client.
 
-    def clients(self, clients: Any, split: str) -> Any:
-        """The number of clients; by default 20, or as many as own data have."""
-        return CLIENTS if clients is None and split != "owners" else clients
+        asked: what `build` of a kind is given, `None` for what is left out; the split is then that of the clients that
+        own data have, else at random; clients: as many as these, or 20; a sorted split goes by the data's own feature.
+        Raises BadInput and UnknownName as `Split.of`.
+        """
+        split = asked["split"] or ("random" if self.holders is None else "owners")
+        given = {name: asked[name] for name in ("seed", "feature", "alpha", "shards_per_client", "imbalance")}
+        if split == "sorted" and given["feature"] is None:
+            given["feature"] = table.sort_by
+        clients = CLIENTS if asked["clients"] is None and split != "owners" else asked["clients"]
+        found = Split.of(split, clients, table.count, labelled=bool(table.meanings), owners=self.holders, **given)
+        values = table.column(found.given["feature"], self.words) if split == "sorted" else None
+        labels = table.labels.tolist() if table.meanings else None
+        return found, found.parts(table.count, labels, values, self.owners)
 
 
-def regression(own: OwnData) -> OwnTable:
+def regression(own: OwnData) -> Samples:
     """Own data with numbers as targets. Raises BadInput for labels that are none."""
     targets = numbers_of(own.answers, own.answer, ())
-    return OwnTable(own.names, _exact_rows(own.cells), tuple(Fraction(v) for v in targets.tolist()))
+    return Samples(own.names, own.cells, 1, UNLABELLED, target=tuple(Fraction(v) for v in targets.tolist()))
 
 
-def labelled(own: OwnData) -> OwnSamples:
+def labelled(own: OwnData) -> Samples:
     """Own data with class labels: integers or text, at least 2 different ones. Raises BadInput."""
     where, _, answer = own.answer.rpartition(": ")
     codes, meanings = codes_of(own.answers, where, f"the label ({answer})")
@@ -398,4 +355,4 @@ def labelled(own: OwnData) -> OwnSamples:
             f"{own.answer} has {len(meanings)} different labels; at most {MAX_CLASSES} classes are allowed (numbers "
             "to be fitted are for kind = 'least_squares')."
         )
-    return OwnSamples(own.names, own.cells, 1, codes, meanings)
+    return Samples(own.names, own.cells, 1, codes, meanings)

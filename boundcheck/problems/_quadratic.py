@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,38 +21,8 @@ from boundcheck.certified.quadratic import SumOfQuadratics
 from boundcheck.certified.samples import Matrices, Samples
 from boundcheck.core import linalg
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems._words import html_repr, short_repr
-from boundcheck.problems.problem import ComponentProblem, Floats, Forms, Vector
-
-# The hypotheses an instance can be asked about: the name, and what it says.
-ASSUMPTIONS: Mapping[str, str] = {
-    "strong_quasi_convexity": "F has a minimiser and is strongly quasi-convex with some mu > 0",
-    "smooth_clients": "every client gradient is Lipschitz with the constant L",
-    "finite_gradient_noise": "the client gradients are bounded on the solution set",
-    "convexity": "F is convex and has a minimiser",
-    "convex_clients": "every client objective is convex",
-    "plain_mean": "all clients have the same weight",
-    "smooth_samples": "the gradient of every sample's loss is Lipschitz with the constant L_ij",
-    "strongly_convex_samples": "every sample's loss is strongly convex with some mu_ij > 0",
-    "convex_samples": "every sample's loss is convex and F has a minimiser",
-    "gradient_dissimilarity": "sum of w_i |grad f_i|^2 <= G2 + B2 |grad F|^2 with some G2 and B2",
-    "relaxed_dissimilarity": "sum of w_i |grad f_i|^2 <= G2 + 2 L_ij B2 (F - F*) with some G2 and B2",
-    "local_variance": "the samples' gradients differ from their client's by sigma_i^2 + P_i^2 |grad f_i|^2 at most",
-    "hessian_similarity": "the clients' Hessians differ from that of F by at most delta",
-    "bounded_below": "F is bounded below",
-    "client_smoothness": "the gradient of every client i is L_i-Lipschitz and that of F L_f-Lipschitz",
-    "lower_curvature": "lam*I + every client's Hessian is positive semidefinite",
-    "dissimilarity_at_start": "sum of w_i |grad f_i|^2 <= B2_0 |grad F|^2 at the start with some B2_0",
-    "bounded_dissimilarity": "sum of w_i |grad f_i|^2 <= B2_only |grad F|^2 everywhere with some B2_only",
-}
-# Those about samples and about how clients differ, which `SumOfQuadratics` answers.
-OF_SAMPLES = tuple(ASSUMPTIONS)[6:]
-
-
-def instance_objection(own: str, assumption: str) -> str | None:
-    """Why a problem of the kind `own` is not the example that `instance:<kind>` asks for."""
-    asked = assumption.partition(":")[2]
-    return None if asked == own else f"the statement is about the example '{asked}', the problem is '{own}'."
+from boundcheck.problems._instance import ASSUMPTIONS, OF_SAMPLES, Instance, unknown
+from boundcheck.problems.problem import Arrays, Floats, Forms, Vector
 
 
 @dataclass(frozen=True)
@@ -74,7 +44,7 @@ class Shape:
         return self.stationary if self.convex else None
 
 
-class QuadraticInstance:
+class QuadraticInstance(Instance):
     """Shared by instances whose client i has the gradient A_i x - b_i, exactly rational.
 
     A subclass is a frozen dataclass with `weights`, `start` and `maps()`; everything here derives from these.
@@ -83,33 +53,67 @@ class QuadraticInstance:
     spec: Mapping[str, Any]
     weights: tuple[Fraction, ...]
     start: tuple[Fraction, ...]
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
-        return {"schema": 1, **self.spec}
+    reduction: str
 
     def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
-        """Per client (A_i, b_i)."""
-        raise TypeError(f"{type(self).__name__} defines no gradient maps.")
+        """Per client (A_i, b_i): by default the mean or sum over its samples."""
+        found: list[tuple[fmpq_mat, fmpq_mat]] = []
+        for own in self.sample_maps() or ():
+            a, b = fmpq_mat(self.dim, self.dim), fmpq_mat(self.dim, 1)
+            for a_j, b_j in own:
+                a, b = a + a_j, b + b_j
+            scale = linalg.rational(Fraction(1, len(own) if self.reduction == "mean" else 1))
+            found.append((a * scale, b * scale))
+        return tuple(found)
+
+    def sample_maps(self) -> tuple[tuple[tuple[fmpq_mat, fmpq_mat], ...], ...] | None:
+        """Per client and sample (A_ij, b_ij); None where samples are not told apart."""
+        return None
+
+    def arrays(self) -> Arrays:
+        """Layout "isotropic" where the matrix of every sample is a multiple of I, otherwise "quadratic"."""
+        return self._flat
+
+    @cached_property
+    def _flat(self) -> Arrays:
+        maps = self.sample_maps() or ()
+        shared = {id(a): a for own in maps for a, _ in own}  # samples may share their matrix
+        curved = {key: _multiple(a) for key, a in shared.items()}
+        isotropic = all(h is not None for h in curved.values())
+        matrices = {} if isotropic else {key: linalg.floats(a) for key, a in shared.items()}
+        flat = [(id(a), b) for own in maps for a, b in own]
+        return Arrays(
+            kind="isotropic" if isotropic else "quadratic",
+            reduction=self.reduction,
+            offsets=np.concatenate([[0], np.cumsum([len(own) for own in maps])]).astype(np.int64),
+            A=np.array([matrices[key] for key, _ in flat] if matrices else []),
+            curvature=np.array([curved[key] for key, _ in flat] if isotropic else [], dtype=np.float64),
+            b=np.array([linalg.floats(b)[:, 0] for _, b in flat]),
+            **self._layout(),
+        )
 
     @cached_property
     def _maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
         return self.maps()
 
-    @cached_property
-    def shape(self) -> Shape:
-        """Hessian, stationary point and convexity of F."""
+    def mean_map(self) -> tuple[fmpq_mat, fmpq_mat]:
+        """(A, b) of F."""
         d = len(self.start)
         a, b = fmpq_mat(d, d), fmpq_mat(d, 1)
         for w, (a_i, b_i) in zip(self.weights, self._maps, strict=True):
             a, b = a + a_i * linalg.rational(w), b + b_i * linalg.rational(w)
-        return Shape(a, _stationary(a, b, self.start), linalg.is_psd(a), linalg.range_projector(a))
+        return a, b
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Hessian, stationary point and convexity of F."""
+        a, b = self.mean_map()
+        return Shape(a, linalg.nearest_solution(a, b, self.start), linalg.is_psd(a), linalg.range_projector(a))
+
+    @property
+    def solution(self) -> fmpq_mat | None:
+        """The minimiser nearest to the start, or None."""
+        return self.shape.minimiser
 
     @property
     def dim(self) -> int:
@@ -144,9 +148,7 @@ class QuadraticInstance:
 
     def samples(self) -> tuple[Samples, ...]:
         """The samples of each client; a client whose samples the problem does not tell apart is one sample."""
-        if isinstance(self, ComponentProblem):
-            return tuple(Matrices(parts) for parts in self.sample_maps())
-        return tuple(Matrices([client]) for client in self._maps)
+        return tuple(map(Matrices, self.sample_maps() or [[client] for client in self._maps]))
 
     @cached_property
     def of_samples(self) -> SumOfQuadratics:
@@ -164,8 +166,7 @@ class QuadraticInstance:
         shape = self.shape
         hessians = [a for a, _ in self._maps]
         found: dict[str, Callable[[], Constant]] = {
-            "n": lambda: certify.count(self.clients, "clients"),
-            "d": lambda: certify.count(self.dim, "coordinates"),
+            **{name: lambda c=c: c for name, c in self.counted().items()},
             "L": lambda: certify.smoothness(hessians),
         }
         if self.dim == 1:
@@ -187,30 +188,15 @@ class QuadraticInstance:
         """
         return self._constants
 
-    def violations(self, assumption: str) -> str | None:
-        """Why the instance breaks an assumption of `ASSUMPTIONS` or `instance:<kind>`; None when it meets it."""
-        if assumption.startswith("instance:"):
-            return instance_objection(str(self.spec["kind"]), assumption)
-        if assumption not in ASSUMPTIONS:
-            raise UnknownName("the assumption", assumption, ASSUMPTIONS)
-        if assumption not in self._objections:  # decided once: many curves of one problem ask the same
-            self._objections[assumption] = self._objection(assumption)
-        return self._objections[assumption]
-
-    @cached_property
-    def _objections(self) -> dict[str, str | None]:
-        return {}
-
     def _objection(self, assumption: str) -> str | None:
+        if assumption not in ASSUMPTIONS:
+            raise unknown(assumption)
         if assumption == "dissimilarity_at_start":
             return self.of_samples.start_objection(self.start)
         if assumption in OF_SAMPLES:
             return self.of_samples.objection(assumption)
         if assumption == "smooth_clients":
             return None
-        if assumption == "plain_mean":
-            alike = len(set(self.weights)) == 1
-            return None if alike else "its clients have different weights, so that F is not their plain mean."
         if assumption == "convex_clients":
             bad = next((i for i, (a, _) in enumerate(self._maps) if not linalg.is_psd(a)), None)
             return None if bad is None else f"the Hessian of client {bad} has a negative eigenvalue."
@@ -283,7 +269,7 @@ class QuadraticInstance:
     def metric(self, name: str, x: NDArray[Any]) -> Any:
         """A metric at x (d,), float64 or exact as x is. Raises UnknownName where the instance has not the metric."""
         x = np.asarray(x)
-        if name == "B2":
+        if name in self.ratios:
             return self._ratio(x)
         if name not in self.metrics:
             raise UnknownName("the metric", name, self.metrics)
@@ -316,7 +302,7 @@ class QuadraticInstance:
 
         Raises BadInput where F has no minimiser.
         """
-        centre = self.shape.minimiser
+        centre = self.solution
         if centre is None:
             raise BadInput("F has no minimiser, so that none is nearest.")
         projector: Any = (
@@ -337,17 +323,6 @@ class QuadraticInstance:
         }
 
 
-def _stationary(a: fmpq_mat, b: fmpq_mat, start: Sequence[Fraction]) -> fmpq_mat | None:
-    """The solution of a x = b nearest to the start, or None."""
-    any_solution = linalg.solve_any(a, b)
-    if any_solution is None or a.rank() == a.nrows():
-        return any_solution
-    x0 = linalg.column(start)
-    return x0 + linalg.range_projector(a) * (any_solution - x0)
-
-
-def check_weights(weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Positive client weights that sum to 1, or BadInput."""
-    if any(w <= 0 for w in weights) or sum(weights, Fraction(0)) != 1:
-        raise BadInput(f"the client weights {[str(w) for w in weights]} must be positive and sum to exactly 1.")
-    return tuple(weights)
+def _multiple(a: fmpq_mat) -> float | None:
+    """h where a = h I, else None."""
+    return linalg.nearest_float(linalg.fraction(a[0, 0])) if a == linalg.identity(a.nrows()) * a[0, 0] else None

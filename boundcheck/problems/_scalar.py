@@ -13,18 +13,12 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant
 from boundcheck.errors import UnknownName
-from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES, instance_objection
-from boundcheck.problems._words import html_repr, short_repr
+from boundcheck.problems._instance import ASSUMPTIONS, OF_SAMPLES, Instance, given, unknown
 from boundcheck.problems.problem import Vector
 
 Real = TypeVar("Real", float, Fraction)
-
-
-def given(value: Fraction | int, how: str) -> Constant:
-    """A constant that is known exactly by definition."""
-    return Constant(Fraction(value), Known.EXACT, "exact", how)
 
 
 def of_equal_clients(L: Fraction | int) -> dict[str, Constant]:
@@ -34,7 +28,7 @@ def of_equal_clients(L: Fraction | int) -> dict[str, Constant]:
     return {"L_ij": given(L, f"the smoothness of F; {same}"), "B2": given(1, same), **zeros}
 
 
-class ScalarInstance:
+class ScalarInstance(Instance):
     """A problem on the line; a subclass is a frozen dataclass that gives `slope`, `measure` and `objections`.
 
     unimodal: metrics that fall and then rise along the line (their minimum over an interval that meets their
@@ -44,23 +38,10 @@ class ScalarInstance:
 
     unimodal: ClassVar[tuple[str, ...]] = ()
     equal_clients: ClassVar[bool] = False
+    name: str
+    spec: Mapping[str, Any]
     start: tuple[Fraction, ...]
     clients: int
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """What rebuilds the problem."""
-        raise TypeError(f"{type(self).__name__} defines no specification.")
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
-        return {"schema": 1, **self.spec}
 
     @property
     def dim(self) -> int:
@@ -71,11 +52,6 @@ class ScalarInstance:
     def weights(self) -> tuple[Fraction, ...]:
         """1/n for each of the n clients."""
         return (Fraction(1, self.clients),) * self.clients
-
-    @property
-    def instance(self) -> str:
-        """Name of the example that this is: the kind of its specification."""
-        return str(self.spec["kind"])
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -98,12 +74,9 @@ class ScalarInstance:
         """Assumptions of `ASSUMPTIONS` that fail, each with the reason."""
         return {}
 
-    def violations(self, assumption: str) -> str | None:
-        """Why the instance breaks an assumption; None when it meets it. Raises UnknownName where it cannot tell."""
-        if assumption.startswith("instance:"):
-            return instance_objection(self.instance, assumption)
+    def _objection(self, assumption: str) -> str | None:
         if assumption not in ASSUMPTIONS:
-            raise UnknownName("the assumption", assumption, ASSUMPTIONS)
+            raise unknown(assumption)
         found = self.objections()
         if assumption in found or assumption not in OF_SAMPLES:
             return found.get(assumption)
@@ -121,7 +94,7 @@ class ScalarInstance:
         convex = assumption in ("strongly_convex_samples", "convex_samples")
         if self.equal_clients and convex and "convexity" in found:
             return found["convexity"]
-        raise UnknownName("the assumption", assumption, [name for name in ASSUMPTIONS if name not in OF_SAMPLES])
+        raise unknown(assumption, set(ASSUMPTIONS) - set(OF_SAMPLES))
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """(f_client'(x),), float64 or exact as x is."""
@@ -151,8 +124,5 @@ class ScalarInstance:
         if name == "x":
             return low, high
         ends = self.measure(name, low), self.measure(name, high)
-        return (Fraction(0) if self.vanishes_between(low, high) else min(ends)), max(ends)
-
-    def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
-        """Whether [low, high] meets the solution set, where the unimodal metrics are 0."""
-        raise TypeError(f"{type(self).__name__} has no solution set.")
+        # the solution set is an interval, on which the unimodal metrics are 0
+        return (Fraction(0) if low <= self.project(low) <= high else min(ends)), max(ends)

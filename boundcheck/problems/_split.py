@@ -61,13 +61,7 @@ def permutation(count: int, seed: int, purpose: int = SPLIT, round_index: int = 
 
 def equal_parts(order: Sequence[int], clients: int) -> list[list[int]]:
     """Consecutive pieces whose sizes differ by at most 1, the larger ones first."""
-    size, extra = divmod(len(order), clients)
-    return _pieces(order, [size + (i < extra) for i in range(clients)])
-
-
-def _pieces(order: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
-    cuts = [0, *itertools.accumulate(sizes)]
-    return [list(order[low:high]) for low, high in itertools.pairwise(cuts)]
+    return [part.tolist() for part in np.array_split(np.asarray(order, dtype=np.int64), clients)]
 
 
 def unequal_sizes(count: int, clients: int, imbalance: Fraction) -> list[int]:
@@ -246,7 +240,8 @@ class Split:
         else:
             order = permutation(count, g["seed"])
         if "imbalance" in g:
-            return _pieces(order, unequal_sizes(count, self.clients, as_fraction(g["imbalance"], "imbalance")))
+            sizes = unequal_sizes(count, self.clients, as_fraction(g["imbalance"], "imbalance"))
+            return [part.tolist() for part in np.split(np.asarray(order), np.cumsum(sizes)[:-1])]
         return equal_parts(order, self.clients)
 
 

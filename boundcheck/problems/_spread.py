@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,10 +14,10 @@ from boundcheck.certified.separation import MAX_NUMBERS
 from boundcheck.core.numbers import as_fraction, format_exact, format_short
 from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._classifier import Classifier
-from boundcheck.problems._data import Samples, column_of
+from boundcheck.problems._data import Samples
 from boundcheck.problems._losses import Logistic, Loss
 from boundcheck.problems._own_data import Given
-from boundcheck.problems._split import Split, data_weights
+from boundcheck.problems._split import data_weights
 from boundcheck.problems.problem import Floats
 
 # As the data set has them (digits and mnist: within 0 and 1), or rows of length 1; of own data as they are given by
@@ -31,53 +31,29 @@ def spread(
     labels: NDArray[Any],
     loss: Loss,
     spec: dict[str, Any],
-    *,
     title: str,
-    clients: Any,
-    split: str | None,
-    seed: Any,
-    feature: str | None,
-    alpha: Any,
-    shards_per_client: Any,
-    imbalance: Any,
-    weights: str,
-    ridge: Any,
-    intercept: Any,
-    features: str | None,
     given: Given,
+    asked: Mapping[str, Any],
 ) -> Classifier:
     """A labelled data set over clients; labels: what the loss reads (N,), spec: kind, data and what the labels need.
 
-    features: of `FEATURES`, of own data of `OWN_FEATURES`, the first by default. given: which data these are. Splits go
-    by the data set's own labels. Raises BadInput and UnknownName.
+    given: which data these are. asked: what `build` of a kind is given; features: of `FEATURES`, of own data of
+    `OWN_FEATURES`, the first by default. Splits go by the data set's own labels. Raises BadInput and UnknownName.
     """
     count, scales = samples.count, FEATURES if given.own is None else OWN_FEATURES
-    scale = scales[0] if features is None else features
+    scale = scales[0] if asked["features"] is None else asked["features"]
     if scale not in scales:
-        raise UnknownName("the scale of the features", str(features), scales)
-    split = given.split(split)
+        raise UnknownName("the scale of the features", str(scale), scales)
+    ridge, intercept, weights = asked["ridge"], asked["intercept"], asked["weights"]
     if not isinstance(intercept, bool):
         raise BadInput(f"intercept = {shown(repr(intercept))} is not allowed; it must be true or false.")
-    dealt = Split.of(
-        split,
-        given.clients(clients, split),
-        count,
-        labelled=True,
-        seed=seed,
-        feature=samples.sort_by if split == "sorted" and feature is None else feature,
-        alpha=alpha,
-        shards_per_client=shards_per_client,
-        imbalance=imbalance,
-        owners=given.holders,
-    )
     strength = Fraction(1, count) if ridge is None else as_fraction(ridge, "ridge")
     without = isinstance(loss, Logistic)
     if not Fraction(1, 10**12) <= strength <= 10**6 and not (without and strength == 0):
         allowed = "0, or from 1e-12 to 1000000" if without else "from 1e-12 to 1000000"
         raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be {allowed}.")
-    values = column_of(samples, given.name, dealt.given["feature"]) if split == "sorted" else None
-    parts = dealt.parts(count, samples.labels.tolist(), values, given.owners)
-    spec |= {"clients": dealt.clients, "split": split, **dealt.given, "weights": weights, "intercept": intercept}
+    dealt, parts = given.dealt(samples, asked)
+    spec |= {"clients": dealt.clients, "split": dealt.kind, **dealt.given, "weights": weights, "intercept": intercept}
     if ridge is not None:
         spec["ridge"] = format_exact(strength)
     if scale != scales[0]:

@@ -2,7 +2,7 @@
 
 569 tumours, 30 measurements of their cell nuclei (mean, standard error and worst of ten), labels malignant (0)
 and benign (1); as shipped by scikit-learn, read from the installed package's own files. Each column is
-standardised and rounded to six decimals as `diabetes` does it. Least squares fits +1 (benign) or -1 (malignant).
+standardised and rounded to six decimals. Least squares fits +1 (benign) or -1 (malignant).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from functools import cache
 import numpy as np
 
 from boundcheck.core.numbers import parse_number
-from boundcheck.problems._data import Samples, package_file, package_folder
-from boundcheck.problems.diabetes import DECIMALS, standardise
+from boundcheck.problems._data import Samples, package_text, standardised
 
 _MEASURED = (
     *("radius", "texture", "perimeter", "area", "smoothness"),
@@ -29,18 +28,9 @@ LICENCE = "BSD-3-Clause, in the package scikit-learn"
 @cache
 def load() -> Samples:
     """The standardised data. Raises DataNotFetched where the file is missing or other than known."""
-    ((file, digest),) = FILES.items()
-    text = package_file("breast_cancer", package_folder("breast_cancer", FILES), file, digest).decode("ascii")
-    lines = [line.split(",") for line in text.splitlines()[1:]]
+    (file,) = FILES
+    lines = [line.split(",") for line in package_text("breast_cancer", FILES, file).splitlines()[1:]]
     rows = [[parse_number(word, file) for word in line[:-1]] for line in lines]
-    columns = [standardise([row[j] for row in rows]) for j in range(len(NAMES))]
-    unit = 10**DECIMALS
     labels = np.array([int(line[-1]) for line in lines], dtype=np.int64)
-    return Samples(
-        names=NAMES,
-        numbers=np.array([[int(v * unit) for v in column] for column in columns], dtype=np.int64).T.copy(),
-        denominator=unit,
-        labels=labels,
-        meanings=MEANINGS,
-        regression=tuple(Fraction(2 * int(y) - 1) for y in labels),
-    )
+    fitted = tuple(Fraction(2 * int(y) - 1) for y in labels)
+    return standardised(NAMES, rows, labels=labels, meanings=MEANINGS, target=fitted)

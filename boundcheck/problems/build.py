@@ -11,7 +11,8 @@ from typing import Any, cast
 import boundcheck.problems
 from boundcheck.core import offered, plugins, providers
 from boundcheck.core.parameters import check_parameters
-from boundcheck.errors import BadInput, BoundcheckError, UnknownName, shown
+from boundcheck.errors import BadInput, BoundcheckError, UnknownName
+from boundcheck.problems._own_problem import check_own
 from boundcheck.problems.problem import Problem
 
 # Modules of the folder that are no kind of problem: this one, the contract, and the data sets.
@@ -20,9 +21,6 @@ _NOT_KINDS = {
     "problem",
     *("diabetes", "breast_cancer", "digits", "mnist", "mnist_5k"),
 }
-
-# What every problem answers.
-_PARTS = tuple(name for own in (vars(Problem), Problem.__annotations__) for name in own if not name.startswith("_"))
 
 
 def kinds() -> tuple[str, ...]:
@@ -52,28 +50,25 @@ def _own_kinds() -> tuple[str, ...]:
     return tuple(m.name for m in found if not m.ispkg and not m.name.startswith("_") and m.name not in _NOT_KINDS)
 
 
-def build(spec: Mapping[str, Any]) -> Problem:
+def build(spec: Mapping[str, Any], *, tried: bool = True) -> Problem:
     """The problem of a specification `{kind = ..., parameters}`; `build(p.spec)` behaves as p.
 
-    Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one.
+    Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one, and for a
+    problem of a user's own with a wrong answer at its start, if that is to be tried.
     """
     make = check_names(spec)
     parameters = {k: v for k, v in spec.items() if k != "kind"}
-    own = offered.find("problems", str(spec["kind"]))
-    if own is None:
+    if str(spec["kind"]) in _shipped():
         return make(**parameters)
-    where = f"the problem '{spec['kind']}' of {own.module}"
+    where = f"the problem '{spec['kind']}' of {module_name(str(spec['kind']))}"
     try:
         found = make(**parameters)
     except BoundcheckError:
         raise
     except Exception as error:  # a user's function may raise anything
         raise BadInput(f"{where} cannot be built: {type(error).__name__}: {error}.") from error
-    for name in _PARTS:
-        if not hasattr(found, name):
-            raise BadInput(
-                f"{where} is {shown(repr(found), 80)}, which has no '{name}'; a problem has {', '.join(_PARTS)}."
-            )
+    if tried:
+        check_own(found, where)
     return found
 
 

@@ -11,14 +11,13 @@ Guarantees and Benefits" (its Assumption 1 is about blocks of the model); the ex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import as_fraction, format_exact
-from boundcheck.errors import BadInput, shown
+from boundcheck.errors import BadInput
 from boundcheck.problems._alike import AlikeQuadratics, alike
-from boundcheck.problems._specs import whole
+from boundcheck.problems._specs import vector, whole
 from boundcheck.problems.quadratics import Component
 
 
@@ -30,9 +29,7 @@ def build(*, clients: Any = 2, d: Any = 8, delta: Any = 0, start: Any = None) ->
     n, dim, more = whole(clients, "clients", 1, 10_000), whole(d, "d", 1, 200), as_fraction(delta, "delta")
     if more < 0:
         raise BadInput(f"delta = {format_exact(more)} is not allowed; it must be at least 0.")
-    if start is not None and (isinstance(start, str | Mapping) or not isinstance(start, Iterable)):
-        raise BadInput(f"start = {shown(repr(start))} is not allowed; it must be a list of numbers.")
-    x0 = (Fraction(0),) * dim if start is None else tuple(as_fraction(v, "start") for v in start)
+    x0 = (Fraction(0),) * dim if start is None else vector(start, "start")
     if len(x0) != dim:
         raise BadInput(f"start has {len(x0)} entries; the dimension is {dim}.")
     hessian = tuple(tuple(1 + more if i == j else Fraction(1) for j in range(dim)) for i in range(dim))

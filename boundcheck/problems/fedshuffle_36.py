@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput
-from boundcheck.problems._specs import whole
+from boundcheck.problems._specs import vector, whole
 from boundcheck.problems.quadratics import Component, Quadratics
 
 
@@ -28,7 +28,7 @@ def build(*, sizes: Sequence[Any] = (1, 2, 3), start: Sequence[Any] | None = Non
     d = sum(counts)
     if d > 200:
         raise BadInput(f"sizes sum to {d} samples, each a coordinate of its own; at most 200 are allowed.")
-    x0 = (Fraction(0),) * d if start is None else tuple(as_fraction(v, "start") for v in start)
+    x0 = (Fraction(0),) * d if start is None else vector(start, "start")
     one = tuple(tuple(Fraction(int(i == j)) for j in range(d)) for i in range(d))
     samples = [Component(one, one[j]) for j in range(d)]
     parts = [tuple(samples[sum(counts[:i]) : sum(counts[: i + 1])]) for i in range(len(counts))]

@@ -16,7 +16,8 @@ from typing import Any
 from boundcheck.certified.constant import Constant
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput
-from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients
+from boundcheck.problems._instance import given
+from boundcheck.problems._scalar import Real, ScalarInstance, of_equal_clients
 from boundcheck.problems._specs import whole
 
 
@@ -24,27 +25,17 @@ from boundcheck.problems._specs import whole
 class Huber(ScalarInstance):
     """One client with the Huber function; L: curvature, delta: where it turns linear, start: x_0."""
 
+    name: str
+    spec: Mapping[str, Any]
     L: Fraction
     delta: Fraction
     start: tuple[Fraction, ...]
-    k: int
     unimodal = ("dist2", "gap", "grad2")
     equal_clients = True
     clients: int = 1
 
-    @property
-    def name(self) -> str:
-        """For reports."""
-        return f"Huber function with L = {self.L} and kink at {self.delta}"
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """Rebuilds the problem."""
-        return {"kind": "huber", "L": format_exact(self.L), "R": format_exact(self.start[0]), "k": self.k}
-
-    def violations(self, assumption: str) -> str | None:
-        """As for all problems on the line; the slope is bounded."""
-        return None if assumption == "bounded_gradients" else super().violations(assumption)
+    def _objection(self, assumption: str) -> str | None:
+        return None if assumption == "bounded_gradients" else super()._objection(assumption)
 
     def slope(self, client: int, x: Real) -> Real:
         """L x, cut off at +-L delta."""
@@ -65,15 +56,10 @@ class Huber(ScalarInstance):
         """0, the only minimiser."""
         return x * 0
 
-    def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
-        """Whether 0 lies between."""
-        return low <= 0 <= high
-
     def constants(self) -> Mapping[str, Constant]:
         """n, d, L, the largest slope, sigma2 = 0, dist2_0 = R^2, gap_0 and those of one client, all exact."""
         return {
-            "n": given(1, "counted: clients"),
-            "d": given(1, "counted: coordinates"),
+            **self.counted(),
             "L": given(self.L, "curvature of the Huber function"),
             "sigma2": given(0, "the only client is F, whose gradient is 0 at the minimiser"),
             "dist2_0": given(self.start[0] ** 2, "R^2"),
@@ -97,4 +83,6 @@ def build(*, L: Any = 1, R: Any = 1, k: Any = 10) -> Huber:
     if curvature <= 0 or radius <= 0:
         raise BadInput(f"L = {curvature} and R = {radius} are not allowed; both must be above 0.")
     steps = whole(k, "k", 0, 10**9)
-    return Huber(curvature, radius / (2 * steps + 1), (radius,), steps)
+    delta = radius / (2 * steps + 1)
+    spec = {"kind": "huber", "L": format_exact(curvature), "R": format_exact(radius), "k": steps}
+    return Huber(f"Huber function with L = {curvature} and kink at {delta}", spec, curvature, delta, (radius,))

@@ -26,11 +26,12 @@ from boundcheck.certified.samples import Rows
 from boundcheck.core.linalg import identity, matrix, nearest_float, rational
 from boundcheck.core.numbers import as_fraction, format_exact, format_short
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems._data import column_of
+from boundcheck.problems._data import Samples
 from boundcheck.problems._data_sets import TAKEN_BY, module
 from boundcheck.problems._own_data import Given, regression
 from boundcheck.problems._quadratic import QuadraticInstance
-from boundcheck.problems._split import Split, data_weights
+from boundcheck.problems._specs import vector
+from boundcheck.problems._split import data_weights
 from boundcheck.problems.problem import Arrays
 
 # loss -> (factor of (a'x - y)^2 / 2 in one component, how a client combines its components)
@@ -133,10 +134,8 @@ class LeastSquares(QuadraticInstance):
         if self.ridge:
             hessians = factor * rows[:, :, None] * rows[:, None, :] + nearest_float(self.ridge) * np.eye(self.dim)
             right = factor * target[:, None] * rows
-            return Arrays(kind="quadratic", A=hessians, curvature=np.empty(0), b=right, target=np.empty(0), **shared)
-        curvature = np.full(len(flat), float(factor))
-        no_matrices = np.empty((0, self.dim, self.dim))
-        return Arrays(kind="rows", A=no_matrices, curvature=curvature, b=rows, target=target, **shared)
+            return Arrays(kind="quadratic", A=hessians, b=right, **shared)
+        return Arrays(kind="rows", curvature=np.full(len(flat), float(factor)), b=rows, target=target, **shared)
 
 
 def build(
@@ -166,28 +165,14 @@ def build(
     zeros.
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
+    asked = locals()
     given = Given.of(data, target, client)
-    table: Any = module(data, DATA).load() if given.own is None else regression(given.own)
-    split = given.split(split)
-    count, d = len(table.rows), len(table.names)
-    labels = getattr(table, "labels", None)
-    spread = Split.of(
-        split,
-        given.clients(clients, split),
-        count,
-        labelled=labels is not None,
-        seed=seed,
-        feature=table.sort_by if split == "sorted" and feature is None else feature,
-        alpha=alpha,
-        shards_per_client=shards_per_client,
-        imbalance=imbalance,
-        owners=given.holders,
-    )
-    spec: dict[str, Any] = {"kind": "least_squares", "data": given.spec, "clients": spread.clients, "split": split}
-    spec |= {"loss": loss, **spread.given}
-    values = column_of(table, given.name, spec["feature"]) if split == "sorted" else None
-    parts = spread.parts(count, None if labels is None else labels.tolist(), values, given.owners)
-    x0 = (Fraction(0),) * d if start is None else tuple(as_fraction(v, "start") for v in start)
+    table: Samples = module(data, DATA).load() if given.own is None else regression(given.own)
+    dealt, parts = given.dealt(table, asked)
+    d = len(table.names)
+    spec: dict[str, Any] = {"kind": "least_squares", "data": given.spec, "clients": dealt.clients, "split": dealt.kind}
+    spec |= {"loss": loss, **dealt.given}
+    x0 = (Fraction(0),) * d if start is None else vector(start, "start")
     if len(x0) != d:
         raise BadInput(f"start has {len(x0)} entries; {given.words} has {d} features.")
     if start is not None:
@@ -202,7 +187,7 @@ def build(
         spec["weights"] = weights
         shares = data_weights([len(part) for part in parts], weights)
     return LeastSquares(
-        name=f"least squares on {given.name}, {spread.clients} clients, split {spread.name}",
+        name=f"least squares on {given.name}, {dealt.clients} clients, split {dealt.name}",
         spec=spec,
         rows=tuple(tuple(table.rows[j] for j in part) for part in parts),
         targets=tuple(tuple(table.target[j] for j in part) for part in parts),

@@ -55,6 +55,7 @@ def build(
     column mean 0 and deviation 1 to six decimals.
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
+    asked = locals()
     given = Given.of(data, target, client)
     samples: Samples = module(data, DATA).load() if given.own is None else labelled(given.own)
     chosen = _positive(samples, given, positive)
@@ -63,25 +64,9 @@ def build(
     else:
         mine = samples.labels == samples.meanings.index(chosen)
     labels: NDArray[Any] = np.where(mine, 1.0, -1.0)
-    return spread(
-        samples,
-        labels,
-        Logistic(),
-        {"kind": "logistic_regression", "data": given.spec, "positive": chosen},
-        title=f"logistic regression on {given.name}, {chosen} or not",
-        clients=clients,
-        split=split,
-        seed=seed,
-        feature=feature,
-        alpha=alpha,
-        shards_per_client=shards_per_client,
-        imbalance=imbalance,
-        weights=weights,
-        ridge=ridge,
-        intercept=intercept,
-        features=features,
-        given=given,
-    )
+    spec = {"kind": "logistic_regression", "data": given.spec, "positive": chosen}
+    title = f"logistic regression on {given.name}, {chosen} or not"
+    return spread(samples, labels, Logistic(), spec, title, given, asked)
 
 
 def _positive(samples: Samples, given: Given, positive: Any) -> str:

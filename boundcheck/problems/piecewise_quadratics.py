@@ -8,7 +8,7 @@ rational: minimisers, gaps, strong convexity, and B, the largest slope of a samp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,9 +18,10 @@ from typing import Any
 from boundcheck.certified.constant import Constant
 from boundcheck.certified.slopes import Slope, mixed, number
 from boundcheck.core.numbers import as_fraction, format_exact
-from boundcheck.errors import BadInput, UnknownName, shown
-from boundcheck.problems._quadratic import check_weights
-from boundcheck.problems._scalar import Real, ScalarInstance, given
+from boundcheck.errors import BadInput
+from boundcheck.problems._instance import given
+from boundcheck.problems._scalar import Real, ScalarInstance
+from boundcheck.problems._specs import shares, tables, vector
 
 _DECIDED = (
     *("smooth_samples", "strongly_convex_samples", "convex_samples", "convex_clients", "bounded_below"),
@@ -33,12 +34,12 @@ _BENT = "has a piece of negative curvature, so that it is not convex."
 class PiecewiseQuadratics(ScalarInstance):
     """A problem of that kind.
 
-    name: see `Problem`. source: the specification. slopes: of the samples, one tuple a client. shares: w_i,
+    name, spec: see `Problem`. slopes: of the samples, one tuple a client. shares: w_i,
     summing to 1. start: x_0. reported: the weights that the clients report where they are others.
     """
 
     name: str
-    source: Mapping[str, Any]
+    spec: Mapping[str, Any]
     slopes: tuple[tuple[Slope, ...], ...]
     shares: tuple[Fraction, ...]
     start: tuple[Fraction, ...]
@@ -49,11 +50,6 @@ class PiecewiseQuadratics(ScalarInstance):
     def __post_init__(self) -> None:
         if not self.whole.minima:
             raise BadInput(f"the objective of '{self.name}' is unbounded below, so that it has no minimum.")
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """Rebuilds the problem."""
-        return self.source
 
     @property
     def clients(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -142,8 +138,7 @@ class PiecewiseQuadratics(ScalarInstance):
         samples = [s for own in self.slopes for s in own]
         start, flattest, mu = self.start[0], min(s.flattest for s in samples), self.whole.quasi_convexity
         found = {
-            "n": given(self.clients, "counted: clients"),
-            "d": given(1, "counted: coordinates"),
+            **self.counted(),
             "L": given(max(s.steepest for s in self.client_slopes), "largest |curvature| of a client"),
             "L_f": given(self.whole.steepest, "largest |curvature| of F"),
             "L_ij": given(max(s.steepest for s in samples), "largest |curvature| of a sample"),
@@ -182,8 +177,6 @@ class PiecewiseQuadratics(ScalarInstance):
     def _objections(self) -> Mapping[str, str]:
         """Hypotheses that fail, from the curvature of the pieces."""
         found: dict[str, str] = {}
-        if len(set(self.shares)) > 1:
-            found["plain_mean"] = "its clients have different weights, so that F is not their mean."
         samples = {f"sample {j} of client {i}": s for i, own in enumerate(self.slopes) for j, s in enumerate(own)}
         clients = {f"client {i}": s for i, s in enumerate(self.client_slopes)}
         parts = {"convexity": {"F": self.whole}, "convex_clients": clients, "convex_samples": samples}
@@ -205,32 +198,20 @@ class PiecewiseQuadratics(ScalarInstance):
                     found["finite_gradient_noise"] = f"{why} on the solution set."
         return found
 
-    def violations(self, assumption: str) -> str | None:
-        """As for all problems on the line; all are smooth."""
-        return self._objections.get(assumption) if assumption in _DECIDED else super().violations(assumption)
+    def _objection(self, assumption: str) -> str | None:
+        return self._objections.get(assumption) if assumption in _DECIDED else super()._objection(assumption)
 
     def objections(self) -> Mapping[str, str]:
         """See `_objections`."""
         return self._objections
 
 
-def _list(values: Any, name: str) -> tuple[Fraction, ...]:
-    if isinstance(values, str | Mapping) or not hasattr(values, "__iter__"):
-        raise BadInput(f"{name} = {shown(repr(values))} is not allowed; it must be a list of numbers.")
-    return tuple(as_fraction(v, name) for v in values)
-
-
-def _slope(given: Any, where: str) -> Slope:
-    if not isinstance(given, Mapping) or not {"knots", "slopes"} <= set(given):
-        raise BadInput(f"{where} must be a table with knots and slopes, such as {{knots = [-1, 1], slopes = [-1, 1]}}.")
-    for key in given:
-        if key not in _FIELDS:
-            raise UnknownName(f"{where}: key", str(key), tuple(_FIELDS))
+def _slope(given: Mapping[str, Any], where: str) -> Slope:
     try:
-        beyond = _list(given.get("beyond", (0, 0)), "beyond")
+        beyond = vector(given.get("beyond", (0, 0)), "beyond")
         if len(beyond) != 2:
             raise BadInput(f"beyond has {len(beyond)} numbers; it must be the curvatures on the left and on the right.")
-        return Slope(_list(given["knots"], "knots"), _list(given["slopes"], "slopes"), (beyond[0], beyond[1]))
+        return Slope(vector(given["knots"], "knots"), vector(given["slopes"], "slopes"), (beyond[0], beyond[1]))
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 
@@ -245,34 +226,23 @@ def build(
     and on the right of the knots; default 0, a constant slope. weights: default 1/n each. start: default 1.
     Raises BadInput and UnknownName.
     """
-    if isinstance(clients, str | Mapping) or not hasattr(clients, "__iter__") or not clients:
-        raise BadInput("clients must be a list of tables, such as [{knots = [-1, 1], slopes = [-1, 1]}].")
-    parts: list[tuple[Slope, ...]] = []
-    for i, client in enumerate(clients):
-        inner: Any = [client]
-        if isinstance(client, Mapping) and "components" in client:
-            inner = client["components"]
-            if len(client) > 1 or isinstance(inner, str | Mapping) or not isinstance(inner, Iterable) or not inner:
-                raise BadInput(f"client {i} must be one table, or {{components = [a list of tables]}}.")
-        parts.append(tuple(_slope(c, f"client {i}") for c in inner))
-    n = len(parts)
-    shares = (Fraction(1, n),) * n if weights is None else check_weights(_list(weights, "weights"))
-    if len(shares) != n:
-        raise BadInput(f"{len(shares)} weights were given for {n} clients.")
+    given = tables(clients, "{knots = [-1, 1], slopes = [-1, 1]}", ("knots", "slopes"), ("beyond",))
+    parts = [tuple(_slope(c, f"client {i}") for c in own) for i, own in enumerate(given)]
+    n, own_shares = len(parts), shares(weights, len(parts))
     first: Any = start[0] if isinstance(start, list | tuple) and len(start) == 1 else start
     x0 = as_fraction(first, "start")
-    tables = [
+    written = [
         [{k: [format_exact(v) for v in getattr(s, f)] for k, f in _FIELDS.items() if k != "beyond" or any(s.beyond)}
          for s in own] for own in parts
     ]  # fmt: skip
     spec: dict[str, Any] = {"kind": "piecewise_quadratics", "start": format_exact(x0)}
-    spec["clients"] = [own[0] if len(own) == 1 else {"components": own} for own in tables]
+    spec["clients"] = [own[0] if len(own) == 1 else {"components": own} for own in written]
     if weights is not None:
-        spec["weights"] = [format_exact(w) for w in shares]
+        spec["weights"] = [format_exact(w) for w in own_shares]
     if name:
         spec["name"] = name
     title = name or f"{n} piecewise quadratic client{'s' if n > 1 else ''} on the line"
-    return PiecewiseQuadratics(title, spec, tuple(parts), shares, (x0,))
+    return PiecewiseQuadratics(title, spec, tuple(parts), own_shares, (x0,))
 
 
 _FIELDS = {"knots": "knots", "slopes": "values", "beyond": "beyond"}

@@ -25,9 +25,8 @@ from boundcheck.core import streams
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Repeated
-from boundcheck.problems._quadratic import instance_objection
+from boundcheck.problems._instance import Instance, given, unknown
 from boundcheck.problems._specs import whole
-from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Arrays, Floats, Vector
 
 MODELS = ("isotropic", "logistic")
@@ -40,7 +39,7 @@ _MET = (
 
 
 @dataclass(frozen=True, repr=False)
-class Population:
+class Population(Instance):
     """`clients` clients of equal weight with `samples` samples each, in dimension `dim`; start: all ones."""
 
     model: str
@@ -108,14 +107,9 @@ class Population:
             kind=self.model,
             reduction="mean",
             offsets=np.array([0, self.samples], dtype=np.int64),
-            A=np.empty((0, d, d)),
-            curvature=curvature,
             b=b,
+            curvature=curvature,
             target=target,
-            client_A=np.empty((0, d, d)),
-            client_b=np.empty((0, d)),
-            centre=_NOTHING,
-            centred={},
             ridge=float(self.ridge),
         )
 
@@ -147,44 +141,29 @@ class Population:
     def constants(self) -> Mapping[str, Constant]:
         """n, d, dist2_0, and what the model knows of L, mu, L_ij, mu_ij and gap_0 (not the heterogeneity)."""
 
-        def exact(value: Fraction | int, how: str) -> Constant:
-            return Constant(Fraction(value), Known.EXACT, "exact", how)
-
         found = {
-            "n": exact(self.clients, "counted: clients"),
-            "d": exact(self.dim, "counted: coordinates"),
-            "dist2_0": exact(self.dim, "the minimiser is 0 and the start all ones"),
+            **self.counted(),
+            "dist2_0": given(self.dim, "the minimiser is 0 and the start all ones"),
         }
         if self.model == "isotropic":
-            every = exact(1, "every sample has the identity as its Hessian")
+            every = given(1, "every sample has the identity as its Hessian")
             found |= dict.fromkeys(("L", "mu", "L_ij", "mu_ij"), every)
-            return found | {"gap_0": exact(Fraction(self.dim, 2), "|x_0|^2/2")}
+            return found | {"gap_0": given(Fraction(self.dim, 2), "|x_0|^2/2")}
         how = "|a|^2/4 + ridge with |a|^2 at most the dimension"
         smooth = Constant(Fraction(self.dim, 4) + self.ridge, Known.CERTIFIED, "upper", how)
         convex = Constant(self.ridge, Known.CERTIFIED, "lower", "the ridge")
         return found | {"L": smooth, "L_ij": smooth, "mu": convex, "mu_ij": convex}
 
-    def violations(self, assumption: str) -> str | None:
-        """Why the instance breaks an assumption; None when it meets it. Raises UnknownName for what it cannot tell.
-
-        With either model every sample's loss is smooth and strongly convex with the constants that are known.
-        """
-        if assumption.startswith("instance:"):
-            return instance_objection("population", assumption)
-        if assumption in _MET:
-            return None
-        raise UnknownName("the assumption", assumption, _MET)
+    def _objection(self, assumption: str) -> str | None:
+        """With either model every sample's loss is smooth and strongly convex with the constants that are known."""
+        if assumption not in _MET:
+            raise unknown(assumption, _MET)
+        return None
 
     def nearest(self, x: Vector) -> Vector:
         """The minimiser: 0."""
         found: Any = x * 0
         return found
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
 
 
 def build(

@@ -7,7 +7,7 @@ constant that statements name, each with how it is known. It is rebuilt from its
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.certified.constant import Constant
-from boundcheck.certified.slopes import Slope
 from boundcheck.methods.clients import Clients, Repeated
 
 Floats = NDArray[np.float64]
@@ -24,7 +23,7 @@ Vector = TypeVar("Vector", bound=NDArray[Any])
 
 
 class Problem(Protocol):
-    """Any instance.
+    """Any instance. `Quadratic`, `Stepped` and `Lazy` say what some have in addition, `OPTIONAL` single answers.
 
     name: for reports. spec: JSON-able, digestible, enough to rebuild (`problems.build(spec)`).
     dim, clients: counts. weights: w_i, summing to 1. start: x_0, exact.
@@ -65,25 +64,21 @@ class Problem(Protocol):
 
 
 def is_neural(problem: Problem) -> bool:
-    """Whether the model of a problem is a network, which only engine = "neural" trains.
-
-    Such a problem says so itself, by the attribute `trains_network`. Its start is a vector of floats (`start_vector`).
-    """
-    return bool(getattr(problem, "trains_network", False))
+    """Whether the model of a problem is a network, which only engine = "neural" trains; its start is `start_vector`."""
+    return bool(optional(problem, "trains_network"))
 
 
 def clients_of(problem: Problem) -> Clients:
-    """What a method may know of the problem's clients.
-
-    A problem may have `sizes` (samples of each client; default 1 each) and `client_weights` (the weights that the
-    clients report, where they are not those of the objective).
-    """
-    sizes = getattr(problem, "sizes", None)
-    weights = getattr(problem, "client_weights", None)
+    """What a method may know of the problem's clients: the weights that they report and their `sizes`."""
+    sizes, weights = optional(problem, "sizes"), optional(problem, "client_weights")
     return Clients(
         problem.weights if weights is None else weights,
         Repeated(1, problem.clients) if sizes is None else sizes,
     )
+
+
+def _nothing() -> Floats:
+    return np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -109,16 +104,22 @@ class Arrays:
     kind: str
     reduction: str
     offsets: NDArray[np.int64]
-    A: Floats
-    curvature: Floats
-    b: Floats
-    target: Floats
-    client_A: Floats
-    client_b: Floats
-    centre: Floats
-    centred: Mapping[str, Floats]
+    A: Floats = field(default_factory=_nothing)
+    curvature: Floats = field(default_factory=_nothing)
+    b: Floats = field(default_factory=_nothing)
+    target: Floats = field(default_factory=_nothing)
+    client_A: Floats = field(default_factory=_nothing)
+    client_b: Floats = field(default_factory=_nothing)
+    centre: Floats = field(default_factory=_nothing)
+    centred: Mapping[str, Floats] = field(default_factory=dict[str, Floats])
     ridge: float = 0.0
     classes: int = 0
+
+    def __post_init__(self) -> None:
+        d = self.b.shape[1] * max(1, self.classes)
+        for name, shape in (("A", (0, d, d)), ("client_A", (0, d, d)), ("client_b", (0, d))):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.empty(shape))
 
 
 @dataclass(frozen=True)
@@ -134,32 +135,23 @@ class Forms:
 
 
 @runtime_checkable
-class QuadraticProblem(Protocol):
-    """What a problem offers in addition when all its objectives are quadratic."""
+class Quadratic(Protocol):
+    """What a problem offers in addition when its maps are affine, exactly: gradients of quadratics, or an operator."""
 
     def forms(self) -> Forms:
-        """Exact affine gradient maps and metric forms."""
+        """Exact affine maps of the clients, and metric forms."""
         ...
 
-    def arrays(self) -> Arrays:
-        """The float64 layout for the sampled engine."""
-        ...
-
-
-@runtime_checkable
-class ComponentProblem(Protocol):
-    """What a quadratic problem offers in addition when every sample of its clients is a quadratic of its own."""
-
-    def sample_maps(self) -> tuple[tuple[tuple[Any, Any], ...], ...]:
+    def sample_maps(self) -> tuple[tuple[tuple[Any, Any], ...], ...] | None:
         """Per client and sample exact (A_ij, b_ij), (d, d) and (d, 1) fmpq_mat: the gradient of f_ij is A_ij x - b_ij.
 
-        They are those of the samples themselves: a client may be their mean or their sum.
+        They are those of the samples themselves: a client may be their mean or their sum. None: not told apart.
         """
         ...
 
 
 @runtime_checkable
-class SteppedProblem(Protocol):
+class Stepped(Protocol):
     """What a problem that is not quadratic offers where gradients and metrics are known without an unknown error.
 
     arithmetics: those in which they are. Numbers in and out are of one kind: Fraction ("rational"), arb at flint's
@@ -179,49 +171,7 @@ class SteppedProblem(Protocol):
 
 
 @runtime_checkable
-class SlopedProblem(Protocol):
-    """What a problem on the line offers whose samples are piecewise quadratic."""
-
-    @property
-    def slopes(self) -> tuple[tuple[Slope, ...], ...]:
-        """Those of the samples of each client."""
-        ...
-
-    @property
-    def client_slopes(self) -> tuple[Slope, ...]:
-        """The derivative of each client's objective, the mean over its samples."""
-        ...
-
-
-@runtime_checkable
-class MixableProblem(SteppedProblem, Protocol):
-    """What a problem that takes balls offers in addition where sums of its clients with any weights are problems."""
-
-    @property
-    def attained(self) -> bool:
-        """Whether F is known to have one minimiser."""
-        ...
-
-    def of_clients(self, q: Mapping[int, Fraction]) -> MixableProblem:
-        """The problem with F = sum of q_i f_i over the clients of q, divided by the sum of q."""
-        ...
-
-    def minimiser_of(self) -> list[Any]:
-        """An enclosure (d,) of the minimiser of F at flint's working precision."""
-        ...
-
-
-@runtime_checkable
-class IntervalProblem(Protocol):
-    """What a problem on the line offers in addition when its metrics can be bounded over an interval."""
-
-    def metric_range(self, name: str, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-        """Exact bounds of a metric over all points of [low, high]."""
-        ...
-
-
-@runtime_checkable
-class LazyProblem(Protocol):
+class Lazy(Protocol):
     """What a problem offers instead of `arrays` when it has so many clients that none is kept.
 
     Its weights and `sizes` are sequences that take no memory, such as `Repeated`.
@@ -236,37 +186,67 @@ class LazyProblem(Protocol):
         ...
 
 
-@runtime_checkable
-class LocatedProblem(Protocol):
-    """What a problem offers in addition when it knows its solution set."""
+# What a problem of any kind may have in addition, each by itself. `optional` is the one way to ask for it.
+OPTIONAL: Mapping[str, str] = {
+    "operator": "the map whose zero is sought, in words; a problem that has it is no minimisation, and its `gradient` "
+    "is that map",
+    # clients and samples
+    "sizes": "samples of each client; default 1 each",
+    "client_weights": "the weights that the clients report, where they are not those of the objective",
+    "arrays": "() -> `Arrays`, the layout in doubles of all samples",
+    "samples": "() -> exact samples of each client (`certified.samples`), of a quadratic problem",
+    "client_curvatures": "() -> (l_k, L_k) of each client: l_k I <= hess f_k(x) <= L_k I for all x",
+    "local_variances": "() -> (P_i^2, sigma_i^2) of the samples of each client, or None",
+    "variances_known": "how those sigma_i^2 are known; default exactly",
+    "slopes": "of a problem on the line with piecewise quadratic samples: those of the samples of each client",
+    "client_slopes": "beside `slopes`: the derivative of each client's objective, the mean over its samples",
+    # points and metrics
+    "nearest": "(x) -> the solution nearest to x (dim,), float64 or exact as x is",
+    "minimum": "the certified minimum (`Minimum`), where gap and dist2 are bounds from above",
+    "metric_many": "(name, points) -> a metric at each row of points (K, dim); shape (K,)",
+    "metric_range": "(name, low, high) -> exact bounds of a metric over an interval of the line",
+    "gap_bounds": "(x) -> rational bounds of F(x) - F* within 1e-30, on the line, where it is not rational",
+    "ratios": "names of metrics of a point that are no quadratic functions: only sampled runs have them",
+    # hypotheses and other weights
+    "decides": "(assumption, constants) -> whether it holds with these constants; None where that is open",
+    "instance": "name of the paper's example that the problem is; default its kind",
+    "reweighted": "(weights) -> the same clients with F = sum of weights_i f_i; `client_weights` stays",
+    "of_clients": "(q) -> the problem with F = sum of q_i f_i over some clients, divided by the sum of q; such a one "
+    "takes balls, and has `attained` (one minimiser is known) and `minimiser_of()`, an enclosure of it",
+    # networks, and constants that were measured along a run
+    "trains_network": "whether the model is a network, which only engine = 'neural' trains",
+    "start_vector": "the start as doubles",
+    "architecture": "the network as data",
+    "block_coordinates": "(partition, tau) -> the coordinates of the layers or channels",
+    "base": "the problem whose constants were measured",
+    "along": "the run along which they were",
+    "measured": "everything that was measured, JSON-able",
+    "holds_by_estimates": "(hypothesis) -> whether it was seen to hold with estimated constants",
+    "rests_on_estimates": "(constant) -> whether one of method and problem is made of estimates",
+    "block_variances": "(client, partition) -> the variance of each block of a sample's gradient, or None",
+    "block_dissimilarity": "(partition) -> the dissimilarity of each block, or None",
+}
 
-    def nearest(self, x: Vector) -> Vector:
-        """The minimiser of F nearest to x (dim,), float64 or exact as x is."""
-        ...
+
+def optional(problem: object, name: str) -> Any:
+    """What a problem has under a name of `OPTIONAL`; None where it has nothing there."""
+    assert name in OPTIONAL, name
+    return getattr(problem, name, None)
 
 
-@runtime_checkable
-class BatchProblem(Protocol):
-    """What a problem offers in addition when it computes a metric at many points at once."""
-
-    def metric_many(self, name: str, points: Floats) -> Floats:
-        """A metric at each row of points (K, dim); shape (K,)."""
-        ...
+def no_minimum(problem: Problem) -> str | None:
+    """That a problem is no minimisation, as the beginning of a sentence; None for one that is."""
+    operator = optional(problem, "operator")
+    words = f"the problem '{problem.name}' is no minimisation but seeks a zero of {operator}"
+    return None if operator is None else words
 
 
-@runtime_checkable
-class DecidingProblem(Protocol):
-    """What a problem offers in addition when it decides hypotheses for any constants, not only for its own."""
-
-    def decides(self, assumption: str, constants: Mapping[str, Fraction]) -> bool | None:
-        """Whether the hypothesis holds with these constants (by the names problems use); None where it cannot tell."""
-        ...
+def quadratic_objectives(problem: object) -> Quadratic | None:
+    """The problem where all its objectives are quadratic; None for others, and for a map that is no gradient."""
+    return problem if isinstance(problem, Quadratic) and optional(problem, "operator") is None else None
 
 
-@runtime_checkable
-class ValuedProblem(Protocol):
-    """What a problem offers in addition when F(x) - F* is known but not rational. Dimension 1 only."""
-
-    def gap_bounds(self, x: Fraction) -> tuple[Fraction, Fraction]:
-        """Rational bounds of F(x) - F*, within 1e-30."""
-        ...
+def flat_arrays(problem: object) -> Arrays | None:
+    """The problem's flat arrays, if it has them."""
+    make = optional(problem, "arrays")
+    return None if make is None else make()

@@ -7,20 +7,18 @@ F = sum_i w_i f_i. Where F has no minimiser, `violations` says why and the const
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
-import numpy as np
 from flint import fmpq_mat
 
-from boundcheck.core.linalg import matrix, nearest_float, rational
-from boundcheck.core.numbers import as_fraction, format_exact
-from boundcheck.errors import BadInput, UnknownName, shown
-from boundcheck.problems._quadratic import QuadraticInstance, check_weights
-from boundcheck.problems.problem import Arrays
+from boundcheck.core.linalg import matrix
+from boundcheck.core.numbers import format_exact
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.problems._quadratic import QuadraticInstance
+from boundcheck.problems._specs import is_list, rows, shares, tables, vector
 
 REDUCTIONS = ("mean", "sum")
 
@@ -43,13 +41,6 @@ class Component:
                         f"A is not symmetric: A[{i}][{j}] = {self.A[i][j]}, A[{j}][{i}] = {self.A[j][i]}; "
                         "write the symmetric part (A + A')/2."
                     )
-
-    def curvature(self) -> Fraction | None:
-        """h where A = h*I, else None."""
-        d = len(self.b)
-        h = self.A[0][0]
-        alike = all(self.A[i][j] == (h if i == j else 0) for i in range(d) for j in range(d))
-        return h if alike else None
 
     def to_spec(self) -> dict[str, Any]:
         """Nested lists of number texts."""
@@ -76,9 +67,7 @@ class Quadratics(QuadraticInstance):
             raise UnknownName("the reduction", self.reduction, REDUCTIONS)
         if not self.components or not all(self.components):
             raise BadInput(f"the problem '{self.name}' has a client without components; every client needs at least 1.")
-        if len(self.weights) != len(self.components):
-            raise BadInput(f"{len(self.weights)} weights were given for {len(self.components)} clients.")
-        check_weights(self.weights)
+        shares(self.weights, len(self.components))
         if any(len(c.b) != len(self.start) for client in self.components for c in client):
             raise BadInput(f"the start has {len(self.start)} entries, and not every component as many.")
 
@@ -95,58 +84,11 @@ class Quadratics(QuadraticInstance):
             tuple((hessians[id(c.A)], matrix([[v] for v in c.b])) for c in client) for client in self.components
         )
 
-    def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
-        """Per client (A_i, b_i): the mean or sum over its components."""
-        out: list[tuple[fmpq_mat, fmpq_mat]] = []
-        for client in self.components:
-            a, b = fmpq_mat(self.dim, self.dim), fmpq_mat(self.dim, 1)
-            for c in client:
-                a, b = a + matrix(c.A), b + matrix([[v] for v in c.b])
-            scale = rational(Fraction(1, len(client) if self.reduction == "mean" else 1))
-            out.append((a * scale, b * scale))
-        return tuple(out)
 
-    def arrays(self) -> Arrays:
-        """Layout "isotropic" where every A is a multiple of I, otherwise "quadratic"."""
-        return self._flat
-
-    @cached_property
-    def _flat(self) -> Arrays:
-        flat = [c for client in self.components for c in client]
-        curvatures = [c.curvature() for c in flat]
-        isotropic = all(h is not None for h in curvatures)
-        d, sizes = self.dim, [len(client) for client in self.components]
-        a = [[[nearest_float(v) for v in row] for row in c.A] for c in flat]
-        return Arrays(
-            kind="isotropic" if isotropic else "quadratic",
-            reduction=self.reduction,
-            offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            A=np.empty((0, d, d)) if isotropic else np.array(a, dtype=np.float64),
-            curvature=np.array([nearest_float(h) for h in curvatures if h is not None] if isotropic else []),
-            b=np.array([[nearest_float(v) for v in c.b] for c in flat], dtype=np.float64),
-            target=np.empty(0),
-            **self._layout(),
-        )
-
-
-def _vector(values: Any, name: str) -> tuple[Fraction, ...]:
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise BadInput(f"{name} = {shown(repr(values))} must be a list of numbers.")
-    return tuple(as_fraction(v, name) for v in values)
-
-
-def _component(given: Any, where: str) -> Component:
-    if not isinstance(given, Mapping) or "A" not in given:
-        raise BadInput(f"{where} must be a table with A (rows of numbers) and optionally b.")
-    for key in given:
-        if key not in ("A", "b"):
-            raise UnknownName(f"{where}: key", str(key), ("A", "b"))
-    rows: Any = given["A"]
-    if isinstance(rows, str) or not hasattr(rows, "__iter__"):
-        rows = [[rows]]  # dimension 1
-    a = tuple(_vector(row, f"A of {where}") for row in rows)
+def _component(given: Mapping[str, Any], where: str) -> Component:
+    a = rows(given["A"], f"A of {where}")
     b: Any = given.get("b", [0] * len(a))
-    return Component(a, _vector(b if hasattr(b, "__iter__") and not isinstance(b, str) else [b], f"b of {where}"))
+    return Component(a, vector(b if is_list(b) else [b], f"b of {where}"))
 
 
 def build(
@@ -163,20 +105,19 @@ def build(
     dimension 1 plain numbers will do) or {components = [such tables]}. weights: default 1/n each. start: default
     ones. Floats mean their exact binary value. Raises BadInput and UnknownName.
     """
-    if isinstance(clients, str | Mapping) or not clients:
-        raise BadInput("clients must be a list with one table a client, such as [{A = [[1]], b = [0]}].")
-    parts: list[tuple[Component, ...]] = []
-    for i, client in enumerate(clients):
-        inner: Any = [client]
-        if isinstance(client, Mapping) and "components" in client:
-            inner = client["components"]
-            if len(client) > 1 or isinstance(inner, str | Mapping) or not isinstance(inner, Iterable):
-                raise BadInput(
-                    f"client {i} must be one table {{A = ..., b = ...}} or {{components = [a list of such tables]}}; "
-                    f"got {shown(repr(client))}."
-                )
-        parts.append(tuple(_component(c, f"client {i}") for c in inner))
-    return _assemble(tuple(parts), reduction, weights, start, name)
+    given = tables(clients, "{A = [[1]], b = [0]}", ("A",), ("b",))
+    parts = tuple(tuple(_component(c, f"client {i}") for c in own) for i, own in enumerate(given))
+    n, d = len(parts), len(parts[0][0].b)
+    x0 = (Fraction(1),) * d if start is None else vector(start, "start")
+    written = [c[0].to_spec() if len(c) == 1 else {"components": [part.to_spec() for part in c]} for c in parts]
+    spec: dict[str, Any] = {"kind": "quadratics", "clients": written, "reduction": reduction}
+    spec |= {"start": [format_exact(v) for v in x0]}
+    own = shares(weights, n)
+    if weights is not None:
+        spec["weights"] = [format_exact(w) for w in own]
+    if name:
+        spec["name"] = name
+    return Quadratics(name or f"{n} quadratics in dimension {d}", spec, parts, reduction, own, x0)
 
 
 def from_matrices(
@@ -185,23 +126,3 @@ def from_matrices(
     """Quadratics with one component a client: A (n, d, d) and b (n, d) of exact numbers or float64."""
     tables = [{"A": a_i, "b": b_i} for a_i, b_i in zip(A, b, strict=True)]
     return build(clients=tables, weights=weights, start=start, name=name)
-
-
-def _assemble(
-    parts: tuple[tuple[Component, ...], ...],
-    reduction: str,
-    weights: Sequence[Any] | None,
-    start: Sequence[Any] | None,
-    name: str,
-) -> Quadratics:
-    n, d = len(parts), len(parts[0][0].b) if parts[0] else 0
-    shares = (Fraction(1, n),) * n if weights is None else _vector(weights, "weights")
-    x0 = (Fraction(1),) * d if start is None else _vector(start, "start")
-    tables = [c[0].to_spec() if len(c) == 1 else {"components": [part.to_spec() for part in c]} for c in parts]
-    spec: dict[str, Any] = {"kind": "quadratics", "clients": tables, "reduction": reduction}
-    spec |= {"start": [format_exact(v) for v in x0]}
-    if weights is not None:
-        spec["weights"] = [format_exact(w) for w in shares]
-    if name:
-        spec["name"] = name
-    return Quadratics(name or f"{n} quadratics in dimension {d}", spec, parts, reduction, shares, x0)

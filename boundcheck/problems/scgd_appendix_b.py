@@ -25,7 +25,8 @@ from flint import arb, fmpq
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import precision, rational
 from boundcheck.core.numbers import as_fraction, format_exact, round_down
-from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients
+from boundcheck.problems._instance import given
+from boundcheck.problems._scalar import Real, ScalarInstance, of_equal_clients
 from boundcheck.problems._specs import whole
 
 
@@ -59,20 +60,12 @@ def value(x: Fraction) -> arb:
 class AppendixB(ScalarInstance):
     """n clients that all have f_i = F; start: x_0."""
 
+    name: str
+    spec: Mapping[str, Any]
     clients: int
     start: tuple[Fraction, ...]
     unimodal = ("dist2",)
     equal_clients = True
-
-    @property
-    def name(self) -> str:
-        """For reports."""
-        return "the strongly quasi-convex function of SCGD, Appendix B"
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """Rebuilds the problem."""
-        return {"kind": "scgd_appendix_b", "clients": self.clients, "start": format_exact(self.start[0])}
 
     def slope(self, client: int, x: Real) -> Real:
         """F'(x): 0, 2x - 1, 1/x, 4x/9."""
@@ -95,15 +88,10 @@ class AppendixB(ScalarInstance):
         with precision(128):
             return arb_ends(value(x) + arb(fmpq(1, 4)))
 
-    def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
-        """Whether low lies in (-oo, 1/2]."""
-        return 2 * low <= 1
-
     def constants(self) -> Mapping[str, Constant]:
         """n, d, L = 2, mu from below, sigma2 = 0 (all gradients vanish on the solution set), dist2_0; equal clients."""
         return {
-            "n": given(self.clients, "counted: clients"),
-            "d": given(1, "counted: coordinates"),
+            **self.counted(),
             "L": given(2, "largest |F''| over the pieces: 0, 2, 1/x^2 < 1, 4/9"),
             "mu": largest_mu(),
             "sigma2": given(0, "every client is F, whose gradient is 0 on the solution set"),
@@ -119,4 +107,6 @@ class AppendixB(ScalarInstance):
 
 def build(*, clients: Any = 1, start: Any = 2) -> AppendixB:
     """Appendix B's function on `clients` identical clients, from the start x_0 (default 2, beyond every kink)."""
-    return AppendixB(whole(clients, "clients", 1, 10**6), (as_fraction(start, "start"),))
+    n, x0 = whole(clients, "clients", 1, 10**6), as_fraction(start, "start")
+    spec = {"kind": "scgd_appendix_b", "clients": n, "start": format_exact(x0)}
+    return AppendixB("the strongly quasi-convex function of SCGD, Appendix B", spec, n, (x0,))

@@ -15,8 +15,8 @@ from typing import Any
 from boundcheck.certified.constant import Constant
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, shown
-from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES
-from boundcheck.problems._scalar import Real, ScalarInstance, given
+from boundcheck.problems._instance import ASSUMPTIONS, OF_SAMPLES, given
+from boundcheck.problems._scalar import Real, ScalarInstance
 from boundcheck.problems.quadratics import Component, Quadratics
 
 
@@ -24,18 +24,10 @@ from boundcheck.problems.quadratics import Component, Quadratics
 class Cubic(ScalarInstance):
     """The literal reading: f_1 = f_2 = -x^2, f_3 = 3x^3."""
 
+    name: str
+    spec: Mapping[str, Any]
     start: tuple[Fraction, ...]
     clients: int = 3
-
-    @property
-    def name(self) -> str:
-        """For reports."""
-        return "SCGD, Appendix C, with f_3 = 3x^3 as printed"
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """Rebuilds the problem."""
-        return {"kind": "scgd_appendix_c", "cubic": True, "start": format_exact(self.start[0])}
 
     @property
     def instance(self) -> str:
@@ -49,8 +41,7 @@ class Cubic(ScalarInstance):
     def constants(self) -> Mapping[str, Constant]:
         """n, d and the start: there is neither a Lipschitz constant nor a minimiser."""
         return {
-            "n": given(3, "counted: clients"),
-            "d": given(1, "counted: coordinates"),
+            **self.counted(),
             "x_0": given(self.start[0], "the start"),
         }
 
@@ -81,9 +72,9 @@ def build(*, cubic: Any = False, start: Any = 1) -> Quadratics | Cubic:
     if not isinstance(cubic, bool):
         raise BadInput(f"cubic = {shown(repr(cubic))} is not allowed; it is true or false.")
     x0 = (as_fraction(start, "start"),)
+    spec = {"kind": "scgd_appendix_c", "cubic": cubic, "start": format_exact(x0[0])}
     if cubic:
-        return Cubic(x0)
+        return Cubic("SCGD, Appendix C, with f_3 = 3x^3 as printed", spec, x0)
     # -x^2 = (-2) x^2 / 2
     parts = tuple((Component(((Fraction(h),),), (Fraction(0),)),) for h in (-2, -2, 6))
-    spec = {"kind": "scgd_appendix_c", "cubic": False, "start": format_exact(x0[0])}
     return Quadratics("SCGD, Appendix C: -x^2, -x^2, 3x^2", spec, parts, "mean", (Fraction(1, 3),) * 3, x0)

@@ -30,19 +30,14 @@ HETEROGENEITY = ("iid", "device")
 GRID = 1024
 
 
-def _normals(seed: int, block: int, count: int) -> list[int]:
-    """The numerators over `GRID` of `normals`."""
-    inverse = NormalDist().inv_cdf
-    words = streams.words([streams.check_seed(seed)], DATA, block, 0, 0, count)[0].tolist()
-    return [round(inverse(((w >> 11) + 0.5) * 2.0**-53) * GRID) for w in words]
-
-
-def normals(seed: int, block: int, count: int) -> list[Fraction]:
-    """`count` standard normal numbers of stream (seed, block), as multiples of 2^-10.
+def normals(seed: int, block: int, count: int) -> list[int]:
+    """`count` standard normal numbers of stream (seed, block), as multiples of 2^-10: the numerators over `GRID`.
 
     By inversion: the inverse distribution function at (u + 1/2)/2^53, u the upper 53 bits of a word.
     """
-    return [_over_grid(v) for v in _normals(seed, block, count)]
+    inverse = NormalDist().inv_cdf
+    words = streams.words([streams.check_seed(seed)], DATA, block, 0, 0, count)[0].tolist()
+    return [round(inverse(((w >> 11) + 0.5) * 2.0**-53) * GRID) for w in words]
 
 
 @lru_cache(1 << 15)
@@ -74,12 +69,12 @@ def build(
     if wide < 0 or loud < 0:
         raise BadInput(f"spread = {wide} and noise = {loud} are not allowed; both must be at least 0.")
     # numerators over GRID throughout: sums of so many fractions would be dear
-    common = _normals(s, 0, dim)
-    own = _normals(s, 1, n * dim)
+    common = normals(s, 0, dim)
+    own = normals(s, 1, n * dim)
     apart = wide if heterogeneity == "device" else Fraction(0)
     truth = [[b + round(apart * own[i * dim + k]) for k, b in enumerate(common)] for i in range(n)]
     device = streams.below(streams.words([s], SPLIT, 0, 0, 0, count)[0], n)
-    features, errors = _normals(s, 2, count * dim), _normals(s, 3, count)
+    features, errors = normals(s, 2, count * dim), normals(s, 3, count)
     rows: list[list[tuple[Fraction, ...]]] = [[] for _ in range(n)]
     targets: list[list[Fraction]] = [[] for _ in range(n)]
     for j in range(count):

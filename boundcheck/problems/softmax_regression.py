@@ -48,24 +48,9 @@ def build(
     column mean 0 and deviation 1 to six decimals.
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
+    asked = locals()
     given = Given.of(data, target, client)
     samples: Samples = module(data, DATA).load() if given.own is None else labelled(given.own)
-    return spread(
-        samples,
-        samples.labels,
-        Softmax(samples.classes),
-        {"kind": "softmax_regression", "data": given.spec},
-        title=f"softmax regression on {given.name}",
-        clients=clients,
-        split=split,
-        seed=seed,
-        feature=feature,
-        alpha=alpha,
-        shards_per_client=shards_per_client,
-        imbalance=imbalance,
-        weights=weights,
-        ridge=ridge,
-        intercept=intercept,
-        features=features,
-        given=given,
-    )
+    spec = {"kind": "softmax_regression", "data": given.spec}
+    title = f"softmax regression on {given.name}"
+    return spread(samples, samples.labels, Softmax(samples.classes), spec, title, given, asked)

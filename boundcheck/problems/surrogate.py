@@ -10,24 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, cast
 
 from flint import fmpq_mat
 
 from boundcheck.certified.samples import Samples
-from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.problems._quadratic import QuadraticInstance
-from boundcheck.problems.problem import Arrays, ComponentProblem, Problem, QuadraticProblem, clients_of
-
-
-@runtime_checkable
-class ReweightableProblem(Protocol):
-    """What a problem that is not quadratic offers in addition when it can be given other objective weights."""
-
-    def reweighted(self, weights: tuple[Fraction, ...]) -> Problem:
-        """The same clients with F = sum of weights_i f_i; `client_weights` stays what it was."""
-        ...
+from boundcheck.problems._specs import vector
+from boundcheck.problems.problem import Arrays, Problem, clients_of, flat_arrays, no_minimum, optional
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,32 +68,32 @@ class Surrogate(QuadraticInstance):
 
     def sample_maps(self) -> tuple[tuple[tuple[Any, Any], ...], ...]:
         """Those of the other problem; a client whose samples it does not tell apart is one sample."""
-        if isinstance(self.base, ComponentProblem):
-            return self.base.sample_maps()
-        return tuple((client,) for client in self.maps())
+        return self.base.sample_maps() or tuple((client,) for client in self.maps())
 
     def arrays(self) -> Arrays:
         """The layout of the other problem, with this objective's minimiser and metrics."""
-        if not isinstance(self.base, QuadraticProblem):
+        layout = flat_arrays(self.base)
+        if layout is None:
             raise Unsupported(f"the problem '{self._own.name}' has no layout for the sampled engine.")
-        return replace(self.base.arrays(), **self._layout())
+        return replace(layout, **self._layout())
 
 
 def reweighted(problem: Problem, weights: Sequence[Fraction]) -> Problem:
     """The same clients with F = sum of weights_i f_i.
 
     weights: at least 0, summing to exactly 1 (BadInput). Raises Unsupported for a problem that is neither quadratic nor
-    a `ReweightableProblem`.
+    has `reweighted`.
     """
     shares = tuple(weights)
     if len(shares) != problem.clients:
         raise BadInput(f"{len(shares)} weights were given for {problem.clients} clients.")
     if any(w < 0 for w in shares) or sum(shares, Fraction(0)) != 1:
         raise BadInput("the weights of a surrogate must be at least 0 and sum to exactly 1.")
-    if isinstance(problem, QuadraticInstance):
+    if isinstance(problem, QuadraticInstance) and no_minimum(problem) is None:
         return Surrogate(problem, shares)
-    if isinstance(problem, ReweightableProblem):
-        return problem.reweighted(shares)
+    own = optional(problem, "reweighted")
+    if own is not None:
+        return own(shares)
     raise Unsupported(f"the problem '{problem.name}' cannot be given other weights; quadratic problems can.")
 
 
@@ -111,6 +103,4 @@ def build(*, of: Mapping[str, Any], weights: Sequence[Any]) -> Problem:
 
     if not hasattr(of, "keys"):
         raise BadInput("of must be the specification of a problem, such as {kind = 'fedshuffle_36'}.")
-    if isinstance(weights, str) or not hasattr(weights, "__iter__"):
-        raise BadInput("weights must be a list of numbers, one for each client.")
-    return reweighted(build_problem(of), [as_fraction(w, "weights") for w in weights])
+    return reweighted(build_problem(of), vector(weights, "weights"))

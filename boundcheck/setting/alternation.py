@@ -16,7 +16,7 @@ from boundcheck.core.linalg import fraction, identity
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods import answers
 from boundcheck.methods.parts import first_repeated
-from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.problems.problem import clients_of, quadratic_objectives
 from boundcheck.setting.local_work import plain_steps
 from boundcheck.setting.makers import Makers, make_exact
 
@@ -39,7 +39,8 @@ def _turns(method: Method, problem: Problem, each: int) -> _Turns | str:
     clients = clients_of(problem)
     if clients.count != 2 * each:
         return f"the clients are not {'two' if each == 1 else 'four'}."
-    if not isinstance(problem, QuadraticProblem) or any(a != identity(problem.dim) for a, _ in problem.forms().maps):
+    quadratic = quadratic_objectives(problem)
+    if quadratic is None or any(a != identity(problem.dim) for a, _ in quadratic.forms().maps):
         return "the clients' objectives are not |theta - theta_i*|^2/2."
     whole = plain_steps(method, clients, ("full",)) is not None
     if not whole or not answers.starts_stale(method.exchange) or not replace(method, exchange=None).is_plain:
@@ -55,7 +56,7 @@ def _turns(method: Method, problem: Problem, each: int) -> _Turns | str:
     except (BadInput, Unsupported) as error:
         return str(error)
     # A is the identity, so that b is the minimiser
-    return _Turns((even, odd), (tuple(weights[0]), tuple(weights[1])), tuple(b for _, b in problem.forms().maps))
+    return _Turns((even, odd), (tuple(weights[0]), tuple(weights[1])), tuple(b for _, b in quadratic.forms().maps))
 
 
 def alternation_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:

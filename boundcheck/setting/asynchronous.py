@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.alternation import alternation_hypotheses, alternation_makers
 from boundcheck.setting.expected_weights import DataKinds, Expected, data_kinds, expected_weights
 from boundcheck.setting.local_work import draws_samples, plain_steps
@@ -240,8 +240,9 @@ def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
         **time_hypotheses(method, clients),
         **examples,
     }
-    if isinstance(problem, QuadraticProblem):
-        curved = next((i for i, (a, _) in enumerate(problem.forms().maps) if a.rank()), None)
+    quadratic = quadratic_objectives(problem)
+    if quadratic is not None:
+        curved = next((i for i, (a, _) in enumerate(quadratic.forms().maps) if a.rank()), None)
         if curved is not None:
             grows = f"client {curved} is a quadratic, whose gradient grows without bound."
             found |= {"bounded_gradients": grows, "bounded_sample_gradients": grows}
@@ -252,10 +253,10 @@ def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
 
 def _biased_steps(method: Method, problem: Problem) -> str | None:
     """Why the sampled gradient of a step has another mean than the client's own, None where it has not."""
-    samples = getattr(problem, "samples", None)
-    if not isinstance(problem, QuadraticProblem) or samples is None or not draws_samples(method, clients_of(problem)):
+    samples, quadratic = optional(problem, "samples"), quadratic_objectives(problem)
+    if quadratic is None or samples is None or not draws_samples(method, clients_of(problem)):
         return None
-    pairs = zip(samples(), problem.forms().maps, strict=True)
+    pairs = zip(samples(), quadratic.forms().maps, strict=True)
     bad = next((i for i, (own, client) in enumerate(pairs) if own.mean() != client), None)
     return None if bad is None else f"client {bad} is the sum of its samples, and its steps follow single ones."
 

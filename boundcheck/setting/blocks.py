@@ -25,7 +25,7 @@ from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods import answers
-from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.averaging_matrices import averaging_makers
 from boundcheck.setting.local_work import variance_share
 from boundcheck.setting.makers import Makers, exact, make_exact
@@ -59,7 +59,8 @@ class BlockView:
     @cached_property
     def maps(self) -> Sequence[tuple[fmpq_mat, fmpq_mat]] | None:
         """(A_i, b_i) of each worker, or None."""
-        return self.problem.forms().maps if isinstance(self.problem, QuadraticProblem) else None
+        quadratic = quadratic_objectives(self.problem)
+        return None if quadratic is None else quadratic.forms().maps
 
     @cached_property
     def hessians(self) -> list[fmpq_mat]:
@@ -143,7 +144,7 @@ class BlockView:
         seen = self._seen("block_variances", i)
         if seen is not None:
             return seen
-        if self.maps is None or not hasattr(self.problem, "samples"):
+        if self.maps is None or optional(self.problem, "samples") is None:
             return UNKNOWN_NOISE
         samples = self._samples[i]
         key = (id(getattr(samples, "parts", samples)), id(self.maps[i]))  # clients may share samples and map
@@ -156,7 +157,7 @@ class BlockView:
 
     @cached_property
     def _samples(self) -> Any:
-        return getattr(self.problem, "samples")()  # noqa: B009  (no protocol names it)
+        return optional(self.problem, "samples")()
 
     @cached_property
     def _variances(self) -> dict[tuple[int, int], Sequence[Fraction | None]]:
@@ -164,7 +165,7 @@ class BlockView:
 
     def _seen(self, name: str, *client: int) -> Any:
         """What a problem with measured constants tells of these blocks; None where there is nothing."""
-        measured = getattr(self.problem, name, None)
+        measured = optional(self.problem, name)
         return None if measured is None else measured(*client, self.partition)
 
     @cached_property
@@ -225,7 +226,7 @@ def block_view(method: Method, problem: Problem) -> BlockView | None:
 
 def _told(exchange: Blocks, problem: Problem) -> Blocks:
     """The exchange with the coordinates of its blocks, where these are layers or channels of the problem's network."""
-    of_network: Any = getattr(problem, "block_coordinates", None)
+    of_network = optional(problem, "block_coordinates")
     if not exchange.by_network or of_network is None:
         return exchange
     return replace(exchange, partition=of_network(str(exchange.partition), exchange.tau))

@@ -18,7 +18,7 @@ import numpy as np
 
 from boundcheck.errors import Unsupported
 from boundcheck.problems._scalar import ScalarInstance
-from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.problems.problem import Quadratic, clients_of, is_neural, optional
 
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
@@ -48,7 +48,7 @@ def client_hypotheses(problem: Problem) -> tuple[dict[str, str | None], frozense
 
 
 def _starts_away(problem: Problem) -> bool:
-    vector: Any = getattr(problem, "start_vector", None)
+    vector = optional(problem, "start_vector")
     return bool(np.any(vector)) if vector is not None else any(v != 0 for v in problem.start)
 
 
@@ -56,15 +56,15 @@ def _unlike_client(problem: Problem) -> tuple[int | None, bool]:
     """A client whose objective is not that of client 0 (0: there is none, None: not known), and whether exactly."""
     if problem.clients == 1:
         return 0, True
-    base = getattr(problem, "base", problem)  # of a problem with estimated constants
+    base: Any = optional(problem, "base") or problem
+    if is_neural(base):
+        return _other_samples(base), True
     if isinstance(base, ScalarInstance) and base.equal_clients:
         return 0, True
-    if isinstance(problem, QuadraticProblem):
+    if isinstance(problem, Quadratic):
         maps = problem.forms().maps
         first = maps[0]
         return next((i for i, own in enumerate(maps) if own is not first and own != first), 0), True
-    if getattr(base, "trains_network", False):
-        return _other_samples(base), True
     return _other_gradients(problem)
 
 

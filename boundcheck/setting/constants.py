@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.problems.problem import clients_of
+from boundcheck.problems.problem import clients_of, optional
 from boundcheck.setting.asynchronous import async_makers
 from boundcheck.setting.blocks import block_makers
 from boundcheck.setting.makers import Makers, make_exact
@@ -83,7 +83,7 @@ def sized_makers(method: Method, problem: Problem) -> Makers:
 
 
 def _by_key(makers: Makers, problem: Problem) -> Makers:
-    rests = getattr(problem, "rests_on_estimates", rests_on_nothing)
+    rests = optional(problem, "rests_on_estimates") or rests_on_nothing
     return {key_of_name(name): partial(_estimated, make) if rests(name) else make for name, make in makers.items()}
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods import answers
 from boundcheck.methods.parts import first_repeated
-from boundcheck.problems.problem import QuadraticProblem, SlopedProblem
+from boundcheck.problems.problem import Quadratic, optional
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
@@ -124,10 +124,10 @@ def data_kinds(problem: Problem) -> DataKinds:
     """Clients with the same quadratic or piecewise quadratic objective have one kind of data, any other its own."""
     n, weights = problem.clients, problem.weights
     labels: list[Any] = list(range(n))
-    if isinstance(problem, QuadraticProblem) and n * problem.dim**2 <= MAX_NUMBERS:
+    if isinstance(problem, Quadratic) and n * problem.dim**2 <= MAX_NUMBERS:
         labels = [(tuple(a.entries()), tuple(b.entries())) for a, b in problem.forms().maps]
-    elif isinstance(problem, SlopedProblem):
-        labels = list(problem.client_slopes)
+    elif optional(problem, "client_slopes") is not None:
+        labels = list(optional(problem, "client_slopes"))
     return kinds_of(labels, weights)
 
 

@@ -21,7 +21,7 @@ from boundcheck.methods.build import algorithms
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import inclusion, pattern_law
-from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
+from boundcheck.problems.problem import Problem, clients_of, quadratic_objectives
 from boundcheck.problems.surrogate import reweighted
 
 COHORTS = 20_000  # gone through one by one at most
@@ -106,9 +106,10 @@ def effective_weights(problem: Problem, point: Sequence[Fraction]) -> list[Fract
 
 
 def _maps(problem: Problem) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
-    if not isinstance(problem, QuadraticProblem):
+    quadratic = quadratic_objectives(problem)
+    if quadratic is None:
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so that no exact limit is known.")
-    return problem.forms().maps
+    return quadratic.forms().maps
 
 
 def surrogate(method: Method, problem: Problem) -> Problem:

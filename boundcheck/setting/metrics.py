@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.errors import BadInput, BoundcheckError
+from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.methods import answers
+from boundcheck.problems.problem import no_minimum
 from boundcheck.setting.quantities import MODELS, MOMENTUM, SAMPLED, SERVER, Quantity
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
 
 # The metrics of a point, which a problem has.
 OF_A_POINT: Mapping[str, str] = {
@@ -39,6 +41,15 @@ def of_a_round() -> Mapping[str, Quantity]:
 def meanings() -> Mapping[str, str]:
     """What each metric means, those of a point first."""
     return {**OF_A_POINT, **{name: q.meaning for name, q in of_a_round().items()}}
+
+
+def unknown_metric(problem: Problem, name: str, known: Iterable[str] = ()) -> BadInput:
+    """The error for a metric that a problem has not; known: names beside those of the problem."""
+    why = no_minimum(problem)
+    if why is not None and (name in OF_A_POINT or is_round_metric(name)):
+        own = ", ".join(problem.metrics)
+        return BadInput(f"{why}, so that it has no '{name}', which is for minimisations; its metrics: {own}.")
+    return UnknownName(f"the problem '{problem.name}': metric", name, [*problem.metrics, *known])
 
 
 COLUMNS = ("metric", "of a", "needs", "meaning")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from boundcheck.methods import answers
-from boundcheck.problems.problem import MixableProblem, QuadraticProblem, SlopedProblem, clients_of
+from boundcheck.problems.problem import clients_of, no_minimum, optional, quadratic_objectives
 from boundcheck.setting.asynchronous import losses_of
 from boundcheck.setting.expected_weights import expected_weights, is_asynchronous, refusal
 from boundcheck.setting.objectives import MAX_NUMBERS
@@ -20,6 +20,9 @@ def reason_missing(method: Method, problem: Problem) -> str | None:
 
     Raises BadInput where the method does not fit the problem's clients.
     """
+    without = no_minimum(problem)
+    if without is not None:
+        return without
     clients, averaging = clients_of(problem), answers.averaging(method.exchange)
     if averaging is not None and averaging.hand_over is not None:
         return "the constants of averaged blocks are for workers that all keep models, and here models are handed over"
@@ -33,13 +36,14 @@ def reason_missing(method: Method, problem: Problem) -> str | None:
         expected = expected_weights(method, clients)
         if expected is not None and not expected.full_kinds:
             return "no client ever takes part"
-        if isinstance(problem, MixableProblem):
+        if optional(problem, "of_clients") is not None:
             if expected is None or losses_of(method, problem, expected) is not None:
                 return None
             return (
                 "some constants of this theory need a minimum of every round's objective, which these data have not, "
                 f"or at most {MAX_NUMBERS} samples times coordinates"
             )
-    if (is_asynchronous(method) or averaging is not None) and not isinstance(problem, QuadraticProblem | SlopedProblem):
+    known = quadratic_objectives(problem) is not None or optional(problem, "slopes") is not None
+    if (is_asynchronous(method) or averaging is not None) and not known:
         return "some constants of this theory are computed for quadratic and piecewise quadratic problems only"
     return None

@@ -14,7 +14,7 @@ from boundcheck.certified.forms import Form, gap, square, weighted
 from boundcheck.certified.slopes import Slope, mixed
 from boundcheck.core.linalg import column, float_up, fraction, precision, range_projector, rational, solve_any
 from boundcheck.core.numbers import round_up
-from boundcheck.problems.problem import MixableProblem, QuadraticProblem, SlopedProblem, clients_of
+from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.local_work import possible_visits, variance_share
 
 _BITS = 128  # in which enclosures are computed
@@ -77,7 +77,7 @@ class Quadratics(_Exact):
 
 @dataclass(frozen=True, eq=False)
 class Sloped(_Exact):
-    """Of a `SlopedProblem`: slopes of the clients and of their samples; shares: see `_shares`; start: x_0."""
+    """Of piecewise quadratics: slopes of the clients and of their samples; shares: see `_shares`; start: x_0."""
 
     slopes: Sequence[Slope]
     samples: Sequence[Sequence[Slope]]
@@ -102,19 +102,19 @@ class Sloped(_Exact):
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """Of a `MixableProblem`, in balls: points are enclosures. sizes: samples of the clients; shares: see `_shares`."""
+    """Of a problem with `of_clients`, in balls: points are enclosures. sizes: of the clients; shares: see `_shares`."""
 
-    problem: MixableProblem
+    problem: Any
     sizes: Sequence[int]
     shares: Sequence[Fraction]
     start: Sequence[Fraction]
     exact: ClassVar[bool] = False
 
     @cached_property
-    def _known(self) -> dict[tuple[tuple[int, Fraction], ...], MixableProblem]:
+    def _known(self) -> dict[tuple[tuple[int, Fraction], ...], Any]:
         return {}
 
-    def _of(self, q: Mapping[int, Fraction]) -> MixableProblem:
+    def _of(self, q: Mapping[int, Fraction]) -> Any:
         key = tuple(sorted(q.items()))
         if key not in self._known:
             self._known[key] = self.problem.of_clients(dict(key))
@@ -157,7 +157,7 @@ def _above(value: arb) -> Fraction:
 
 
 def objectives_of(method: Method, problem: Problem) -> Objectives | None:
-    """The clients' objectives of a quadratic or `SlopedProblem` with convex clients, or of a `MixableProblem`.
+    """The clients' objectives that are quadratic or have `slopes` and are convex, or of a problem with `of_clients`.
 
     None for other problems, for the last with more than `MAX_NUMBERS` samples times coordinates, and for local work
     whose steps are no whole gradients or samples drawn anew.
@@ -165,19 +165,18 @@ def objectives_of(method: Method, problem: Problem) -> Objectives | None:
     shares = _shares(method, clients_of(problem))
     if shares is None:
         return None
-    if isinstance(problem, SlopedProblem):
-        if problem.violations("convex_clients") is not None:  # pyright: ignore[reportAttributeAccessIssue]
-            return None
-        return Sloped(problem.client_slopes, problem.slopes, shares, problem.start[0])
-    if isinstance(problem, MixableProblem):
+    slopes, quadratic = optional(problem, "slopes"), quadratic_objectives(problem)
+    if (slopes is not None or quadratic is not None) and problem.violations("convex_clients") is not None:
+        return None
+    if slopes is not None:
+        return Sloped(optional(problem, "client_slopes"), slopes, shares, problem.start[0])
+    if optional(problem, "of_clients") is not None:
         sizes = clients_of(problem).sizes
         fits = sum(sizes) * problem.dim <= MAX_NUMBERS
         return Mixed(problem, sizes, shares, problem.start) if fits else None
-    if not isinstance(problem, QuadraticProblem):
+    if quadratic is None:
         return None
-    if problem.violations("convex_clients") is not None:  # pyright: ignore[reportAttributeAccessIssue]
-        return None
-    maps = problem.forms().maps
+    maps = quadratic.forms().maps
     second = _second_moments(problem, maps, shares)
     return None if second is None else Quadratics(maps, second, column(problem.start))
 
@@ -202,7 +201,7 @@ def _second_moments(
     means = tuple(square(a, b) for a, b in maps)
     if not any(shares):
         return means
-    samples = getattr(problem, "samples", None)
+    samples = optional(problem, "samples")
     if samples is None:
         return None
     found: list[Form] = []

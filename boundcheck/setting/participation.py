@@ -17,16 +17,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from boundcheck.certified import sampling
-from boundcheck.certified.blocks import root_from_above
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.core.linalg import matrix
+from boundcheck.core.linalg import matrix, root_from_above
 from boundcheck.core.numbers import format_short, round_up
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, everyone, known_rounds
+from boundcheck.problems.problem import optional
 from boundcheck.setting.local_work import certain_visits
 from boundcheck.setting.makers import Makers, exact, make_exact
 
@@ -43,18 +43,6 @@ MAX_CLIENTS = 1000  # clients of which the FedShuffleGen view is computed
 MAX_LISTED = 100  # clients whose weights (w_1, ...; what_1, ... under the method) have names
 
 Vector = tuple[Fraction, ...]
-
-
-@runtime_checkable
-class LocallyVaried(Protocol):
-    """A problem that knows the variance of its samples' gradients within each client.
-
-    `variances_known` says how the sigma_i^2 are known where they are not exact; the P_i^2 are always as they are given.
-    """
-
-    def local_variances(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
-        """(P_i^2, sigma_i^2) of each client, or None."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -222,15 +210,15 @@ def _of_many(method: Method, clients: Clients) -> Makers:
 
 
 def _varies(problem: Problem) -> bool:
-    return isinstance(problem, LocallyVaried) and problem.violations("local_variance") is None
+    return optional(problem, "local_variances") is not None and problem.violations("local_variance") is None
 
 
 def client_variances(problem: Problem) -> tuple[tuple[Constant, Constant], ...] | None:
     """(P_i^2, sigma_i^2) of each client, as P2 and noise2 are made of them; None where there are none to be had."""
-    pairs = problem.local_variances() if isinstance(problem, LocallyVaried) and _varies(problem) else None
+    pairs = optional(problem, "local_variances")() if _varies(problem) else None
     if pairs is None:
         return None
-    known: Known = getattr(problem, "variances_known", Known.EXACT)
+    known: Known = optional(problem, "variances_known") or Known.EXACT
     side = "exact" if known is Known.EXACT else "upper"
     return tuple((exact(P, "P_i^2 as in P2"), Constant(v, known, side, "sigma_i^2 as in noise2")) for P, v in pairs)
 

@@ -28,7 +28,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from boundcheck.certified import certify
 from boundcheck.certified.constant import Constant, Known
@@ -37,24 +37,17 @@ from boundcheck.core.linalg import identity, matrix, rational
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, only_cohort
-from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.local_work import certain_visits, possible_visits
 from boundcheck.setting.makers import Makers
 
 if TYPE_CHECKING:
+    from flint import fmpq_mat
+
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
     from boundcheck.methods.parts import Correction, Participation, Visit
     from boundcheck.problems.problem import Problem
-
-
-@runtime_checkable
-class ClientwiseSmooth(Protocol):
-    """A problem that is not quadratic and knows how curved every client's objective is."""
-
-    def client_curvatures(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """(l_k, L_k) of each client: l_k I <= hess f_k(x) <= L_k I for all x, from below and from above."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -125,7 +118,7 @@ class _View:
     @property
     def is_curved(self) -> bool:
         """Whether every client's L_k is known."""
-        return isinstance(self._problem, QuadraticProblem | ClientwiseSmooth)
+        return self._hessians is not None or optional(self._problem, "client_curvatures") is not None
 
     @property
     def certified(self) -> bool:
@@ -143,21 +136,25 @@ class _View:
     @property
     def _has_minimisers(self) -> bool:
         """Whether every subproblem is known to be strongly convex."""
-        if isinstance(self._problem, QuadraticProblem):
-            pairs = zip(self._problem.forms().maps, self.mu, strict=True)
-            shifted = [a + identity(a.nrows()) * rational(mu) for (a, _), mu in pairs]
+        if self._hessians is not None:
+            pairs = zip(self._hessians, self.mu, strict=True)
+            shifted = [a + identity(a.nrows()) * rational(mu) for a, mu in pairs]
             return all(a.rank() == a.nrows() and is_positive_semidefinite(a) for a in shifted)
         return self.is_curved and all(low + mu > 0 for (low, _), mu in zip(self._ends, self.mu, strict=True))
 
     @cached_property
     def _ends(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        assert isinstance(self._problem, ClientwiseSmooth)
-        return self._problem.client_curvatures()
+        return optional(self._problem, "client_curvatures")()
+
+    @cached_property
+    def _hessians(self) -> list[fmpq_mat] | None:
+        quadratic = quadratic_objectives(self._problem)
+        return None if quadratic is None else [a for a, _ in quadratic.forms().maps]
 
     @cached_property
     def _L(self) -> list[_Number]:
-        if isinstance(self._problem, QuadraticProblem):
-            return [_number(certify.smoothness([a])) for a, _ in self._problem.forms().maps]
+        if self._hessians is not None:
+            return [_number(certify.smoothness([a])) for a in self._hessians]
         return [_Number(high, False) for _, high in self._ends]
 
     @cached_property
@@ -169,8 +166,8 @@ class _View:
         if visit.sampling == "exact":
             return _Number(Fraction(0), True)
         eta, mu = visit.scale * self._method.schedule.step(1), visit.prox
-        if isinstance(self._problem, QuadraticProblem):
-            a, _ = self._problem.forms().maps[k]
+        if self._hessians is not None:
+            a = self._hessians[k]
             one = identity(a.nrows())
             norm = _number(certify.smoothness([one - (a + one * rational(mu)) * rational(eta)]))
         else:

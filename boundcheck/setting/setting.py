@@ -13,8 +13,8 @@ import numpy as np
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.errors import UnknownName
 from boundcheck.methods.build import algorithms, chosen_parameters, in_shipped_parts, objections
-from boundcheck.problems._quadratic import ASSUMPTIONS
-from boundcheck.problems.problem import clients_of, is_neural
+from boundcheck.problems._instance import ASSUMPTIONS
+from boundcheck.problems.problem import clients_of, is_neural, no_minimum, optional
 from boundcheck.setting.asynchronous import async_hypotheses
 from boundcheck.setting.blocks import block_hypotheses
 from boundcheck.setting.client_hypotheses import client_hypotheses
@@ -26,7 +26,7 @@ from boundcheck.setting.constants import (
     sized_makers,
 )
 from boundcheck.setting.followed_objective import surrogate, weight_hypotheses
-from boundcheck.setting.metrics import is_round_metric
+from boundcheck.setting.metrics import OF_A_POINT, is_round_metric, unknown_metric
 from boundcheck.setting.participation import HYPOTHESES
 from boundcheck.setting.proximal import cohort_hypotheses
 from boundcheck.setting.step_sizes import StepSizes, step_sizes
@@ -158,12 +158,12 @@ class Setting:
             return Answer(None)
         if objection is not None:
             return Answer(False, "decided", objection)
-        by_estimates = getattr(self.problem, "holds_by_estimates", rests_on_nothing)
+        by_estimates = optional(self.problem, "holds_by_estimates") or rests_on_nothing
         return Answer(True, "sampled" if by_estimates(name) else "decided")
 
     def hypotheses(self, names: Iterable[str] = ()) -> dict[str, Answer]:
         """The answers that are known: to the shipped hypotheses of problems and methods, and to further names."""
-        example = getattr(self.problem, "instance", self.problem.spec.get("kind"))
+        example = optional(self.problem, "instance") or self.problem.spec.get("kind")
         asked = dict.fromkeys([*ASSUMPTIONS, f"instance:{example}", *names, *self._joint[0]])
         found = {name: self.hypothesis(name) for name in asked}
         return {name: answer for name, answer in found.items() if answer.holds is not None}
@@ -171,13 +171,18 @@ class Setting:
     # --- metrics, algorithms and step sizes -----------------------------------------------------------------------
 
     def metric(self, name: str) -> Measured:
-        """Where the metric of this name comes from, and its exact value at the start."""
+        """Where the metric of this name comes from, and its exact value at the start.
+
+        Raises BadInput for a metric of minimisations on a problem that is none.
+        """
         if name not in self._metrics:
             self._metrics[name] = self._measured(name)
         return self._metrics[name]
 
     def _measured(self, name: str) -> Measured:
         if name not in self.problem.metrics:
+            if no_minimum(self.problem) is not None and (name in OF_A_POINT or is_round_metric(name)):
+                raise unknown_metric(self.problem, name)
             return Measured("round" if is_round_metric(name) else "")
         if is_neural(self.problem):
             return Measured("problem")
@@ -189,7 +194,7 @@ class Setting:
     @cached_property
     def algorithms(self) -> tuple[str, ...]:
         """The kinds of methods of which the method is an instance with these clients."""
-        return algorithms(self.described, self.clients)
+        return algorithms(self.method, self.clients, self.described)
 
     @cached_property
     def chosen(self) -> Mapping[str, tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -197,6 +198,11 @@ class Metric:
     def more_points(self) -> int:
         """How many more points than rounds it is over, 0 or 1."""
         return int(self.with_last)
+
+    def weights_at(self, values: Mapping[str, Fraction]) -> Any:
+        """The weights as an expression in `ROUND` alone; values: of the other symbols, by name."""
+        others = self.weights.free_symbols - {ROUND}
+        return self.weights.subs({s: sp.Rational(*values[s.name].as_integer_ratio()) for s in others})
 
 
 def counters(where: str) -> tuple[Any, ...]:

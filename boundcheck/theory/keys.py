@@ -95,6 +95,8 @@ _TABLE = (
          "<grad f(x), x - x*> >= mu |x - x*|^2", CURVATURE, COMMON, PLAIN, "mu"),
     _key("objective/L", "Lipschitz constant of the gradient of the objective",
          "|grad f(x) - grad f(y)| <= L |x - y|", CURVATURE, COMMON, PLAIN, "L_f"),
+    _key("objective/s_min", "least nonzero singular value of the linear part of the map whose zero is sought",
+         "|F(z)| >= s_min |z - z*|", CURVATURE, COMMON, "bilinear games", "s_min"),
     _key("objective/dimension", "number of coordinates of the variable", "d", ONE, COMMON, PLAIN, "d"),
     # the clients
     _key("clients/n", "number of clients", "n", ONE, COMMON, PLAIN),

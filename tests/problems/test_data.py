@@ -8,6 +8,7 @@ import pytest
 
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
 from boundcheck.problems import diabetes
+from boundcheck.problems._data import package_file, package_folder
 from boundcheck.problems._split import equal_parts, permutation
 from boundcheck.problems.build import build
 from boundcheck.problems.least_squares import LeastSquares
@@ -112,15 +113,16 @@ def test_seed_and_feature_matter_and_are_checked():
 
 
 def test_missing_or_foreign_files_are_said_with_the_command(monkeypatch, tmp_path):
+    target = ("diabetes_target.csv.gz", diabetes.FILES["diabetes_target.csv.gz"])
     with monkeypatch.context() as patch:
         patch.setattr(importlib.util, "find_spec", lambda name: None)
         with pytest.raises(DataNotFetched, match=r'pip install "boundcheck\[data\]"'):
-            diabetes._folder()
+            package_folder("diabetes", diabetes.FILES)
     with pytest.raises(DataNotFetched, match="pip install scikit-learn"):
-        diabetes._lines(tmp_path, "diabetes_target.csv.gz")
+        package_file("diabetes", tmp_path, *target)
     (tmp_path / "diabetes_target.csv.gz").write_bytes(b"other")
     with pytest.raises(DataNotFetched, match="sha256"):
-        diabetes._lines(tmp_path, "diabetes_target.csv.gz")
+        package_file("diabetes", tmp_path, *target)
 
 
 def test_splitting():

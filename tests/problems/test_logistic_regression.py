@@ -18,7 +18,7 @@ from boundcheck.problems._losses import Logistic, Softmax
 from boundcheck.problems._minimum import Objective, _large, certify_minimum, minimise
 from boundcheck.problems._spread import _shorten
 from boundcheck.problems.build import build
-from boundcheck.problems.problem import BatchProblem, DecidingProblem, clients_of
+from boundcheck.problems.problem import clients_of
 
 sys.path.append(str(Path(__file__).parents[1] / "certified"))
 import logistic_tools as exactly
@@ -115,8 +115,6 @@ def test_weights_sizes_and_start(spec):
     assert set(p.start) == {0}
     assert len(p.start) == p.dim
     assert clients_of(p).sizes == p.sizes
-    assert isinstance(p, BatchProblem)
-    assert isinstance(p, DecidingProblem)
     again = build(p.spec)
     assert again.spec == p.spec
     np.testing.assert_array_equal(again.features, p.features)

@@ -184,8 +184,8 @@ def test_constants_of_the_surrogate_by_hand() -> None:
         ([{"knots": [0, 1], "slopes": [1]}], "as many are needed"),
         ([{"knots": [0, 1], "slopes": [1, 2]}], "is unbounded below"),
         ([{"knots": [0, 1]}], "must be a table with knots and slopes"),
-        ([], "must be a list of tables"),
-        ([{"components": []}], "a list of tables"),
+        ([], "must be a list with one table"),
+        ([{"components": []}], "a list of such tables"),
     ],
 )
 def test_bad_input_is_one_sentence(clients: object, says: str) -> None:

@@ -13,9 +13,9 @@ from boundcheck.certified.samples import Matrices
 from boundcheck.core.digest import digest
 from boundcheck.core.linalg import is_psd, rational
 from boundcheck.errors import BadInput
-from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems.build import build
-from boundcheck.problems.problem import DecidingProblem, clients_of
+from boundcheck.problems.problem import clients_of
 
 F = Fraction
 
@@ -80,7 +80,6 @@ def test_samples_by_hand():
 
 def test_decisions_at_the_edge_and_just_beyond():
     p = build(SAMPLES)
-    assert isinstance(p, DecidingProblem)
     tiny = F(1, 10**50)
     edges = {
         "smooth_samples": {"L_ij": F(3)},

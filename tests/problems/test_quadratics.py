@@ -10,7 +10,7 @@ from boundcheck.certified.constant import Known
 from boundcheck.core.linalg import is_psd, matrix, rational
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems.build import build
-from boundcheck.problems.problem import Problem, QuadraticProblem
+from boundcheck.problems.problem import Problem, Quadratic
 from boundcheck.problems.quadratics import Quadratics, from_matrices
 
 
@@ -27,7 +27,7 @@ def pair() -> Quadratics:
 
 
 def test_hand_computed_instance(pair):
-    assert isinstance(pair, QuadraticProblem)
+    assert isinstance(pair, Quadratic)
     constants = {name: c.value for name, c in pair.constants().items()}
     # gradients at -1/3: 2(-1/3) - 2 = -8/3 and 4(-1/3) + 4 = 8/3; mean of the squared slopes (4 + 16)/2 = 10/9 * 3^2,
     # so that B2 = 20/9; with u = x + 1/3: (2u - 8/3)^2/2 + (4u + 8/3)^2/2 - 20/9 (3u)^2 = 64/9 + 16/3 u - 10 u^2, at
@@ -172,7 +172,7 @@ def test_floats_mean_their_binary_value():
         ([{"A": [["__import__('os')"]]}], "not a number"),
         ([{"A": 1, "b": 1}, {"A": [[1, 0], [0, 1]], "b": [0, 0]}], "entries"),
         ([], "list with one table a client"),
-        ([{"components": []}], "without components"),
+        ([{"components": []}], "a list of such tables"),
     ],
 )
 def test_bad_coefficients_are_refused_in_a_sentence(clients, message):

@@ -21,7 +21,7 @@ from boundcheck.methods.formal import Atom, Gradient, Vector
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import StepSize
 from boundcheck.methods.round import Sent
-from boundcheck.problems.problem import IntervalProblem, Problem, clients_of
+from boundcheck.problems.problem import Problem, clients_of, optional
 
 # Intervals: the ends are multiples of 2^-bits; bits double until values are known to TOLERANCE, or MAX_BITS.
 FIRST_BITS = 128
@@ -40,7 +40,7 @@ def run_paths(
 ) -> Curve:
     """The metrics of a run, or their expectations, history by history.
 
-    A `SteppedProblem` in one of its arithmetics is carried out with all that is random; balls are rigorous, as each
+    A `Stepped` problem in one of its arithmetics is carried out with all that is random; balls are rigorous, as each
     gradient is an enclosure over the ball of points. Any other problem with gradients is carried out with methods
     without randomness, in FLOAT64 or RATIONAL; in BALL where it lies on the line and bounds its metrics over intervals,
     as long as each step x - eta f_i'(x) is a nondecreasing map: running the two ends of an interval, rounded outwards,
@@ -92,7 +92,8 @@ def _enclosed(
         return [h.server["x"][0] for _, (h,) in own.rounds(grid, progress)]
 
     walk(Fraction).refuse(grid[-1])
-    if not isinstance(problem, IntervalProblem):
+    measured = optional(problem, "metric_range")
+    if measured is None:
         raise Unsupported(
             f"the problem '{problem.name}' is not quadratic and bounds no metric over an interval, so the exact "
             "engine cannot enclose its run; use arithmetic = 'rational' or 'float64'."
@@ -101,7 +102,7 @@ def _enclosed(
     while True:
         unit = 1 << bits
         ends = list(zip(end(unit, math.floor), end(unit, math.ceil), strict=True))
-        ranges = {k: [problem.metric_range(k, a, b) for a, b in ends] for k in metrics}
+        ranges = {k: [measured(k, a, b) for a, b in ends] for k in metrics}
         width = max((_width(r) for rs in ranges.values() for r in rs), default=Fraction(0))
         if width <= TOLERANCE or bits >= MAX_BITS:
             break

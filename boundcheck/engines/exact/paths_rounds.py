@@ -39,12 +39,13 @@ from boundcheck.engines.exact.paths_visits import (
 )  # fmt: skip
 from boundcheck.engines.exact.results import Columns
 from boundcheck.engines.exact.rings import MAX_DIGITS
+from boundcheck.engines.summaries import LEAST_OF
 from boundcheck.errors import Unsupported
 from boundcheck.methods.formal import Vector
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import StepSize, Visit, first_repeated, position
 from boundcheck.methods.reading import Reading
-from boundcheck.problems.problem import Arrays, Problem, clients_of
+from boundcheck.problems.problem import Arrays, Problem, clients_of, flat_arrays
 from boundcheck.setting.metrics import is_round_metric, measured
 from boundcheck.setting.step_sizes import run_steps
 
@@ -123,18 +124,24 @@ class Walk:
         self._plans: dict[Any, Plan] = {}
         self._works: dict[Any, list[list[tuple[Fraction, Visit, Compiled]]]] = {}
         self._done = 0
+        self._least: Mapping[str, str] = {}
         self.inexactness: float | None = None
 
     def measured(self, grid: Sequence[int], metrics: Sequence[str], progress: Progress) -> Columns:
-        """The metrics at each round of the grid."""
+        """The metrics at each round of the grid; "least gap" is that of each history so far."""
         found: dict[str, list[Any]] = {name: [] for name in metrics}
+        own = self._problem.metrics
+        self._least = {k: k.removeprefix(LEAST_OF) for k in metrics if k.startswith(LEAST_OF) and k not in own}
         for done, histories in self.rounds(grid, progress):
             seen: dict[str, list[tuple[Fraction, Any]]] = {name: [] for name in metrics if is_round_metric(name)}
             if seen:  # a round from here on, which is not kept
                 self._round(histories, done, seen)
             points = [(h.p, h.server["x"]) for h in histories]
             for name, own in found.items():
-                values = seen[name] if name in seen else [(p, self._data.metric(name, x)) for p, x in points]
+                if name in self._least:
+                    values = [(h.p, h.server[name][0]) for h in histories]
+                else:
+                    values = seen[name] if name in seen else [(p, self._data.metric(name, x)) for p, x in points]
                 own.append(self._mean(values))
         return found
 
@@ -176,7 +183,19 @@ class Walk:
                 means.append((p, total(each[i] for i in own)))
             found = [(p * q, {**kept, name: mean}) for p, kept in found for q, mean in means if q]
         ways = len(self._holders or (0,))
+        found = [(p, {**server, **self._lowered(server["x"], {})}) for p, server in found]
         return [History(p / ways, server, clients, k) for p, server in found for k in range(ways)]
+
+    def _lowered(self, x: Point, before: Mapping[str, Point]) -> dict[str, Point]:
+        """The least values so far of the metrics of which they are followed, at a further point."""
+        found: dict[str, Point] = {}
+        for key, name in self._least.items():
+            value = self._data.metric(name, x)
+            if key in before:
+                old = before[key][0]
+                value = old.min(value) if self._data.arithmetic is Arithmetic.BALL else min(old, value)
+            found[key] = self._data.array([value])
+        return found
 
     # --- what a round does ------------------------------------------------------------------------------------------
 
@@ -326,6 +345,8 @@ class Walk:
         server = {name: values.at(v, None, atoms) for name, v in plan.combined.items()}
         if self._snap is not None:
             server = {name: self._data.array([self._snap(v) for v in own]) for name, own in server.items()}
+        if self._least:
+            server |= self._lowered(server["x"], history.server)
         for name, found in seen.items():
             own = (values.at(end.compiled.begin[0], i, atoms) for i, end in zip(members, outcome, strict=True))
             round_ = OutcomeRound(
@@ -421,6 +442,5 @@ def _linear_scores(problem: Problem) -> Arrays | None:
     """The data of logistic or softmax regression, else None."""
     from boundcheck.engines.simulate.solves import LINEAR
 
-    arrays = getattr(problem, "arrays", None)
-    found = None if arrays is None else arrays()
-    return found if isinstance(found, Arrays) and found.kind in LINEAR else None
+    arrays = flat_arrays(problem)
+    return arrays if arrays is not None and arrays.kind in LINEAR else None

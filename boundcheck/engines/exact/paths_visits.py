@@ -29,7 +29,8 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import StepSize, Visit
 from boundcheck.methods.reading import Reading, lengths
 from boundcheck.methods.round import Sent
-from boundcheck.problems.problem import Problem, SteppedProblem, clients_of
+from boundcheck.problems._own_problem import ask
+from boundcheck.problems.problem import Problem, Stepped, clients_of
 
 # Gradients of samples in one run; the gradient of a client counts as those of its samples.
 MAX_GRADIENTS: Mapping[Arithmetic, int] = {
@@ -94,7 +95,7 @@ class Data:
     def gradient(self, client: int, drawn: Drawn, x: Point) -> Point:
         """The gradient of a client, or the mean of its drawn samples."""
         if not self.stepped:
-            return self._own.gradient(client, x)
+            return ask(self.problem, "gradient", client, x)
         self._gradients += self.sizes[client] if drawn is None else len(drawn)
         if self._gradients > MAX_GRADIENTS[self.arithmetic]:
             raise self.too_many(f"more than {MAX_GRADIENTS[self.arithmetic]} gradients of samples")
@@ -111,7 +112,7 @@ class Data:
 
     def metric(self, name: str, x: Point) -> Any:
         """A metric at a point."""
-        value = self._own.metric_of(name, x.tolist()) if self.stepped else self._own.metric(name, x)
+        value = self._own.metric_of(name, x.tolist()) if self.stepped else ask(self.problem, "metric", name, x)
         return Fraction(value) if self.arithmetic is Arithmetic.RATIONAL else value
 
     def too_many(self, what: str) -> Unsupported:
@@ -125,7 +126,7 @@ class Data:
 
 def is_stepped(problem: Problem, arithmetic: Arithmetic) -> bool:
     """Whether a problem has gradients of its samples in an arithmetic."""
-    return isinstance(problem, SteppedProblem) and arithmetic in problem.arithmetics
+    return isinstance(problem, Stepped) and arithmetic in problem.arithmetics
 
 
 def total(points: Iterable[Point]) -> Point:

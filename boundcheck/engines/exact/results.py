@@ -11,6 +11,7 @@ from flint import arb
 
 from boundcheck.core.linalg import float_down, float_up, fraction, nearest_float, outward, precision
 from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.summaries import LEAST_OF
 from boundcheck.setting.metrics import is_signed
 
 # Balls: the precision is doubled until every value is known to a relative 2^-GOOD_BITS (1e-12), or MAX_BITS.
@@ -62,7 +63,10 @@ def curve_of(
             # a number below 1e-300 is as good as known: its enclosure in doubles is [0, tiny]
             good = min((_good(v) for own in columns.values() for v in own), default=GOOD_BITS)
             if good >= GOOD_BITS or bits >= MAX_BITS:
-                triples = {k: [outward(v, nonnegative=not is_signed(k)) for v in own] for k, own in columns.items()}
+                triples = {
+                    k: [outward(v, nonnegative=not is_signed(k.removeprefix(LEAST_OF))) for v in own]
+                    for k, own in columns.items()
+                }
                 low, middle, high = (
                     {k: np.array([t[n] for t in own], dtype=np.float64) for k, own in triples.items()} for n in range(3)
                 )

@@ -14,11 +14,13 @@ from boundcheck.engines.exact.paths import run_paths
 from boundcheck.engines.exact.results import curve_of
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
 from boundcheck.engines.exact.state import Exact, lower, repeats
+from boundcheck.engines.summaries import Summary, on_grid
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Visit
-from boundcheck.problems.problem import Problem, QuadraticProblem, SteppedProblem
-from boundcheck.setting.metrics import is_round_metric, needed_for, of_a_round
+from boundcheck.problems.problem import Problem, Quadratic, Stepped, clients_of, no_minimum
+from boundcheck.setting.metrics import is_round_metric, needed_for, of_a_round, unknown_metric
+from boundcheck.theory.statement import Average
 
 # Step by step (schedules that are not constant): client visits that are carried out at most.
 MAX_VISITS: Mapping[Arithmetic, int] = {
@@ -45,6 +47,7 @@ def run_exact(
     metrics: Iterable[str] | None = None,
     *,
     arithmetic: Arithmetic = Arithmetic.BALL,
+    summaries: Sequence[Summary] = (),
     on_progress: Callable[[float], None] | None = None,
 ) -> Curve:
     """The metrics at the rounds of the grid, without sampling error.
@@ -55,9 +58,11 @@ def run_exact(
     problem that is not quadratic is carried out outcome by outcome from its gradients (`paths`).
 
     grid: increasing rounds, 0 is the start. metrics: default all of the problem; on quadratic problems also those of
-    `setting.metrics.of_a_round`, on a `SteppedProblem` those that one outcome has.
+    `setting.metrics.of_a_round`, on a `Stepped` those that one outcome has.
     arithmetic: BALL encloses rigorously, with the precision raised until each value is known to a relative 1e-12
     (info["accuracy"] says what was reached); RATIONAL gives the fractions themselves; FLOAT64 has no rounding bound.
+    summaries: kept from all rounds, which are then measured: means by linearity, the least value so far of each
+    outcome, where outcomes are followed.
 
     Raises Unsupported (local work or sizes it cannot carry), BadInput (grid), UnknownName (metric).
     """
@@ -74,13 +79,23 @@ def run_exact(
             on_progress(share)
 
     carry_out = next(engine for fits, engine in ENGINES if fits(problem, arithmetic))
-    return carry_out(method, problem, rounds, names, arithmetic, progress)
+    if not summaries:
+        return carry_out(method, problem, rounds, names, arithmetic, progress)
+    least = [s for s in summaries if s.average is Average.LEAST] if method.is_random(clients_of(problem)) else []
+    if least and (isinstance(problem, Quadratic) or any(is_round_metric(s.metric) for s in least)):
+        raise Unsupported(
+            f"the exact engine has the expectation of '{least[0].metric}' at each round of '{method.name}', which is "
+            f"random, and not of its least value so far; take engine = 'sampled'."
+        )
+    wanted = tuple(dict.fromkeys((*names, *(s.key for s in least))))
+    every = carry_out(method, problem, list(range(rounds[-1] + 1)), wanted, arithmetic, progress)
+    return on_grid(every, rounds, summaries, names)
 
 
 def check_metrics(names: Iterable[str], problem: Problem, method: Method) -> None:
     """Raise UnknownName for a metric that neither the problem nor, as far as it allows, the method's rounds have."""
-    quadratic = isinstance(problem, QuadraticProblem)
-    of_rounds = quadratic or isinstance(problem, SteppedProblem)
+    quadratic = isinstance(problem, Quadratic)
+    of_rounds = (quadratic or isinstance(problem, Stepped)) and no_minimum(problem) is None
     own = [name for name in of_a_round() if of_rounds and needed_for(name, method) is None]
     for name in names:
         if name in problem.metrics:
@@ -90,7 +105,7 @@ def check_metrics(names: Iterable[str], problem: Problem, method: Method) -> Non
         if lacking is not None:
             raise UnknownName(f"'{method.name}' has no {lacking}, so that the metric", name, [*problem.metrics, *own])
         if not known:
-            raise UnknownName(f"the problem '{problem.name}': metric", name, [*problem.metrics, *own])
+            raise unknown_metric(problem, name, own)
 
 
 class _Run:
@@ -168,6 +183,6 @@ def run_moments(
 
 # The engine of a problem in an arithmetic is the first that fits.
 ENGINES: Sequence[tuple[Callable[[Problem, Arithmetic], bool], Callable[..., Curve]]] = (
-    (lambda problem, _: isinstance(problem, QuadraticProblem), run_moments),
+    (lambda problem, _: isinstance(problem, Quadratic), run_moments),
     (lambda *_: True, run_paths),
 )

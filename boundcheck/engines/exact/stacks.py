@@ -27,7 +27,7 @@ from boundcheck.engines.exact.space import Operators
 from boundcheck.engines.exact.state import Exact, lower, repeats
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import ComponentProblem, Problem
+from boundcheck.problems.problem import Problem, Quadratic
 
 MAX_PERIOD = 100  # rounds that are composed to one
 _FLAT = 1e-12  # eigenvalues below this share of the largest are 0
@@ -317,11 +317,12 @@ def _stacked(template: Exact, like: Problem, given: Instances) -> Exact:
 
 def _places(like: Problem, client: int) -> list[int]:
     """The first sample of each distinct kind of a client, in order."""
-    if not isinstance(like, ComponentProblem):
+    maps = like.sample_maps() if isinstance(like, Quadratic) else None
+    if maps is None:
         return [0]
     seen: list[Any] = []
     found: list[int] = []
-    for j, own in enumerate(like.sample_maps()[client]):
+    for j, own in enumerate(maps[client]):
         if own not in seen:
             seen.append(own)
             found.append(j)

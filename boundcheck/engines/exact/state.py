@@ -22,7 +22,7 @@ from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.round import Rule
-from boundcheck.problems.problem import ComponentProblem, Problem, QuadraticProblem, clients_of
+from boundcheck.problems.problem import Problem, Quadratic, clients_of
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
 
     Raises Unsupported for a problem that is not quadratic, or whose samples are not known as quadratics.
     """
-    if not isinstance(problem, QuadraticProblem):
+    if not isinstance(problem, Quadratic):
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so its runs are no linear maps.")
     rule = method.rule
     forms, d, names = problem.forms(), problem.dim, tuple(metrics)
@@ -91,12 +91,12 @@ def _samples(method: Method, problem: Problem, clients: Clients, centre: fmpq_ma
     drawn = any(v.sampling not in ("full", "exact") for v in begun)
     if not drawn:
         return None
-    if isinstance(problem, ComponentProblem):
-        parts = problem.sample_maps()
+    parts = problem.sample_maps() if isinstance(problem, Quadratic) else None
+    if parts is not None:
         kinds = {id(maps): maps for maps in parts}  # clients may share their samples
         found = {key: _distinct(maps, centre) for key, maps in kinds.items()}
         return tuple(found[id(maps)] for maps in parts)
-    if all(size == 1 for size in clients.sizes) and isinstance(problem, QuadraticProblem):
+    if all(size == 1 for size in clients.sizes) and isinstance(problem, Quadratic):
         return tuple(_distinct([ab], centre) for ab in problem.forms().maps)
     raise Unsupported(
         f"the samples of '{problem.name}' are not known as quadratics, so the exact engine has no expectation over "

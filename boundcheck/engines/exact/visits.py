@@ -25,12 +25,12 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from boundcheck.core.linalg import identity, rational
+from boundcheck.core.linalg import identity, is_symmetric, rational
 from boundcheck.engines.exact.lowering import Form, Poly, Row
 from boundcheck.engines.exact.rings import Matrix, Ring, powers_sum
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.state import Exact, Samples
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts import Visit
 
 
@@ -247,6 +247,8 @@ class Local:
         if (client, mu) not in self._solves:
             ring, (a, o) = self.ring, self.exact.whole[client]
             curved = a + identity(a.nrows()) * rational(mu)
+            if isinstance(a, fmpq_mat) and not is_symmetric(a):  # of many instances at once: none is a game
+                raise Unsupported(f"the map of client {client} is no gradient: its subproblem has no minimiser.")
             if not ring.convex(curved):
                 raise BadInput(
                     f"the subproblem of client {client} with mu = {mu} is not strongly convex, so that it has no "

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from boundcheck.engines.curve import Floats
-from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems.problem import Arrays, BatchProblem, Problem
+from boundcheck.errors import BadInput
+from boundcheck.problems._own_problem import ask
+from boundcheck.problems.problem import Arrays, Problem, optional
+from boundcheck.setting.metrics import unknown_metric
 
 AT_ONCE = 16  # points that a problem measures at once
 
@@ -37,13 +39,13 @@ def _form(centre: Floats, matrix: Floats) -> Measure:
 def _pointwise(problem: Problem, name: str) -> Measure:
     def measure(points: Floats) -> Floats:
         flat = points.reshape(-1, points.shape[2])
-        values = [float(problem.metric(name, x)) if np.isfinite(x).all() else np.inf for x in flat]
+        values = [float(ask(problem, "metric", name, x)) if np.isfinite(x).all() else np.inf for x in flat]
         return np.array(values, dtype=np.float64).reshape(points.shape[:2])
 
     return measure
 
 
-def _many(problem: BatchProblem, name: str) -> Measure:
+def _many(many: Callable[[str, Floats], Floats], name: str) -> Measure:
     def measure(points: Floats) -> Floats:
         flat = points.reshape(-1, points.shape[2])
         finite = np.flatnonzero(np.isfinite(flat).all(axis=1))
@@ -54,7 +56,7 @@ def _many(problem: BatchProblem, name: str) -> Measure:
         for begin in range(0, len(finite), AT_ONCE):
             rows = finite[begin : begin + AT_ONCE]
             block[: len(rows)], block[len(rows) :] = flat[rows], flat[rows[-1]]
-            values[rows] = problem.metric_many(name, block)[: len(rows)]
+            values[rows] = many(name, block)[: len(rows)]
         return values.reshape(points.shape[:2])
 
     return measure
@@ -71,7 +73,7 @@ def _finite(measure: Measure) -> Measure:
 
 def ratios(problem: Problem) -> tuple[str, ...]:
     """Metrics of a point that the problem knows and only sampled runs have."""
-    return tuple(getattr(problem, "ratios", ()))
+    return tuple(optional(problem, "ratios") or ())
 
 
 def measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...]) -> dict[str, Measure]:
@@ -81,11 +83,11 @@ def measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...]) ->
     found: dict[str, Measure] = {}
     for name in names:
         if name not in problem.metrics and name not in ratios(problem):
-            raise UnknownName(f"metric of problem '{problem.name}'", name, problem.metrics)
+            raise unknown_metric(problem, name)
         if arrays is not None and name in arrays.centred:
             form = _form(np.asarray(arrays.centre), np.asarray(arrays.centred[name]))
-        elif isinstance(problem, BatchProblem):
-            form = _many(problem, name)
+        elif (many := optional(problem, "metric_many")) is not None:
+            form = _many(many, name)
         else:
             form = _pointwise(problem, name)
         found[name] = _finite(form)

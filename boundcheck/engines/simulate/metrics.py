@@ -18,7 +18,7 @@ from boundcheck.engines.simulate.vectors import Solve
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.answers import averaging
 from boundcheck.problems._losses import Logistic, Softmax
-from boundcheck.problems.problem import Arrays, LazyProblem, Problem
+from boundcheck.problems.problem import Arrays, Lazy, Problem, optional
 
 DISCREPANCY = "discrepancy"
 DISSIMILARITY = "B2"
@@ -212,12 +212,12 @@ class Solves:
         return self.curvatures[client]
 
     def _curvature(self, client: int) -> float:
-        own = getattr(self.problem, "client_curvatures", None)
+        own = optional(self.problem, "client_curvatures")
         if own is not None:
             return _below(own()[client][0])
         if self.arrays is not None:
             return least_curvature(self.arrays, client)
-        if isinstance(self.problem, LazyProblem):
+        if isinstance(self.problem, Lazy):
             return least_curvature(self.problem.client_arrays(client), 0)
         known = self.problem.constants()
         for name, sign in (("mu_ij", 1), ("lam", -1)):

@@ -12,7 +12,8 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate.solves import LINEAR, inverse, newton
-from boundcheck.problems.problem import Arrays, LazyProblem, Problem
+from boundcheck.problems._own_problem import ask
+from boundcheck.problems.problem import Arrays, Lazy, Problem
 
 REMEMBERED = 256  # clients whose data a lazy problem's oracle keeps
 
@@ -126,7 +127,7 @@ class ArrayOracle:
 class LazyOracle:
     """A problem that makes the data of a client when it is asked for."""
 
-    def __init__(self, problem: LazyProblem) -> None:
+    def __init__(self, problem: Lazy) -> None:
         self.problem = problem
         self._clients: dict[int, ArrayOracle] = {}
 
@@ -158,7 +159,7 @@ class ProblemOracle:
         self.problem = problem
 
     def full(self, client: int, x: Floats) -> Floats:
-        rows: list[Any] = [self.problem.gradient(client, row) for row in x]
+        rows: list[Any] = [ask(self.problem, "gradient", client, row) for row in x]
         return np.array(rows, dtype=np.float64).reshape(x.shape)
 
     def mean(self, client: int, samples: Ints, x: Floats) -> Floats:

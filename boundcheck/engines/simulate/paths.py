@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,15 +20,10 @@ from boundcheck.engines.simulate.vectors import Asked
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.formal import NotAffine
-from boundcheck.problems.problem import Arrays, LazyProblem, Problem, clients_of
+from boundcheck.problems.problem import Arrays, Lazy, Problem, clients_of, optional
 
 Path = Literal["auto", "numpy", "numba"]
 PATHS = ("auto", "numpy", "numba")
-
-
-@runtime_checkable
-class _HasArrays(Protocol):
-    def arrays(self) -> Arrays: ...
 
 
 @dataclass(frozen=True)
@@ -59,26 +54,21 @@ class Runner:
         return found
 
 
-def flat_arrays(problem: Problem) -> Arrays | None:
-    """The problem's flat arrays, if it has them."""
-    return problem.arrays() if isinstance(problem, _HasArrays) else None
-
-
 def known_clients(problem: Problem, arrays: Arrays | None) -> Clients:
     """What a method may know of the clients; their samples are the components of the arrays."""
     known = clients_of(problem)
-    if arrays is None or getattr(problem, "sizes", None) is not None:
+    if arrays is None or optional(problem, "sizes") is not None:
         return known
     return Clients(known.weights, [int(s) for s in np.diff(arrays.offsets)])
 
 
 def _check_samples(problem: Problem, lowered: Lowered, arrays: Arrays | None) -> None:
-    if lowered.sampling == "exact" and arrays is None and not isinstance(problem, LazyProblem):
+    if lowered.sampling == "exact" and arrays is None and not isinstance(problem, Lazy):
         raise Unsupported(
             f"problem '{problem.name}' has no flat arrays, from which the subproblems of method "
             f"'{lowered.method.name}' could be solved exactly."
         )
-    if lowered.whole or isinstance(problem, LazyProblem):
+    if lowered.whole or isinstance(problem, Lazy):
         return
     if arrays is None:
         raise Unsupported(
@@ -92,7 +82,7 @@ def _check_samples(problem: Problem, lowered: Lowered, arrays: Arrays | None) ->
         raise BadInput(f"problem '{problem.name}' has clients with other numbers of samples than its `sizes` say.")
 
 
-def _not_compiled(problem: Problem, lowered: Lowered, source: Arrays | LazyProblem | None) -> str:
+def _not_compiled(problem: Problem, lowered: Lowered, source: Arrays | Lazy | None) -> str:
     """What keeps a run from the compiled path; "" where nothing does, as far as the problem tells."""
     if source is None:
         return f"problem '{problem.name}' has no flat arrays, which the compiled path needs"
@@ -101,7 +91,7 @@ def _not_compiled(problem: Problem, lowered: Lowered, source: Arrays | LazyProbl
     if lowered.sampling == "exact":
         return "the compiled path solves no subproblem exactly"
     everyone = lowered.gradients is not None and lowered.gradients.largest == lowered.clients
-    if isinstance(source, LazyProblem) and everyone:
+    if isinstance(source, Lazy) and everyone:
         return f"the compiled path has no gradients of all clients of '{problem.name}' at once, which a round collects"
     return ""
 
@@ -111,10 +101,10 @@ def choose_path(path: str, problem: Problem, lowered: Lowered, arrays: Arrays | 
     if path not in PATHS:
         raise UnknownName("path of the sampled engine", path, PATHS)
     _check_samples(problem, lowered, arrays)
-    source = problem if arrays is None and isinstance(problem, LazyProblem) else arrays
+    source = problem if arrays is None and isinstance(problem, Lazy) else arrays
     why = _not_compiled(problem, lowered, source)
     oracle: Oracle = ProblemOracle(problem) if arrays is None else ArrayOracle(arrays)
-    if isinstance(source, LazyProblem):
+    if isinstance(source, Lazy):
         oracle = LazyOracle(source)
     rows = Rows(lowered, oracle, problem.weights)
     advance, look = rows.advance, rows.look

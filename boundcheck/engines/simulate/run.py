@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -29,16 +29,18 @@ from boundcheck.engines.simulate.metrics import (
     is_discrepancy,
     local_losses,
 )
-from boundcheck.engines.simulate.paths import Path, Runner, choose_path, flat_arrays, known_clients
+from boundcheck.engines.simulate.paths import Path, Runner, choose_path, known_clients
 from boundcheck.engines.simulate.planning import typical
 from boundcheck.engines.simulate.vectors import Asked, Solve
+from boundcheck.engines.summaries import Running, Summary, places_of
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import ExactSolve, Proximal
-from boundcheck.problems.problem import Arrays, Problem
+from boundcheck.problems.problem import Arrays, Problem, flat_arrays
 from boundcheck.setting.metrics import of_a_round
 
 _APART = (INEXACTNESS, DISSIMILARITY, *LOCAL)  # measured by what stands beside `measures`
+MOST_POINTS = 512  # of a seed that are held at a time, to size the blocks of seeds
 LEG_SECONDS = 0.3  # how long a thread works before it looks whether to stop, roughly
 
 
@@ -50,6 +52,7 @@ def run_sampled(
     metrics: Sequence[str] = ("dist2",),
     grid: Sequence[int] | str | None = None,
     *,
+    summaries: Sequence[Summary] = (),
     path: Path = "auto",
     threads: int | None = None,
     block: int | None = None,
@@ -66,7 +69,8 @@ def run_sampled(
     blocks "discrepancy", "discrepancy:<block>" and those of `looking.LOCAL` (see `local_losses`); "B2" (sum of
     w_k |grad f_k|^2 over |grad F|^2); for proximal local work "inexactness" (the largest over the cohort of the round
     that ends at r, see `Solves`). grid: rounds after which to record, increasing, at most `rounds`, as integers or as
-    text such as "log:1:1000:40"; by default 0 and at most 60 rounds on a log scale up to `rounds`.
+    text such as "log:1:1000:40"; by default 0 and at most 60 rounds on a log scale up to `rounds`. summaries: of
+    metrics of `metrics`, kept as one running number a seed; every round is then measured.
     path: "numpy" is the definition, "numba" the compiled one, for methods of which the coefficients can be read and
     problems with flat arrays, or with data made client by client; "auto" takes numba where it can. Both read the same
     plan; their numbers agree to rounding.
@@ -97,7 +101,9 @@ def run_sampled(
         raise Unsupported(f"'{method.name}' solves no proximal subproblems, which the metric '{INEXACTNESS}' is about.")
     random = method.is_random(known)
     runs = np.array(wanted if random else wanted[:1], dtype=np.uint64)
-    size = 8 * len(wanted) * len(recorded) * len(names)
+    every = np.arange(int(recorded[-1]) + 1) if summaries else recorded  # the rounds that are measured
+    places = places_of(recorded.tolist()) if summaries else recorded
+    size = 8 * len(wanted) * (len(recorded) * len(names) + len(places) * len(summaries))
     if size > memory_limit:
         raise BadInput(
             f"{len(wanted)} seeds, {len(recorded)} recorded rounds and {len(names)} metrics need {size} bytes, above "
@@ -116,7 +122,8 @@ def run_sampled(
         )
     runner = choose_path(path, problem, lowered, arrays)
     cost = cost_of(lowered, arrays, problem.dim, runner.path)
-    at_once = block or block_of(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, runner.path)
+    points = (MOST_POINTS if summaries else len(recorded)) * problem.dim
+    at_once = block or block_of(len(runs), workers, points, int(recorded[-1]), cost, runner.path)
     state = 8 * lowered.parts * problem.dim
     if state > memory_limit - size:
         raise BadInput(
@@ -129,7 +136,7 @@ def run_sampled(
     last_alone = solves is not None or local is not None
     alone = probed or bool(kept) or last_alone
     stride = max(1, int(LEG_SECONDS * 1e9 / cost.of(at_once)))
-    legs = list(legs_of(recorded, 1 if alone else max(1, room), stride, last_alone))
+    legs = list(legs_of(every, 1 if alone else max(1, room), stride, last_alone))
     epochs = epochs_of_visits(lowered) if probed else 0
     start = np.array([nearest_float(v) for v in problem.start], dtype=np.float64)
     if np.isinf(start).any():
@@ -139,10 +146,22 @@ def run_sampled(
         )
     runner.tried(start)
     out = {name: np.empty((len(runs), len(recorded))) for name in names}
+    sums = {s.key: np.empty((len(runs), len(places))) for s in summaries}
 
     def work(first_row: int, job: Job) -> bool:
         rows = slice(first_row, min(first_row + at_once, len(runs)))
         chosen = runs[rows]
+        running = [(s, Running(s, len(chosen), len(every))) for s in summaries]
+
+        def record(name: str, columns: slice, values: Floats) -> None:
+            if not summaries:
+                out[name][rows, columns] = values
+                return
+            over = [(sums[s.key], places, own.add(values)) for s, own in running if s.metric == name]
+            for table, kept_rounds, found in [(out[name], recorded, values), *over]:
+                here = np.isin(every[columns], kept_rounds)
+                table[rows, np.searchsorted(kept_rounds, every[columns][here])] = found[:, here]
+
         with np.errstate(all="ignore"):  # divergence is a result here, not an accident
             state = runner.begin(chosen, start)
             for leg in legs:
@@ -150,22 +169,22 @@ def run_sampled(
                     return False
                 points = np.empty((len(chosen), len(leg.stops), problem.dim))
                 if solves is not None and leg.columns is not None:
-                    out[INEXACTNESS][rows, leg.columns] = _inexactness(solves, runner, chosen, state, leg)
+                    record(INEXACTNESS, leg.columns, _inexactness(solves, runner, chosen, state, leg))
                 models = None
                 if local is not None and leg.columns is not None:
                     models = _returned(runner, chosen, state, leg, lowered)
                 runner.advance(chosen, state, leg.first, leg.stops, points)
                 if leg.columns is not None:
                     for name in set(measure) - {EPOCH_GRAD2}:
-                        out[name][rows, leg.columns] = measure[name](points)
+                        record(name, leg.columns, measure[name](points))
                     if local is not None and models is not None:
                         for name, values in local(points[:, -1], models).items():
-                            out[name][rows, leg.columns] = _recorded(values)
+                            record(name, leg.columns, _recorded(values))
                     for name, of_models in kept.items():
-                        out[name][rows, leg.columns] = _recorded(of_models(state))
+                        record(name, leg.columns, _recorded(of_models(state)))
                     if probed:
                         met = runner.epoch_starts(chosen, state, int(leg.stops[0]), epochs)
-                        out[EPOCH_GRAD2][rows, leg.columns] = measure[EPOCH_GRAD2](met).mean(axis=1, keepdims=True)
+                        record(EPOCH_GRAD2, leg.columns, measure[EPOCH_GRAD2](met).mean(axis=1, keepdims=True))
                 job.add(len(chosen) * (int(leg.stops[-1]) - leg.first))
         return True
 
@@ -175,7 +194,10 @@ def run_sampled(
     rows = min(finished * at_once, len(runs))
     if not random:
         rows *= len(wanted)
-    samples = {name: v[:rows] if random else np.repeat(v[:rows], rows, axis=0) for name, v in out.items()}
+
+    def complete(of: Mapping[str, Floats]) -> dict[str, Floats]:
+        return {name: v[:rows] if random else np.repeat(v[:rows], rows, axis=0) for name, v in of.items()}
+
     info: dict[str, object] = {
         "engine": "sampled",
         "path": runner.path,
@@ -187,7 +209,9 @@ def run_sampled(
         "threads": workers,
         "seconds": time.perf_counter() - began,
     }
-    return _curve(recorded, samples, random, info)
+    summed = complete(sums)
+    over_rounds = {s.key: _curve(places, {s.metric: summed[s.key]}, random, info) for s in summaries}
+    return _curve(recorded, complete(out), random, info, over_rounds)
 
 
 def concatenate(curves: Sequence[Curve]) -> Curve:
@@ -212,10 +236,13 @@ def concatenate(curves: Sequence[Curve]) -> Curve:
     info["seeds"] = {**first.info["seeds"], "count": sum(c.info["seeds"]["count"] for c in curves)}
     info["complete"] = all(c.info["complete"] for c in curves)
     info["seconds"] = sum(c.info["seconds"] for c in curves)
-    return _curve(first.rounds, samples, first.expectation, info)
+    over_rounds = {key: concatenate([c.summaries[key] for c in curves]) for key in first.summaries}
+    return _curve(first.rounds, samples, first.expectation, info, over_rounds)
 
 
-def _curve(rounds: Ints, samples: dict[str, Floats], random: bool, info: dict[str, object]) -> Curve:
+def _curve(
+    rounds: Ints, samples: dict[str, Floats], random: bool, info: dict[str, object], summaries: Mapping[str, Curve] = {}
+) -> Curve:
     def mean(rows: Floats) -> Floats:
         if not len(rows):
             return np.full(rows.shape[1], np.nan)
@@ -229,6 +256,7 @@ def _curve(rounds: Ints, samples: dict[str, Floats], random: bool, info: dict[st
         samples=samples,
         expectation=random,
         info=info,
+        summaries=summaries,
     )
 
 

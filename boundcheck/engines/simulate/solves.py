@@ -41,6 +41,8 @@ def _hessian(arrays: Arrays, client: int) -> Floats:
 def inverse(arrays: Arrays, client: int, prox: float) -> tuple[Floats, Floats]:
     """The Hessian of a quadratic subproblem and its inverse. Raises BadInput where it is not positive definite."""
     matrix = _hessian(arrays, client) + prox * np.eye(arrays.b.shape[1])
+    if arrays.kind == "quadratic" and not np.array_equal(matrix, matrix.T):
+        raise Unsupported(f"the map of client {client} is no gradient: its subproblem has no minimiser.")
     try:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:

@@ -25,7 +25,7 @@ from boundcheck.engines.simulate.lowering import Lowered, Member
 from boundcheck.engines.simulate.planning import draw_common, draw_numbers, samples_of, typical
 from boundcheck.engines.simulate.vectors import Asked
 from boundcheck.errors import Unsupported
-from boundcheck.problems.problem import Arrays, LazyProblem
+from boundcheck.problems.problem import Arrays, Lazy
 
 PLAN_ENTRIES = 1 << 17  # how much of the plan is drawn ahead: it should stay in the processor's cache
 PLAN_ROUNDS = 1 << 9
@@ -97,7 +97,7 @@ class Compiled:
     Raises NotAffine for other methods.
     """
 
-    def __init__(self, lowered: Lowered, source: Arrays | LazyProblem, dim: int) -> None:
+    def __init__(self, lowered: Lowered, source: Arrays | Lazy, dim: int) -> None:
         self.lowered, self.source, self.dim = lowered, source, dim
         self.coefficients = Coefficients(lowered, dim)
         self.layout = self.coefficients.layout

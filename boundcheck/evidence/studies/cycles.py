@@ -29,7 +29,7 @@ from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
+from boundcheck.problems.problem import Problem, Quadratic, clients_of
 from boundcheck.setting.expected_weights import expected_weights
 from boundcheck.setting.followed_objective import weighted_minimiser
 
@@ -88,7 +88,7 @@ class Cycle:
 def check(spec: Spec) -> None:
     """Raises BadInput, UnknownName and Unsupported for what cannot be carried out."""
     problem = build_problem(spec.problem)
-    if not isinstance(problem, QuadraticProblem):
+    if not isinstance(problem, Quadratic):
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so that no linear map describes a round.")
     clients = clients_of(problem)
     for asked, _ in _cases(spec):

@@ -46,6 +46,7 @@ from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.passes import Passes, width_of
 from boundcheck.networks.engine.task import Task
 from boundcheck.problems._classifier import Classifier
+from boundcheck.problems.problem import optional
 from boundcheck.setting.expected_weights import expected_weights
 from boundcheck.setting.followed_objective import small_step_weights
 
@@ -86,7 +87,7 @@ def surrogate_weights(method: Method, clients: Clients) -> Floats:
 
 def passes_of(task: Task, problem: Any) -> Passes:
     """Passes over a problem's samples, in chunks that fit its model."""
-    architecture = getattr(problem, "architecture", None)
+    architecture = optional(problem, "architecture")
     if architecture is not None:
         return Passes(task, width_of(architecture))
     if isinstance(problem, Classifier):

@@ -21,7 +21,7 @@ from boundcheck.networks.engine.device import Settings, device_of, library
 from boundcheck.networks.engine.network import Network, Tensor
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._losses import Logistic
-from boundcheck.problems.problem import Problem, clients_of, is_neural
+from boundcheck.problems.problem import Problem, clients_of, is_neural, optional
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +59,14 @@ def architecture_of(problem: Problem) -> Architecture | None:
         rows = problem.features.shape[1]
         layers = (Dense(rows, problem.loss.columns, bias=False),)
         return Architecture(problem.name, layers, (rows,), problem.loss.columns, "features")
-    found = getattr(problem, "architecture", None)
+    found = optional(problem, "architecture")
     return found if isinstance(found, Architecture) else None
 
 
 def start_of(problem: Problem) -> Floats:
     """x_0 (dim,)."""
     if is_neural(problem):
-        return np.asarray(getattr(problem, "start_vector"), dtype=np.float64)  # noqa: B009
+        return np.asarray(optional(problem, "start_vector"), dtype=np.float64)
     return np.array([float(v) for v in problem.start], dtype=np.float64)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.outside.conversions import columns_of
 from boundcheck.errors import BadInput, MissingExtra
 from tests.hidden_packages import hide
 
@@ -37,7 +36,7 @@ def check_equal(found: Curve, expected: Curve) -> None:
 @pytest.mark.parametrize("which", CURVES)
 def test_columns_there_and_back(which: str) -> None:
     """What every data frame is made of; a mapping of columns is a frame itself."""
-    columns = columns_of(CURVES[which])
+    columns = CURVES[which]._columns()
     check_equal(Curve.from_frame(columns), CURVES[which])
     check_equal(Curve.from_frame({name: list(cells) for name, cells in columns.items()}), CURVES[which])
 
@@ -67,9 +66,13 @@ def test_xarray_with_other_dimensions() -> None:
     table = xarray.DataArray([[1, 0.5], [1, 0.25]], dims=("who", "t"), coords={"t": [0, 3]}, name="gap")
     found = Curve.from_xarray(table, round="t", seed="who")
     assert (found.rounds.tolist(), found.samples["gap"].tolist()) == ([0, 3], [[1, 0.5], [1, 0.25]])
-    others: list[dict[str, Any]] = [{}, {"round": "x"}, {"round": "t"}]
-    for roles in others:
-        with pytest.raises(BadInput, match="has the dimensions who, t"):
+    others: list[tuple[dict[str, Any], str]] = [
+        ({}, r"no column of rounds \(it has the columns 't', 'who', 'gap'\)"),
+        ({"round": "x"}, r"no column 'x' \(round\); it has the columns 't', 'who', 'gap'"),
+        ({"round": "t"}, "gives round 0 again, which row 1 has"),
+    ]
+    for roles, sentence in others:
+        with pytest.raises(BadInput, match=sentence):
             Curve.from_xarray(table, **roles)
     with pytest.raises(BadInput, match="an xarray Dataset or DataArray is allowed"):
         Curve.from_xarray(3)
@@ -89,16 +92,26 @@ class OnlyArrow:
 def test_frames_through_arrow_and_parquet(tmp_path: Path) -> None:
     table = SEEDS.to_frame("pyarrow")
     check_equal(Curve.from_frame(OnlyArrow(table)), SEEDS)
-    importlib.import_module("pyarrow.parquet").write_table(table, tmp_path / "runs.parquet")
+    write = importlib.import_module("pyarrow.parquet").write_table
+    write(table, tmp_path / "runs.parquet")
     check_equal(Curve.from_file(tmp_path / "runs.parquet"), SEEDS)
+    arrow = importlib.import_module("pyarrow")
+    for last, path in ((0.5, tmp_path / "empty.parquet"), (float("nan"), tmp_path / "nan.parquet")):
+        write(arrow.table({"round": [0, 1, 2], "gap": [1.0, None, last]}), path)
+    assert Curve.from_file(tmp_path / "empty.parquet", "gap").rounds.tolist() == [0, 2]
+    with pytest.raises(BadInput, match="row 3: the value is nan"):
+        Curve.from_file(tmp_path / "nan.parquet", "gap")
     (tmp_path / "bad.parquet").write_text("no parquet")
-    with pytest.raises(BadInput, match="is no Parquet file"):
+    with pytest.raises(BadInput, match=r"cannot be read as .parquet: .* this is not a parquet file\.$"):
         Curve.from_file(tmp_path / "bad.parquet")
 
 
 def test_libraries_that_are_not_installed_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "pyarrow", "pandas", "polars", "xarray")
     (tmp_path / "runs.parquet").write_bytes(b"PAR1")
+    (tmp_path / "runs.csv").write_text("round,gap\n0,1\n")
+    with pytest.raises(MissingExtra, match=r"reading the curve .*runs.csv needs pandas, which is not installed"):
+        Curve.from_file(tmp_path / "runs.csv")
     with pytest.raises(MissingExtra, match=r'pip install "boundcheck\[data\]"'):
         Curve.from_file(tmp_path / "runs.parquet")
     with pytest.raises(MissingExtra, match=r'pip install "boundcheck\[data\]"'):
@@ -121,8 +134,8 @@ def test_an_enclosure_is_not_read_as_a_metric() -> None:
         low={"gap": np.array([1.0, 0.4])},
         high={"gap": np.array([1.0, 0.6])},
     )
-    assert list(columns_of(ball)) == ["round", "gap", "gap_low", "gap_high"]
-    assert list(Curve.from_frame(columns_of(ball)).values) == ["gap"]
+    assert list(ball._columns()) == ["round", "gap", "gap_low", "gap_high"]
+    assert list(Curve.from_frame(ball._columns()).values) == ["gap"]
 
 
 @pytest.mark.parametrize("which", CURVES)

@@ -1,4 +1,4 @@
-"""Curves from outside: what each tool exports, as it writes it, and what is refused."""
+"""Curves from outside: what each tool exports, by its columns, and what is refused."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_several_metrics_in_columns_of_their_own(write: Write) -> None:
 
 
 def test_means_with_standard_errors(write: Write) -> None:
-    found = Curve.from_file(write("runs.csv", "round,mean,stderr\n0,1,0\n1,.5,.01\n"), "gap", level=0.99)
+    found = Curve.from_file(write("runs.csv", "round,mean,stderr\n0,1,0\n1,.5,.01\n"), "gap", value="mean", level=0.99)
     # two rounds and two sides: the normal quantile at 1 - 0.01/4 is 2.80703...
     assert found.low["gap"].tolist() == pytest.approx([1, 0.5 - 0.0280703], abs=1e-7)
     assert found.high["gap"].tolist() == pytest.approx([1, 0.5 + 0.0280703], abs=1e-7)
@@ -84,60 +84,116 @@ MLFLOW_JSON = json.dumps(
 )
 TENSORBOARD_CSV = "Wall time,Step,Value\n1443856985.705543,0,1.0\n1443857105.704628,1,0.5\n"
 TENSORBOARD_JSON = "[[1443856985.705543, 0, 1.0], [1443857105.704628, 1, 0.5]]"
-TENSORBOARD_RUNS = '{"bar": [[1.7, 0, 1.0], [5.7, 1, 0.5]], "baz": [[1.7, 0, 1.0], [5.7, 1, 0.25]]}'
 ONE = ("values", [1, 0.5])
 TWO = ("samples", [[1, 0.5], [1, 0.25]])
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "columns", "expected"),
-    [
-        ("wandb.csv", WANDB_CHART, {}, TWO),
-        ("history.csv", WANDB_HISTORY, {"value": "gap"}, ONE),
-        ("history.jsonl", WANDB_JSON, {}, ONE),
-        ("history.json", f"[{WANDB_JSON.strip().replace(chr(10), ',')}]", {}, ONE),
-        ("mlflow.csv", MLFLOW_CSV, {"value": "gap"}, TWO),
-        ("mlflow.json", MLFLOW_JSON, {}, ONE),
-        ("board.csv", TENSORBOARD_CSV, {"value": "Value"}, ONE),
-        ("board.json", TENSORBOARD_JSON, {}, ONE),
-        ("boards.json", TENSORBOARD_RUNS, {}, TWO),
-        ("columns.json", '{"round": [0, 1], "gap": [1, "1/2"]}', {}, ONE),
-        ("wide.csv", "round,gap seed 0,gap seed 1\n0,1,1\n1,.5,.25\n", {}, TWO),
-        ("wide.tsv", "round\trun_0\trun_1\n0\t1\t1\n1\t.5\t.25\n", {}, TWO),
-        ("long.csv", "round,who,what,value\n0,a,gap,1\n0,a,lr,7\n1,a,gap,.5\n", {"key": "what", "value": "gap"}, ONE),
-        ("odd.csv", "epochs,loss,who\n0,1,x\n0,1,y\n1,.5,x\n1,.25,y\n", {"round": "epochs", "seed": "who"}, TWO),
-    ],
-)
-def test_each_export(write: Write, name: str, text: str, columns: dict[str, str], expected: tuple[str, Any]) -> None:
+EXPORTS: list[tuple[str, str, dict[str, str], tuple[str, Any]]] = [
+    ("wandb.csv", WANDB_CHART, {"round": "Step", "value": "* - gap"}, TWO),
+    ("history.csv", WANDB_HISTORY, {"round": "_step", "value": "gap"}, ONE),
+    ("history.jsonl", WANDB_JSON, {"round": "_step"}, ONE),
+    ("history.json", f"[{WANDB_JSON.strip().replace(chr(10), ',')}]", {"round": "_step"}, ONE),
+    ("mlflow.csv", MLFLOW_CSV, {"round": "step", "seed": "run_id"}, TWO),
+    ("mlflow.json", MLFLOW_JSON, {"round": "step"}, ONE),
+    ("board.csv", TENSORBOARD_CSV, {"round": "Step"}, ONE),
+    ("board.json", TENSORBOARD_JSON, {"round": "1", "value": "2"}, ONE),
+    ("columns.json", '{"round": [0, 1], "gap": [1, "1/2"]}', {}, ONE),
+    ("wide.csv", "round,gap seed 0,gap seed 1\n0,1,1\n1,.5,.25\n", {"value": "gap seed *"}, TWO),
+    ("wide.tsv", "round\trun_0\trun_1\n0\t1\t1\n1\t.5\t.25\n", {"value": "run_*"}, TWO),
+    ("long.csv", "round,what,value\n0,loss,1\n0,lr,7\n1,loss,.5\n", {"key": "what", "value": "loss"}, ONE),
+    ("odd.csv", "epochs,loss,who\n0,1,x\n0,1,y\n1,.5,x\n1,.25,y\n", {"round": "epochs", "seed": "who"}, TWO),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "columns", "expected"), EXPORTS, ids=[export[0] for export in EXPORTS])
+def test_each_export_by_its_columns(
+    write: Write, name: str, text: str, columns: dict[str, str], expected: tuple[str, Any]
+) -> None:
     more: dict[str, Any] = {**columns, **({"value": "loss"} if name == "odd.csv" else {})}
     found = Curve.from_file(write(name, text), "gap", **more)
     assert found.rounds.tolist() == [0, 1]
     part, numbers = expected
     assert getattr(found, part)["gap"].tolist() == numbers
-    assert (found.expectation, bool(found.info["columns"])) == (part == "samples", True)
+    assert found.expectation == (part == "samples")
+    assert all(f"'{name}'" in found.info["columns"] for name in columns.values() if name != "loss" and "*" not in name)
+
+
+def test_columns_of_seeds_have_the_names_of_seeds(write: Write) -> None:
+    found = Curve.from_file(write("wandb.csv", WANDB_CHART), "gap", round="Step", value="* - gap")
+    assert found.info["seeds"] == {"count": 2, "names": ["sweet-1", "bold-2"]}
+    assert found.info["columns"] == "rounds 'Step', values of 2 seeds in columns such as 'sweet-1 - gap'"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "sentence"),
+    [
+        (
+            WANDB_CHART,
+            {},
+            "has no column of rounds (it has the columns 'Step', 'sweet-1 - gap', 'sweet-1 - gap__MIN', ",
+        ),
+        (WANDB_CHART, {"round": "step"}, "has no column 'step' (round); it has the columns 'Step', 'sweet-1 - gap', "),
+        (WANDB_CHART, {"round": "Step"}, "holds 'sweet-1 - gap', 'sweet-1 - gap__MIN', "),
+        (
+            WANDB_CHART,
+            {"round": "Step", "value": "* - loss"},
+            "no column '* - loss' (value); it has the columns 'Step'",
+        ),
+        (TENSORBOARD_CSV, {"value": "Value"}, "no column of rounds (it has the columns 'Wall time', 'Step', 'Value');"),
+        (
+            MLFLOW_CSV,
+            {"round": "step", "value": "acc"},
+            "holds 'gap', 'loss', not 'acc'; name its column",
+        ),
+        (MLFLOW_CSV, {"round": "step", "seed": "run"}, "no column 'run' (seed); it has the columns 'run_id', 'key', "),
+        (
+            "round,a seed 0,a seed 1,seed\n0,1,2,7\n",
+            {"value": "a seed *"},
+            "seeds in 'a seed *' and in 'seed'; name one of them",
+        ),
+        (
+            "round,Round,gap\n0,1,2\n",
+            {},
+            "several columns are called round, so name the one: round = '...'; it has the",
+        ),
+        ("round,gap,Value,value\n0,1,2,3\n", {"key": "gap"}, "several columns are called value"),
+    ],
+)
+def test_a_missing_or_ambiguous_column_is_a_sentence_with_the_columns(
+    write: Write, text: str, columns: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        Curve.from_file(write("runs.csv", text), "gap", **columns)
+    assert sentence in str(caught.value)
+    assert (str(caught.value)[-1], "\n" in str(caught.value)) == (".", False)
+
+
+def test_one_column_of_errors_is_of_one_metric(write: Write) -> None:
+    path = write("runs.csv", "round,a,b,stderr,b_stderr\n0,1,2,.5,.25\n")
+    with pytest.raises(BadInput, match=r"one column of standard errors and several of values \['a', 'b'\]; name one"):
+        Curve.from_file(path)
+    assert Curve.from_file(path, value="a").info["standard_error"] == {"a": [0.5]}
+    assert Curve.from_file(path, value="b", stderr="b_stderr").info["standard_error"] == {"b": [0.25]}
+    several = Curve.from_file(write("two.csv", "round,a,a_stderr,b,b_stderr\n0,1,.5,2,.25\n"))
+    assert several.info["standard_error"] == {"a": [0.5], "b": [0.25]}
 
 
 def test_a_grouped_chart_is_a_mean_and_is_refused(write: Write) -> None:
     text = '"Step","Group: a - gap","Group: a - gap__MIN","Group: a - gap__MAX"\n"0","1","0.5","1.5"\n'
-    with pytest.raises(BadInput, match="mean over runs or steps; export the runs one by one"):
-        Curve.from_file(write("wandb.csv", text))
-
-
-def test_a_table_of_finished_runs_has_no_rounds(write: Write) -> None:
-    text = "Start Time,Duration,Run ID,Name,gap\n2024-01-01,1.2s,abc,n,0.5\n"
-    with pytest.raises(BadInput, match=r"has no column of rounds \(it has the columns 'Start Time', .*; name it"):
-        Curve.from_file(write("runs.csv", text))
+    with pytest.raises(BadInput, match="it is a mean over runs or steps; export the runs one by one"):
+        Curve.from_file(write("wandb.csv", text), "gap", round="Step", value="* - gap")
 
 
 # --- malformed --------------------------------------------------------------------------------------------
 
 MALFORMED: list[tuple[str, str, str]] = [
-    ("a.csv", "", "is empty"),
-    ("a.csv", "round,value\n", "has no rows"),
+    ("a.csv", "", "cannot be read as .csv: No columns"),
+    ("a.csv", "round,value\n", "is empty or has no rows"),
     ("a.csv", "0,1\n1,.5\n", "has no header"),
-    ("a.csv", "round,value\n0,1\n1\n", "line 3 has 1 cells, the header has 2"),
+    ("a.csv", "round,value\n0,1\n1\n", "row 2 has fewer cells than the header"),
+    ("a.csv", "round,value\n0,1\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),
     ("a.csv", "round,value,value\n0,1,1\n", "has the column 'value' twice"),
-    ("a.csv", 'round,value\n0,"1\n', "is not CSV"),
+    ("a.csv", 'round,value\n0,"1\n', "cannot be read as .csv: unexpected end of data"),
     ("a.csv", "time,value\n0,1\n", "has no column of rounds"),
     ("a.csv", "round,seed\n0,1\n", "has no column of values"),
     ("a.csv", "round,value\n0,1\n1,nan\n", "row 2: the value is nan; a diverged run has the value inf"),
@@ -157,16 +213,22 @@ MALFORMED: list[tuple[str, str, str]] = [
     ("a.csv", "round,value,stderr\n0,1,0\n1,.5,-1\n", "a standard error is -1"),
     ("a.csv", "round,value,stderr\n0,1,0\n1,.5,\n", "row 2 has no standard error"),
     ("a.csv", "round,value,seed,stderr\n0,1,0,1\n", "has seeds and standard errors"),
-    ("a.csv", "round,key,value\n0,loss,1\n", "holds 'loss', none of which is called 'gap'"),
-    ("a.csv", "round,loss,dist2\n0,1,2\n", "holds 'loss', 'dist2', none of which is called 'gap'"),
-    ("a.json", '{"round": 3}', "JSON of another form"),
-    ("a.json", '{"round": [0, 1], "gap": [1]}', "columns of different lengths: 'round' has 2, 'gap' has 1"),
+    (
+        "a.csv",
+        "round,key,value\n0,loss,1\n",
+        "holds 'loss', not 'gap'; name its column, such as value = 'loss', or with *",
+    ),
+    ("a.csv", "round,loss,dist2\n0,1,2\n", "holds 'loss', 'dist2', not 'gap'"),
+    ("a.json", '{"round": 3}', "it is no list of objects such as"),
+    ("a.json", '{"round": [0, 1], "gap": [1]}', "no lists of one length"),
     ("a.json", '[{"round": 0, "gap": NaN}]', "the value is nan"),
-    ("a.json", '[{"round": 0, "gap": [1]}]', "has no column of values"),
+    ("a.json", "[[0, 0, 1], [1, 1]]", "no lists of one length"),
+    ("a.json", '[{"round": 0, "gap": [1]}]', "row 1: the value = [1] is not a number"),
+    ("a.json", '[{"round": 0, "loss": [1]}]', "has no column of values (it has the columns 'round', 'loss')"),
     ("a.json", '[{"round": true, "gap": 1}]', "the round True is not allowed"),
-    ("a.json", "[" * 10_000, "nested too deeply"),
-    ("a.jsonl", '{"round": 0, "gap": 1}\n[1]\n', "line 2 is no JSON object"),
-    ("a.jsonl", '{"round": 0, "gap": 1}\n{"round"\n', "line 2, is not JSON"),
+    ("a.json", "[" * 10_000, "maximum recursion depth exceeded"),
+    ("a.jsonl", '{"round": 0, "gap": 1}\n[1]\n', "it is no list of objects"),
+    ("a.jsonl", '{"round": 0, "gap": 1}\n{"round"\n', "Expecting ':' delimiter: line 2 column 9"),
     ("a.xlsx", "round,value\n0,1\n", "is not a file that is read here; its name ends in one of"),
 ]
 
@@ -185,11 +247,11 @@ def test_malformed_files_are_refused_in_a_sentence(write: Write, name: str, text
 
 def test_bytes_that_are_no_text_and_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"round,value\n0,\xff\n")
-    for name, sentence in (("a.csv", "byte 0xff in line 2 is not UTF-8"), ("b.csv", "does not exist")):
+    for name, sentence in (("a.csv", "can't decode byte 0xff in position 14"), ("b.csv", "does not exist")):
         with pytest.raises(BadInput, match=sentence):
             Curve.from_file(tmp_path / name, "gap")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(BadInput, match="is a folder"):
+    with pytest.raises(BadInput, match="cannot be read: Is a directory"):
         Curve.from_file(tmp_path / "folder.csv", "gap")
 
 
@@ -201,22 +263,29 @@ def test_bytes_that_are_no_text_and_files_that_are_none(tmp_path: Path) -> None:
     [
         ([0, 1], [1], {}, "2 rounds and 1 values"),
         ([0, 1], [[1, 2], [3]], {}, "2 rounds and 1 values of seed 1"),
-        ([], [], {}, "has no rounds"),
+        ([], [], {}, "has no values of 'gap'"),
         ([1, 0], [1, 2], {}, "round 0 after round 1"),
-        ([0, 0], [1, 2], {}, "round 0 after round 0"),
+        ([0, 0], [1, 2], {}, "value number 1 gives round 0 again, which value number 0 has"),
         (3, [1], {}, "a list of numbers is"),
         ([0], "1", {}, "a list of numbers is"),
         ([0], None, {}, "a list of numbers is"),
+        ([0], np.array(3.0), {}, "a list of numbers is"),
         ([0], [None], {}, "is not a number"),
         ([0], [float("nan")], {}, "is nan"),
         ([0], [True], {}, "truth value"),
+        ([0, 1], [[1, [2]]], {}, "value number 1 of seed 0: the value = [2] is not a number"),
         ([0], [1j], {}, "is not a number"),
         ([0.5], [1], {}, "the round 0.5 is not allowed"),
-        ([0, 1], [1, 2], {"standard_error": [1]}, "2 rounds and 1 values of the standard errors"),
+        ([0, 1], [1, 2], {"standard_error": [1]}, "2 rounds and 1 values of errors"),
         ([0], [1], {"standard_error": [float("inf")]}, "a standard error is inf"),
         ([0], [1], {"standard_error": [0.1], "level": 2}, "level = 2"),
-        ([0, 1], [[1, 2], [1, 3]], {"seeds": ["a", "a"]}, "the seed a twice"),
-        ([0, 1], [[1, 2], [1, 3]], {"seeds": ["a"]}, "2 rows of values and 1 seeds"),
+        (
+            [0, 1],
+            [[1, 2], [1, 3]],
+            {"seeds": ["a", "a"]},
+            "2 rows of values and the seeds a, a; each row has a seed of its own",
+        ),
+        ([0, 1], [[1, 2], [1, 3]], {"seeds": ["a"]}, "2 rows of values and the seeds a; each row"),
         ([0, 1], [[1, 2], [1, 3]], {"standard_error": [0, 1]}, "seeds and standard errors"),
         ([0, 1], [[1, 2], [1, 3]], {"deterministic": True}, "said to be deterministic"),
     ],
