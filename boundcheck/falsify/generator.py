@@ -53,6 +53,14 @@ class Generator(ABC):
     def draw(self, random: np.random.Generator) -> Any:
         """The shape of the next batch. Raises Unsupported if no shape is in the statement's scope."""
 
+    def varied(self, shape: Any, random: np.random.Generator) -> Any:
+        """A shape like another one in all but one part; None where none is found."""
+        return None
+
+    def niche(self, shape: Any) -> Any:
+        """What tells shapes apart of which each kind shall be kept: a local search leaves none of them by itself."""
+        return None
+
     @abstractmethod
     def genes(self, shape: Any) -> Mapping[str, tuple[int, ...]]:
         """Sizes of the arrays of standard normal numbers from which `decode` makes one instance."""

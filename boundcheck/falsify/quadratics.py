@@ -324,10 +324,10 @@ class Form:
 
 
 def draw(
-    random: np.random.Generator, wanted: Wanted, *, dims: Sequence[int] = DIMS, most: int = 3, rational: bool = False
+    random: np.random.Generator, wanted: Wanted, *, dims: Sequence[int] = DIMS, clients: int = 0, rational: bool = False
 ) -> Form:
-    """A random form that the hypotheses allow. most: clients; rational: of curvatures with rational roots."""
-    n = min(int(random.choice([1, 2, 2, 2, 3, 3])), most)
+    """A random form that the hypotheses allow. clients: how many (0: any); rational: with such roots of curvatures."""
+    n = clients or int(random.choice([1, 2, 2, 2, 3, 3]))
     sizes = tuple(int(s) for s in random.integers(1, 4, size=n)) if random.random() < 0.6 else (1,) * n
     if wanted.alike or (wanted.plain and wanted.data):
         sizes = sizes[:1] * n
@@ -356,6 +356,15 @@ def draw(
         float(ratio), wanted, *(bool(v) for v in random.random(3) < (0.7, 0.75, 0.75)),
         float(10.0 ** (random.choice([0, 2]) * random.standard_normal())),
     )  # fmt: skip
+
+
+def varied(random: np.random.Generator, form: Form) -> Form:
+    """The form with other sizes, or with one of its properties the other way round."""
+    part = str(random.choice(["pushed", "noisy", "moved", "paired", "scale", "ratio", "length"]))
+    if part in ("scale", "ratio", "length"):
+        size = getattr(form, part) * float(np.exp(2 * random.standard_normal()))
+        return replace(form, **{part: min(size, 1.0) if part == "ratio" else size})
+    return replace(form, **{part: not getattr(form, part)})
 
 
 def texts(value: Any) -> Any:

@@ -55,6 +55,7 @@ DOUBLINGS = 14  # of the period, of a plain mean whose rounds repeat
 STEPWISE = 256  # rounds of a method whose rounds are not alike
 LAST = 2**20  # rounds of one whose rounds are
 BLOCKS = (2, 3, 4, 6, 10)  # coordinates of problems whose blocks are averaged
+LONG = 10  # local steps where both sides are quantities of a round, in fractions
 EPOCHS = 3  # over samples that differ
 SINGLE = 12  # instances of a shape that is carried out claim by claim
 LADDER = sorted({0, 3, 6, *(2**power for power in range(21))})
@@ -164,6 +165,30 @@ class Runs(Generator):
             self.share_of_pieces = PIECES
         return found
 
+    def varied(self, shape: Shape, random: np.random.Generator) -> Shape | None:
+        kind, form, spec = str(shape.spec["kind"]), shape.form, dict(shape.spec)
+        part = str(random.choice(["form", "flags", "flags", "number", "number", "method", "kind"]))
+        if part == "form" and isinstance(form, Form):
+            form = quadratics.draw(random, self.wanted, dims=(form.dim,), clients=len(form.sizes))
+        elif part == "flags" and isinstance(form, Form):
+            form = quadratics.varied(random, form)
+        elif part == "number":
+            again = methods.draw(self.statement, kind, random, form)
+            name = str(random.choice([name for name in again if name != "kind"] or ["kind"]))
+            spec[name] = again[name]
+        else:
+            other = kind if part == "method" else self._kind(random)
+            spec = methods.draw(self.statement, other, random, form)
+        try:
+            return self._fitting(self._completed(spec, form, random), random)
+        except BoundcheckError:
+            return None
+
+    def niche(self, shape: Shape) -> Any:
+        form = shape.form
+        own = (form.kind, form.dim, form.pushed) if isinstance(form, Form) else (form.knots, form.curved)
+        return shape.spec["kind"], len(form.sizes), own
+
     def _proposed(self, random: np.random.Generator, kind: str) -> tuple[Shape, Method]:
         declared = {p.name for p in known_kinds()[kind].declared}
         if "tau" not in declared and random.random() < self.share_of_pieces:
@@ -171,12 +196,19 @@ class Runs(Generator):
         else:
             dims = BLOCKS if "tau" in declared else quadratics.DIMS
             form = quadratics.draw(random, self.wanted, dims=dims, rational=bool(self.statement.choices))
-        spec = methods.draw(self.statement, kind, random, form)
-        for name in self.chosen & declared:
+        return self._completed(methods.draw(self.statement, kind, random, form), form, random)
+
+    def _completed(self, spec: dict[str, Any], form: Any, random: np.random.Generator) -> tuple[Shape, Method]:
+        """The shape of a method on problems, not yet looked at."""
+        for name in self.chosen & {p.name for p in known_kinds()[spec["kind"]].declared}:
             spec[name] = TUNED
         step = next((name for name in methods.STEPS if name in spec), None)
         free = {s.name: methods.number_of(s, random) for s in self.statement.symbols if self._is_free(s)}
         method = build(placeholder(spec))
+        counts = [str(spec.get(name, 1)) for name in ("K", "E", "steps", "inner")]
+        steps = max(int(count) for count in counts if count.isdigit())
+        if round_symbols(self.statement) and steps > LONG:
+            raise Unsupported(f"more than {LONG} local steps are not searched for quantities of a round")
         if _samples(method, form):
             if int(str(spec.get("E", 1))) > EPOCHS:  # the orders of samples make long visits expensive
                 raise Unsupported(f"more than {EPOCHS} epochs are not searched")
@@ -364,11 +396,12 @@ class Runs(Generator):
             own = {key: first[name][:, 0] for key, name in starts.items()}
         sizes = np.max([np.abs(v).max(1) for v in values.values()], axis=0)
         if round_symbols(self.statement) or self.statement.kind is not Kind.UPPER_BOUND:
-            own["rounding"] = 1e-9 * sizes
+            own["rounding"] = 1e-6 * sizes + 1e-12 * self._reach(instances)
         main = values[self.statement.metric.quantity]
         ground = NOISE[like.method.is_random(like.clients)]
         top = np.maximum(np.maximum.accumulate(np.abs(main), axis=1), self._reach(instances)[:, None]) * ground
         main = np.where(np.abs(main) < top, 0.0, main)
+        main = np.where(np.isnan(main).all(1, keepdims=True), -np.inf, main)  # it has none, and has not diverged
         for k, index in enumerate(points):
             at = {key: values[name_of(key)][:, k] for key in round_symbols(self.statement).values()}
             yield index, main[:, k], {**own, **at}
@@ -418,7 +451,8 @@ class Runs(Generator):
         values = np.abs(np.linalg.eigvalsh(instances.whole[0]))
         largest = values.max(1)
         least = np.where(values > 1e-12 * largest[:, None], values, np.inf).min(1)
-        power = {"gap": 1, "grad2": 2}.get(self.statement.metric.quantity, 0)
+        dimension = self.statement.metric.dimension
+        power = 0 if dimension is None else float(dimension.f)
         return ((instances.b**2).sum((1, 2)) / least**2 + (instances.start**2).sum(1)) * largest**power
 
     def _averages(self, known: Known, step: Any, values: Mapping[str, Floats], count: int) -> dict[str, Floats]:

@@ -34,6 +34,8 @@ PARENTS = 16  # instances of a generation for each of those from which the next 
 WIDTHS = tuple(0.6 * 0.85**k for k in range(14))  # standard deviations of the mutations, until the next shape
 FEW = 100  # a batch of at most so many instances, which are carried out one by one, has fewer generations
 REACH = 4.0  # standard deviations within which genes stay, which bounds the condition numbers
+VARIED = 0.4  # share of the starts that are variants of the best shape of a niche
+FIRST = 5  # generations after which a start that is worse than the best of its niche is given up
 TRIED = 3  # instances of a generation that are tried in exact arithmetic
 
 
@@ -121,17 +123,25 @@ def falsify(
             statement.best_id, witness, best, instances, time.monotonic() - began, seed, budget, generator.searched
         )
 
+    niches: dict[Any, tuple[float, Any]] = {}  # the best score and shape of each niche
     while True:
-        shape = generator.draw(random)
+        shape = None
+        if niches and random.random() < VARIED:
+            ranked = sorted(niches.values(), key=lambda own: -own[0])
+            shape = generator.varied(ranked[int(len(ranked) * random.random() ** 2)][1], random)
+        shape = generator.draw(random) if shape is None else shape
         sizes = generator.genes(shape)
         count = generator.batch(shape)
         genes = random.standard_normal((count, sum(int(np.prod(size)) for size in sizes.values())))
-        for width in WIDTHS if count > FEW else WIDTHS[::4]:
+        niche, reached = generator.niche(shape), -np.inf
+        known = niches[niche][0] if niche in niches else -np.inf
+        for number, width in enumerate(WIDTHS if count > FEW else WIDTHS[::4]):
             numbers = generator.decode(shape, _named(genes, sizes))
             scores = _best(generator.scores(shape, numbers))
             instances += len(scores)
             order = np.argsort(-scores)
-            best = max(best, float(scores[order[0]]))
+            reached = max(reached, float(scores[order[0]]))
+            best = max(best, reached)
             for k in order[:TRIED]:
                 if scores[k] > PROMISING:
                     one = {name: values[k : k + 1] for name, values in numbers.items()}
@@ -144,9 +154,11 @@ def falsify(
                 on_progress(min(1.0, done), best)
             if done >= 1:
                 return result(None)
-            if scores[order[0]] == -np.inf:
+            if reached == -np.inf or (number == FIRST and reached < known):
                 break
             genes = _offspring(genes[order[: max(count // PARENTS, 2)]], random, width, count)
+        if reached > known:
+            niches[niche] = (reached, shape)
 
 
 def _named(genes: Floats, sizes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:

@@ -151,11 +151,11 @@ class Objectives:
             shares = [(a, o, Fraction(n, size * batch)) for a, o, n in each]
             shares += [(*self.exact.whole[client], Fraction(-1, batch))] if each else []
             d = self.exact.layout.d
-            w, v, c = fmpq_mat(d, d), fmpq_mat(d, 1), fmpq(0)
+            w, v, squares = fmpq_mat(d, d), fmpq_mat(d, 1), list[Any]()
             for a, o, share in shares:
                 w, v = w + a * a * rational(share), v + a * o * rational(share)
-                c += (o.transpose() * o)[0, 0] * rational(share)
-            self._known[key] = self.ring.lift(w), self.ring.lift(v), c
+                squares.append((o.transpose() * o * rational(share))[0, 0])
+            self._known[key] = self.ring.lift(w), self.ring.lift(v), sum(squares) if squares else fmpq(0)
         return self._known[key]
 
 

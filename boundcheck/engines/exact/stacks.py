@@ -30,6 +30,7 @@ from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Problem, Quadratic
 
 MAX_PERIOD = 100  # rounds that are composed to one
+MAX_STATE = 9  # numbers of a state whose second moments are mapped as a whole
 _FLAT = 1e-12  # eigenvalues below this share of the largest are 0
 
 
@@ -176,9 +177,14 @@ class StackRing(RationalRing):
         return not m.v.any()
 
     def lowest(self, a: Any, o: Any, start: Any) -> Matrix:
-        back, onto = inverses(_stack(a).v)
-        u, own = back @ _stack(o).v, _stack(start).v
-        return Stack(own + onto @ (u - own))
+        whole, side, own = _stack(a).v, _stack(o).v, _stack(start).v
+        back, onto = inverses(whole)
+        found = own + onto @ (back @ side - own)
+        size = np.abs(whole).max((1, 2), keepdims=True)
+        rest = np.abs(whole @ found - side).max((1, 2), keepdims=True)
+        none = rest > 1e-9 * (size * np.abs(found).max((1, 2), keepdims=True) + np.abs(side).max((1, 2), keepdims=True))
+        bent = np.linalg.eigvalsh(whole)[:, :1, None] < -1e-9 * size
+        return Stack(np.where(none | bent, np.nan, found))
 
 
 def inverses(a: Floats) -> tuple[Floats, Floats]:
@@ -262,14 +268,14 @@ def mean_stacks(
     """The period of a method whose rounds repeat from the first on, and the means of the metrics over the rounds of
     1, 2, 4, ... periods, (B, doublings + 1) each.
 
-    Raises what `run_exact` raises, and Unsupported for a method whose rounds do not repeat.
+    Raises what `run_exact` raises, and Unsupported for a method whose rounds do not repeat, or of a large state.
     """
     ring = StackRing()
     with np.errstate(all="ignore"):
         dynamics = Dynamics(ring, method, _stacked(lower(method, like, metrics), like, instances))
         rounds, wide = dynamics.rounds, dynamics.exact.layout.size
-        if not repeats(method) or rounds.first or rounds.period > MAX_PERIOD:
-            raise Unsupported(f"the rounds of {method.name} do not repeat from the first on.")
+        if not repeats(method) or rounds.first or rounds.period > MAX_PERIOD or wide > MAX_STATE:
+            raise Unsupported(f"the rounds of {method.name} do not repeat from the first on, or its state is large.")
         eta, space = method.schedule.step(1), Operators(ring, wide)
         whole = ring.one(wide * (wide + 1) // 2)
         sums = {name: ring.zeros(1, wide * (wide + 1) // 2) for name in metrics}
