@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
     from boundcheck.evidence.witness import Witness
+    from boundcheck.falsify.search import State
     from boundcheck.proof.step import Status
 
 
@@ -110,6 +112,13 @@ def falsify(
             show_default="made of the id and the seed",
         ),
     ] = None,
+    instances: Annotated[
+        int | None, typer.Option(min=1, help="Number of instances instead of time: the same search on every machine.")
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", metavar="FILE", help="Go on where the search ended whose --json output the file has."),
+    ] = None,
     workers: Workers = None,
     cluster: Cluster = None,
     as_json: Json = False,
@@ -142,12 +151,21 @@ def falsify(
         target = out or Path(f"searched-seed{seed}.json")
         return search_all(seconds, seed, target, where(workers, cluster, None), as_json=as_json)
     found = statement(id)
+    after = None if resume is None else _state(resume, found.id, seed, seeds)
     target = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
     probe_file(target, "--out")
     tried = range(seed, seed + seeds)
     with progress(f"searching {found.id}") as show:
         result = together(
-            falsify_seeds(found, tried, budget=seconds, where=where(workers, cluster, None), on_progress=show)
+            falsify_seeds(
+                found,
+                tried,
+                budget=seconds,
+                max_instances=instances,
+                where=where(workers, cluster, None),
+                on_progress=show,
+                after=after,
+            )
         )
     path = None
     if result.witness is not None:
@@ -161,6 +179,9 @@ def falsify(
                 "file": None if path is None else str(path),
                 "best": json_float(result.best),
                 "best_in_words": result.best_words,
+                "nearest": dict(result.nearest),
+                "epoch": result.epoch,
+                "interrupted": result.interrupted,
                 "searched": dict(result.searched),
                 "instances": result.instances,
                 "seconds": round(result.seconds, 3),
@@ -172,13 +193,33 @@ def falsify(
         which = f"seed {result.seed}" if result.witness or seeds == 1 else f"seeds {seed} to {tried[-1]}"
         searched = f"{result.instances} instances in {result.seconds:.1f} s, {which}"
         if result.witness is None:
-            line(f"{found.id}: no counterexample among {searched}; {result.best_words}.")
+            ended = "interrupted: " if result.interrupted else ""
+            line(f"{found.id}: {ended}no counterexample among {searched}; {result.best_words}.")
+            if result.nearest:
+                line(f"nearest: {result.nearest_words}.")
         else:
             line(f"{found.id}: broken after {searched}.")
             _witness_text(result.witness)
             line(f"written: {path}; `boundcheck replay {path}` runs it again.")
         line(f"searched: {result.searched_words}.")
     return 0 if result.witness is None else 1
+
+
+def _state(file: Path, id: str, seed: int, seeds: int) -> State:
+    """Where the search ended of which a file has the output of --json."""
+    from boundcheck.cli._files import read_text
+    from boundcheck.falsify.search import State
+
+    try:
+        data = json.loads(read_text(file))
+        own = data["statement"], int(data["seed"])
+        best = data["best"]
+        state = State(int(data["epoch"]), int(data["instances"]), -math.inf if best is None else float(best))
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"--resume '{file}' is no output of boundcheck falsify --json.") from error
+    if own != (id, seed) or seeds > 1:
+        raise BadInput(f"--resume '{file}' is of {own[0]} with seed {own[1]}; ask for the same statement and one seed.")
+    return state
 
 
 def _witness_text(witness: Witness) -> None:

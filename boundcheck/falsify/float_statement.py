@@ -27,12 +27,15 @@ Known = Mapping[str, Any]
 
 
 class FloatStatement:
-    """A statement compiled for double precision. step: symbol of the step size, None for a statement without one."""
+    """A statement compiled for double precision. step: symbol of the step size, None for a statement without one.
 
-    def __init__(self, statement: Statement, step: str | None = None) -> None:
+    names: under which each symbol's constant is found in `Known`, if not its key.
+    """
+
+    def __init__(self, statement: Statement, step: str | None = None, names: Mapping[str, str] | None = None) -> None:
         metric = statement.metric
         self.statement, self.step, self.index = statement, step, metric.index
-        self.keys = {s.name: s.key or s.name for s in statement.symbols}
+        self.keys = names or {s.name: s.key or s.name for s in statement.symbols}
         late = index_conditions(statement)
         self._conditions = [self._condition(c) for c in statement.conditions if c not in late]
         relations = self._admitted()

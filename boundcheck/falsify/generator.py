@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.evidence.claim import Claim
+from boundcheck.falsify.float_statement import EDGE
 from boundcheck.theory.statement import Statement
 
 # Named arrays of an instance. In the search they are floats with a leading axis for the instances of a batch; in an
@@ -19,6 +20,7 @@ Numbers = Mapping[str, Any]
 Genes = Mapping[str, Floats]
 
 
+BATCH = 512  # instances of a shape that are looked at together
 SETTLED = "settled"  # the step size of an instance that is the one of its shape
 
 
@@ -43,6 +45,7 @@ class Generator(ABC):
     """
 
     statement: Statement
+    varies: ClassVar[bool] = True  # whether shapes have variants, and are kept by niches
 
     @property
     def searched(self) -> dict[str, str]:
@@ -67,7 +70,7 @@ class Generator(ABC):
 
     def batch(self, shape: Any) -> int:
         """How many instances of a shape are looked at together."""
-        return 512
+        return BATCH
 
     @abstractmethod
     def decode(self, shape: Any, genes: Genes) -> Numbers:
@@ -92,6 +95,4 @@ class Generator(ABC):
 
 def shares(gene: Floats) -> Floats:
     """Shares of the largest step size in scope; half of all instances take the largest itself."""
-    from boundcheck.falsify.float_statement import EDGE
-
     return np.minimum(EDGE, np.exp(np.minimum(0.0, gene)))

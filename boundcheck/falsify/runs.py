@@ -32,7 +32,7 @@ from boundcheck.evidence.round_values import REACH, SUMMED
 from boundcheck.falsify import methods, pieces, quadratics
 from boundcheck.falsify.constants import Constants
 from boundcheck.falsify.float_statement import FloatStatement, Known
-from boundcheck.falsify.generator import SETTLED, Generator, Genes, Instance, Numbers, shares
+from boundcheck.falsify.generator import BATCH, SETTLED, Generator, Genes, Instance, Numbers, shares
 from boundcheck.falsify.pieces import Pieces
 from boundcheck.falsify.quadratics import Form, Wanted
 from boundcheck.methods.build import build, known_kinds
@@ -93,6 +93,11 @@ class Runs(Generator):
         if quantity in PROOF_QUANTITIES:
             raise Unsupported(
                 f"{statement.best_id} is about '{quantity}', a quantity of its proof that no run measures."
+            )
+        if statement.algorithm is not None and statement.algorithm.kind == "composed":
+            raise Unsupported(
+                f"{statement.best_id} is about 'composed', which leaves open who takes part and which samples a step "
+                "uses; name a kind of method that fixes both."
             )
         own = {s.reported: s for s in statement.symbols if s.key.startswith(methods.METHOD)}
         self.size = next((own[name] for name in methods.STEPS if name in own), None)
@@ -200,8 +205,10 @@ class Runs(Generator):
 
     def _completed(self, spec: dict[str, Any], form: Any, random: np.random.Generator) -> tuple[Shape, Method]:
         """The shape of a method on problems, not yet looked at."""
+        stepped = any(name in spec for name in methods.STEPS)  # a step size that gives the prescribed sequence
         for name in self.chosen & {p.name for p in known_kinds()[spec["kind"]].declared}:
-            spec[name] = TUNED
+            if name not in methods.STEPS or name in spec or not stepped:
+                spec[name] = TUNED
         step = next((name for name in methods.STEPS if name in spec), None)
         free = {s.name: methods.number_of(s, random) for s in self.statement.symbols if self._is_free(s)}
         method = build(placeholder(spec))
@@ -234,7 +241,9 @@ class Runs(Generator):
             like = like.following()
         for assumption in statement.assumptions:
             answer = like.hypothesis(assumption.name) if is_library(assumption) else None
-            if answer is not None and answer.holds is False:
+            if answer is None or answer.holds is None:
+                raise Unsupported(f"it assumes {assumption.name}, which is not decided on its instances")
+            if answer.holds is False:
                 raise Unsupported(f"assumption {assumption.name} fails: {answer.why}")
         shape = replace(shape, like=like)
         if self.in_general:
@@ -296,7 +305,7 @@ class Runs(Generator):
         return {**shape.form.genes(), "share": ()}
 
     def batch(self, shape: Shape) -> int:
-        return SINGLE if shape.slow else 512
+        return SINGLE if shape.slow else BATCH
 
     def decode(self, shape: Shape, genes: Genes) -> Numbers:
         return {**shape.form.decode(genes), "share": shares(genes["share"])}

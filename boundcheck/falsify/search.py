@@ -8,27 +8,40 @@ proves nothing.
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from boundcheck.core.cards import Card, Shown
+from boundcheck.core.numbers import format_short
 from boundcheck.engines.curve import Floats
+from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.claim_card import claim_card
 from boundcheck.evidence.witness import Witness
 from boundcheck.falsify.float_statement import PROMISING
 from boundcheck.falsify.free_numbers import FreeNumbers
 from boundcheck.falsify.generator import Generator
+from boundcheck.falsify.generators.averaged_blocks import AveragedBlocks
+from boundcheck.falsify.generators.fixed_cycles import FixedCycles
+from boundcheck.falsify.generators.lemma_rounds import LemmaRounds
+from boundcheck.falsify.generators.proximal_devices import ProximalDevices
+from boundcheck.falsify.generators.reshuffled_samples import ReshuffledSamples
+from boundcheck.falsify.generators.sampled_clients import SampledClients
+from boundcheck.falsify.generators.special import Special
 from boundcheck.falsify.runs import Runs
-from boundcheck.falsify.shrinking import shrink
+from boundcheck.falsify.shrinking import short_instance, shrink
 from boundcheck.theory.free_data import about_numbers
-from boundcheck.theory.statement import Statement
-from boundcheck.verdict import plain
+from boundcheck.theory.quantities import round_symbols
+from boundcheck.theory.statement import Average, Statement
+from boundcheck.verdict import Outcome, plain
 
 PARENTS = 16  # instances of a generation for each of those from which the next one comes
 WIDTHS = tuple(0.6 * 0.85**k for k in range(14))  # standard deviations of the mutations, until the next shape
@@ -36,7 +49,20 @@ FEW = 100  # a batch of at most so many instances, which are carried out one by 
 REACH = 4.0  # standard deviations within which genes stay, which bounds the condition numbers
 VARIED = 0.4  # share of the starts that are variants of the best shape of a niche
 FIRST = 5  # generations after which a start that is worse than the best of its niche is given up
+STARTS = 32  # shapes of an epoch
+MISSES = 6  # instances of a shape that may turn out to break nothing before no more of it are tried
 TRIED = 3  # instances of a generation that are tried in exact arithmetic
+
+GENERATORS: tuple[type[Special], ...] = (ReshuffledSamples, AveragedBlocks, ProximalDevices, SampledClients)
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a search ended: its epoch, which begins anew, the instances before, and the best score of these."""
+
+    epoch: int = 0
+    instances: int = 0
+    best: float = -np.inf
 
 
 @dataclass(frozen=True)
@@ -45,7 +71,8 @@ class FalsifyResult(Shown):
 
     best: the largest score seen in double precision; a positive one would be a violation there. A score is
     log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1; -inf if no instance was
-    within the statement's hypotheses. searched: see `Generator.searched`.
+    within the statement's hypotheses. searched: see `Generator.searched`. nearest: the instance that came nearest, with
+    the "ratio" of metric to bound there: the bound divided by less would be false. epoch: see `State`.
     """
 
     statement: str
@@ -56,6 +83,14 @@ class FalsifyResult(Shown):
     seed: int
     budget: float
     searched: Mapping[str, str] = field(default_factory=dict[str, str])
+    nearest: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    epoch: int = 0
+    interrupted: bool = False
+
+    @property
+    def state(self) -> State:
+        """Where the search ended, for `falsify(..., after=)`."""
+        return State(self.epoch, self.instances, self.best)
 
     @property
     def best_words(self) -> str:
@@ -63,6 +98,13 @@ class FalsifyResult(Shown):
         if self.best == -np.inf:
             return "no instance was within the statement's domain, conditions and hypotheses, and had a bound"
         return f"best score {self.best:.4g}" if np.isfinite(self.best) else "the best run diverged, or its bound is 0"
+
+    @property
+    def nearest_words(self) -> str:
+        """The instance that came nearest, and how near, in one sentence without its end."""
+        ratio = format_short(Fraction(float(self.nearest["ratio"])), 4)
+        rest = {name: value for name, value in self.nearest.items() if name != "ratio"}
+        return f"metric/bound = {ratio} at {json.dumps(rest)}"
 
     @property
     def searched_words(self) -> str:
@@ -80,14 +122,16 @@ class FalsifyResult(Shown):
         found = None if data["witness"] is None else Witness.from_dict(data["witness"])
         best = float(data["best"])
         counts = int(data["instances"]), float(data["seconds"]), int(data["seed"]), float(data["budget"])
-        return FalsifyResult(str(data["statement"]), found, best, *counts, dict(data.get("searched", {})))
+        more = dict(data.get("searched", {})), dict(data.get("nearest", {})), int(data.get("epoch", 0))
+        return FalsifyResult(str(data["statement"]), found, best, *counts, *more, bool(data.get("interrupted", False)))
 
     def _card(self) -> Card:
         """Without a witness what was tried; with one its instance, and the run beside the bound."""
         tried = f"{self.instances} instances in {self.seconds:.3g} s, seed {self.seed}, {self.best_words}"
         what = ("searched", self.searched_words)
         if self.witness is None:
-            return Card(f"{self.statement}: nothing found, which proves nothing", [("tried", tried), what])
+            near = [("nearest", self.nearest_words)] if self.nearest else []
+            return Card(f"{self.statement}: nothing found, which proves nothing", [("tried", tried), what, *near])
         shown = claim_card(run_claim(self.witness.claim()))
         instance = {"problem": self.witness.problem, "method": self.witness.method, "at": self.witness.at}
         facts = [("tried", tried), what, *((name, json.dumps(dict(value))) for name, value in instance.items())]
@@ -95,8 +139,19 @@ class FalsifyResult(Shown):
 
 
 def generator_for(statement: Statement) -> Generator:
-    """The generator for the statement's numbers or runs. Raises Unsupported if no instance fits."""
-    return FreeNumbers(statement) if about_numbers(statement) else Runs(statement)
+    """The generator for the statement's numbers or runs. Raises Unsupported if no instance fits.
+
+    Some kinds of methods have one of their own, which is faster; all other statements are searched in general.
+    """
+    if about_numbers(statement):
+        return FreeNumbers(statement)
+    kind = "" if statement.algorithm is None else statement.algorithm.kind
+    own = next((g for g in GENERATORS if kind in g.kinds), FixedCycles)
+    metric = statement.metric
+    if metric.average is not Average.LEAST and not metric.with_last:
+        with suppress(Unsupported):
+            return (LemmaRounds if round_symbols(statement) else own)(statement)
+    return Runs(statement)
 
 
 def falsify(
@@ -106,59 +161,122 @@ def falsify(
     seed: int = 0,
     max_instances: int | None = None,
     on_progress: Callable[[float, float], None] | None = None,
+    after: State | None = None,
 ) -> FalsifyResult:
     """Search for an instance in scope on which the metric exceeds the bound.
 
-    budget: seconds. max_instances: instances after which it stops. Either only ends the search: what a seed finds
-    does not depend on the clock. on_progress: called with (finished share, best score). Raises Unsupported for a
-    statement that no generator serves (a limit, a formula, a metric that no run measures, ...).
+    budget: seconds. max_instances: instances after which it stops. Either only ends the search: what a seed finds does
+    not depend on the clock. on_progress: called with (finished share, best score). after: where an earlier search with
+    this seed ended, from which it goes on. An interruption (Ctrl-C) ends the search with what there is. Raises
+    Unsupported for a statement that no instance fits.
     """
-    generator = generator_for(statement)
-    random = np.random.default_rng(seed)
+    found = _Search(generator_for(statement), seed, after or State())
     began = time.monotonic()
-    best, instances = -np.inf, 0
 
-    def result(witness: Witness | None) -> FalsifyResult:
-        return FalsifyResult(
-            statement.best_id, witness, best, instances, time.monotonic() - began, seed, budget, generator.searched
-        )
+    def spent() -> bool:
+        done = (time.monotonic() - began) / budget if max_instances is None else found.instances / max_instances
+        if on_progress is not None:
+            on_progress(min(1.0, done), found.best)
+        return done >= 1
 
-    niches: dict[Any, tuple[float, Any]] = {}  # the best score and shape of each niche
-    while True:
+    witness, interrupted = None, False
+    try:
+        witness = found.run(spent)
+    except KeyboardInterrupt:
+        interrupted = True
+    seconds, near = time.monotonic() - began, {} if witness is not None or interrupted else found.nearest()
+    how = found.generator.searched, near, found.epoch, interrupted
+    return FalsifyResult(statement.best_id, witness, found.best, found.instances, seconds, seed, budget, *how)
+
+
+class _Search:
+    """A search on its way. Its epochs, of `STARTS` shapes each, depend on the seed and their number alone."""
+
+    def __init__(self, generator: Generator, seed: int, after: State) -> None:
+        self.generator, self.seed = generator, seed
+        self.epoch, self.instances, self.best = after.epoch, after.instances, after.best
+        self._closest: tuple[Any, Mapping[str, Any]] | None = None
+        self._near = -np.inf
+
+    def run(self, spent: Callable[[], bool]) -> Witness | None:
+        """The witness that is found before everything is spent."""
+        while True:
+            random = np.random.default_rng([self.seed, self.epoch] if self.epoch else self.seed)
+            niches: dict[Any, tuple[float, Any]] = {}  # the best score and shape of each niche
+            for _ in range(STARTS) if self.generator.varies else itertools.count():
+                witness, ended = self._start(random, niches, spent)
+                if witness is not None or ended:
+                    return witness
+            self.epoch += 1
+
+    def _shape(self, random: np.random.Generator, niches: Mapping[Any, tuple[float, Any]]) -> Any:
         shape = None
-        if niches and random.random() < VARIED:
+        if niches and self.generator.varies and random.random() < VARIED:
             ranked = sorted(niches.values(), key=lambda own: -own[0])
-            shape = generator.varied(ranked[int(len(ranked) * random.random() ** 2)][1], random)
-        shape = generator.draw(random) if shape is None else shape
-        sizes = generator.genes(shape)
-        count = generator.batch(shape)
+            shape = self.generator.varied(ranked[int(len(ranked) * random.random() ** 2)][1], random)
+        return self.generator.draw(random) if shape is None else shape
+
+    def _start(
+        self, random: np.random.Generator, niches: dict[Any, tuple[float, Any]], spent: Callable[[], bool]
+    ) -> tuple[Witness | None, bool]:
+        """Random instances of a shape and a local search from the best: a witness, and whether everything is spent."""
+        generator, shape = self.generator, self._shape(random, niches)
+        sizes, count = generator.genes(shape), generator.batch(shape)
         genes = random.standard_normal((count, sum(int(np.prod(size)) for size in sizes.values())))
-        niche, reached = generator.niche(shape), -np.inf
+        niche, reached, misses = generator.niche(shape), -np.inf, 0
         known = niches[niche][0] if niche in niches else -np.inf
         for number, width in enumerate(WIDTHS if count > FEW else WIDTHS[::4]):
             numbers = generator.decode(shape, _named(genes, sizes))
             scores = _best(generator.scores(shape, numbers))
-            instances += len(scores)
+            self.instances += len(scores)
             order = np.argsort(-scores)
             reached = max(reached, float(scores[order[0]]))
-            best = max(best, reached)
+            if reached > self._near:
+                self._near, self._closest = reached, (shape, _one(numbers, int(order[0])))
+            self.best = max(self.best, reached)
             for k in order[:TRIED]:
-                if scores[k] > PROMISING:
-                    one = {name: values[k : k + 1] for name, values in numbers.items()}
-                    found_by = {"search": "falsify", "seed": seed, "budget": f"{instances} instances"}
-                    witness = shrink(generator, shape, one, found_by)
+                if scores[k] > PROMISING and (misses < MISSES or not generator.varies):
+                    found_by = {"search": "falsify", "seed": self.seed, "budget": f"{self.instances} instances"}
+                    witness = shrink(generator, shape, _one(numbers, int(k)), found_by)
                     if witness is not None:
-                        return result(witness)
-            done = (time.monotonic() - began) / budget if max_instances is None else instances / max_instances
-            if on_progress is not None:
-                on_progress(min(1.0, done), best)
-            if done >= 1:
-                return result(None)
-            if reached == -np.inf or (number == FIRST and reached < known):
+                        return witness, False
+                    misses += 1
+            if spent():
+                return None, True
+            if generator.varies and (reached == -np.inf or (number == FIRST and reached < known)):
                 break
             genes = _offspring(genes[order[: max(count // PARENTS, 2)]], random, width, count)
         if reached > known:
             niches[niche] = (reached, shape)
+        return None, False
+
+    def nearest(self) -> dict[str, Any]:
+        """The instance that came nearest, in short fractions, with metric over bound there; empty where it has none."""
+        if self._closest is None:
+            return {}
+        shape, numbers = self._closest
+        scores = [(index, float(score[0])) for index, score in self.generator.scores(shape, numbers)]
+        if not scores or max(score for _, score in scores) == -np.inf:
+            return {}
+        index = max(scores, key=lambda own: own[1])[0]
+        claim = self.generator.claim(short_instance(shape, self.generator.settled(shape, numbers), index))
+        try:
+            result = run_claim(claim)
+        except BoundcheckError:
+            return {}
+        if result.verdict.outcome is not Outcome.HOLDS or not result.bound:
+            return {}
+        own = {"problem": claim.problem, "method": result.method, "at": claim.at, "constants": claim.constants}
+        pairs = [(m, b) for m, b in zip(result.metric_high, result.bound, strict=True) if b > 0]
+        ratio = max((m / b for m, b in pairs), default=np.nan)
+        if not np.isfinite(ratio):
+            return {}
+        return {"ratio": float(ratio), **{name: plain(dict(value)) for name, value in own.items() if value}}
+
+
+def _one(numbers: Mapping[str, Any], k: int) -> dict[str, Any]:
+    """Instance k of a batch, as a batch of one."""
+    return {name: values[k : k + 1] for name, values in numbers.items()}
 
 
 def _named(genes: Floats, sizes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_executor
 from boundcheck.errors import Unsupported, WorkerLost
-from boundcheck.falsify.search import FalsifyResult, falsify
+from boundcheck.falsify.search import FalsifyResult, State, falsify
 from boundcheck.theory.discovery import is_registered, statement
 
 if TYPE_CHECKING:
@@ -31,12 +31,13 @@ def falsify_seeds(
     max_instances: int | None = None,
     where: Where = HERE,
     on_progress: Callable[[float], None] | None = None,
+    after: State | None = None,
 ) -> list[FalsifyResult]:
     """The results of the seeds up to the first one that has found a witness, in their order.
 
-    budget and max_instances are those of each seed. What a seed finds does not depend on the others, so the last result
-    is the same wherever they search and in whatever order they end. Raises WorkerLost where the process of a
-    search was lost twice.
+    budget and max_instances are those of each seed; after: where an earlier search of the one seed ended. What a seed
+    finds does not depend on the others, so the last result is the same wherever they search and in whatever order they
+    end. Raises WorkerLost where the process of a search was lost twice.
     """
     found: dict[int, FalsifyResult | Lost] = {}
     shares = [0.0] * len(seeds)
@@ -56,7 +57,7 @@ def falsify_seeds(
     executor = executor_of_searches(len(seeds) == 1, where, budget)
     asked = claimed.id if is_registered(claimed) else claimed
     with contextlib.suppress(_Enough):
-        executor.map(_search, [(asked, budget, seed, max_instances) for seed in seeds], done, told)
+        executor.map(_search, [(asked, budget, seed, max_instances, after) for seed in seeds], done, told)
     results: list[FalsifyResult] = []
     for place, seed in enumerate(seeds):
         result = found[place]
@@ -80,20 +81,28 @@ def together(results: Sequence[FalsifyResult]) -> FalsifyResult:
     last = results[-1]
     best, instances = max(r.best for r in results), sum(r.instances for r in results)
     seconds, seed = sum(r.seconds for r in results), last.seed if last.witness is not None else results[0].seed
-    return FalsifyResult(last.statement, last.witness, best, instances, seconds, seed, last.budget, last.searched)
+    closest = max(results, key=lambda r: r.best).nearest if last.witness is None else {}
+    more = last.budget, last.searched, closest, last.epoch, last.interrupted
+    return FalsifyResult(last.statement, last.witness, best, instances, seconds, seed, *more)
 
 
-def _search(item: tuple[Statement | str, float, int, int | None], tell: Callable[[float], None]) -> FalsifyResult:
+def _search(
+    item: tuple[Statement | str, float, int, int | None, State | None], tell: Callable[[float], None]
+) -> FalsifyResult:
     """One seed; at the top of the module, so that worker processes find it."""
-    asked, budget, seed, most = item
+    asked, budget, seed, most, after = item
     claimed = statement(asked)
-    return falsify(claimed, budget=budget, seed=seed, max_instances=most, on_progress=lambda share, _: tell(share))
+
+    def told(share: float, _: float) -> None:
+        tell(share)
+
+    return falsify(claimed, budget=budget, seed=seed, max_instances=most, on_progress=told, after=after)
 
 
 def search_reading(item: tuple[str, float, int], tell: Callable[[float], None]) -> FalsifyResult | None:
     """One reading, by its id; None where it is out of the search's reach."""
     id, budget, seed = item
     try:
-        return _search((id, budget, seed, None), tell)
+        return _search((id, budget, seed, None, None), tell)
     except Unsupported:
         return None

@@ -178,17 +178,28 @@ def excess(result: ClaimResult | None) -> float:
 def _roundings(shape: Any, numbers: Numbers, index: int) -> Iterator[Instance]:
     """The instance in fractions, the shortest ones first."""
     for tolerance in ROUNDINGS:
-        exact: dict[str, Any] = {}
-        for name, values in numbers.items():
-            exact[name] = np.empty(values.shape[1:], dtype=object)
-            exact[name].flat = [_near(Fraction(float(v)), tolerance) for v in values.flat]
-        share = None
-        if "share" in exact:
-            share = _share(float(numbers["share"][0]), tolerance)
-            del exact["share"]
-        yield Instance(shape, exact, share, index)
-        if share not in (None, LARGEST):
-            yield Instance(shape, exact, SETTLED, index)
+        instance = _rounded(shape, numbers, index, tolerance)
+        yield instance
+        if instance.step not in (None, LARGEST):
+            yield replace(instance, step=SETTLED)
+
+
+def _rounded(shape: Any, numbers: Numbers, index: int, tolerance: Fraction) -> Instance:
+    """The instance in fractions within a relative tolerance."""
+    exact: dict[str, Any] = {}
+    for name, values in numbers.items():
+        exact[name] = np.empty(values.shape[1:], dtype=object)
+        exact[name].flat = [_near(Fraction(float(v)), tolerance) for v in values.flat]
+    share = None
+    if "share" in exact:
+        share = _share(float(numbers["share"][0]), tolerance)
+        del exact["share"]
+    return Instance(shape, exact, share, index)
+
+
+def short_instance(shape: Any, numbers: Numbers, index: int) -> Instance:
+    """The instance of a batch of one in fractions that differ from its numbers by a relative 10^-6 at most."""
+    return _rounded(shape, numbers, index, Fraction(1, 10**6))
 
 
 def _share(share: float, tolerance: Fraction) -> str:

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from boundcheck.engines.run import run
-from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.shipped_files import shipped_witnesses
 from boundcheck.evidence.witness import load_witness, replay
-from boundcheck.falsify import search as module
+from boundcheck.falsify.generator import BATCH
 from boundcheck.falsify.generators.proximal_devices import ProximalDevices, Shape, hessians
 from boundcheck.falsify.search import falsify
 from boundcheck.methods.build import build as build_method
@@ -99,7 +98,7 @@ def test_the_shipped_witness_is_what_the_search_finds() -> None:
 
 @pytest.mark.parametrize("name", TRUE)
 def test_true_statements_survive(name: str) -> None:
-    found = falsify(statement(f"feddane/{name}"), seed=0, max_instances=60 * module.BATCH)
+    found = falsify(statement(f"feddane/{name}"), seed=0, max_instances=60 * BATCH)
     assert found.witness is None
     assert -1 < found.best <= 1e-6  # and instances in scope were looked at
 
@@ -124,12 +123,6 @@ def test_one_seed_finds_one_witness() -> None:
     first, again = (falsify(statement(FALSE), seed=3, budget=budget) for budget in (100, 1000))
     assert first.witness is not None
     assert first.witness == again.witness
-
-
-def test_what_the_search_does_not_reach() -> None:
-    for name in ("theorem_6/corrected", "equation_3/as_printed"):
-        with pytest.raises(Unsupported, match=r"the search covers (gap after one round|upper bounds)"):
-            falsify(statement(f"feddane/{name}"))
 
 
 def test_the_score_of_one_instance() -> None:

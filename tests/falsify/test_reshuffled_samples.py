@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from boundcheck.engines.run import run
-from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.witness import replay
-from boundcheck.falsify import search as module
-from boundcheck.falsify.generator import Numbers, symmetric
+from boundcheck.falsify.generator import BATCH, Numbers
 from boundcheck.falsify.generators.reshuffled_samples import ReshuffledSamples, Shape, drift, moments
+from boundcheck.falsify.generators.special import symmetric
 from boundcheck.falsify.search import falsify
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
@@ -85,7 +84,7 @@ def test_the_printed_statements_are_broken(name: str) -> None:
 @pytest.mark.parametrize("reading", ["corrected", "sharp"])
 @pytest.mark.parametrize("name", FALSE)
 def test_the_corrected_statements_are_not(name: str, reading: str) -> None:
-    found = falsify(statement(f"{PAPER}/{name}/{reading}"), seed=0, max_instances=8 * module.BATCH)
+    found = falsify(statement(f"{PAPER}/{name}/{reading}"), seed=0, max_instances=8 * BATCH)
     assert found.witness is None
     assert found.best <= 1e-6
 
@@ -95,8 +94,3 @@ def test_one_seed_finds_one_witness() -> None:
     first, again = (falsify(claimed, seed=3, budget=budget) for budget in (100, 1000))
     assert first.witness is not None
     assert first.witness == again.witness
-
-
-def test_tuned_statements_are_out_of_reach() -> None:
-    with pytest.raises(Unsupported, match="prescribes eta_l; the search covers statements about any step size"):
-        falsify(statement(f"{PAPER}/theorem_5_1_convex_tuned/as_printed"))

@@ -180,9 +180,9 @@ class StackRing(RationalRing):
         whole, side, own = _stack(a).v, _stack(o).v, _stack(start).v
         back, onto = inverses(whole)
         found = own + onto @ (back @ side - own)
-        size = np.abs(whole).max((1, 2), keepdims=True)
+        size, reach = (np.abs(m).max((1, 2), keepdims=True) for m in (whole, np.abs(found) + np.abs(own)))
         rest = np.abs(whole @ found - side).max((1, 2), keepdims=True)
-        none = rest > 1e-9 * (size * np.abs(found).max((1, 2), keepdims=True) + np.abs(side).max((1, 2), keepdims=True))
+        none = rest > 1e-9 * (size * reach + np.abs(side).max((1, 2), keepdims=True))
         bent = np.linalg.eigvalsh(whole)[:, :1, None] < -1e-9 * size
         return Stack(np.where(none | bent, np.nan, found))
 
