@@ -13,10 +13,11 @@ from .definitions import MESCHEDER, NOTATION, L, eta, k
 
 
 class DescentAscent(Rule):
-    """y <- y - eta (g_0, -g_1, -g_2, ...), g the gradient at y."""
+    """x <- x - eta (g_0, -g_1, -g_2, ...), g the gradient at x."""
 
-    def direction(self, y, g, at):
-        return 2 * at.part(g(y), (0,)) - g(y)
+    def combine(self, total, at):
+        down = total["x"]  # minus the gradient, times the step size
+        return {"x": at.server["x"] + 2 * at.part(down, (0,)) - down}
 
 
 GRAD2 = Symbol("grad2_0", "squared gradient norm of F at the start", GRADIENT2, low=0, key="start/grad2")

@@ -1,4 +1,4 @@
-"""Incremental gradient descent, one pass after the other in a fixed order; its bound with a lost n is that of shuffling."""
+"""Incremental gradient descent, passes in one fixed order; with a lost n its bound is that of random reshuffling."""
 
 from __future__ import annotations
 

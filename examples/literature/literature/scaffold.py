@@ -43,7 +43,7 @@ theorem = Theorem(
         "as_printed": Reading(bound(9 / share), remark="From memory of the paper; confirmed on exact runs."),
         "without_share": Reading(
             bound(9),
-            algorithm=Algorithm("scaffold_option_1", ("K", "eta_l", "eta_g")),
+            algorithm=Algorithm("scaffold_option_1", ("K", "eta_l", "eta_g"), any_value=("K", "participation")),
             conditions=small(1),
             belief=Belief.FALSE,
             replaces="|S|/n by 1",
@@ -51,7 +51,7 @@ theorem = Theorem(
         ),
         "without_weight": Reading(
             bound(1),
-            algorithm=Algorithm("scaffold_option_1", ("K", "eta_l", "eta_g")),
+            algorithm=Algorithm("scaffold_option_1", ("K", "eta_l", "eta_g"), any_value=("K", "participation")),
             conditions=small(1),
             belief=Belief.FALSE,
             replaces="|S|/n by 1 and 9 by 1",

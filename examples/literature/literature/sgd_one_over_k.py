@@ -18,7 +18,7 @@ s, noise = SHIFT.expr, NOISE.expr * P2.expr
 start = sp.Max(dist2_0, noise / mu**2)
 
 theorem = Theorem(
-    source=Source(NEMIROVSKI, "Equation (2.10)", "Section 2.1, sharpened: with theta = 1/mu and noise alike everywhere"),
+    source=Source(NEMIROVSKI, "Equation (2.10)", "Section 2.1, sharpened, for theta = 1/mu and bounded variance"),
     title="SGD with the step 1/(mu (k + s))",
     symbols=(*NOTATION, *OF_SAMPLES, NOISE, P2, SHIFT),
     algorithm=Algorithm("sync_sgd", steps=(("eta", 1 / (mu * (ROUND + s))),)),
@@ -35,7 +35,7 @@ theorem = Theorem(
             algorithm=Algorithm("sync_sgd", steps=(("eta", 1 / (L * (ROUND + 1))),)),
             conditions=(),
             replaces="the step 1/(mu (k + s)) by 1/(L (k + 1))",
-            why="Folklore misprint: with theta below 1/(2 mu) the distance falls as k^(-2 mu theta) only (Section 2.1).",
+            why="Folklore misprint: with theta below 1/(2 mu) the distance falls as k^(-2 mu theta) only.",
         ),
     },
 )
