@@ -82,7 +82,7 @@ FROM_MEMORY = {
 # theorems that were derived or sharpened here, likewise; each claim has its own constants
 ALONE = [{"kind": "quadratics", "start": [s, 3], "clients": [{"A": [[2, 1], [1, s + 1]]}]} for s in range(1, 4)]
 STEEP = [
-    {"kind": "quadratics", "start": s, "clients": [{"A": [["5/2", "3/2"], ["3/2", "5/2"]]}]} for s in ([1, 1], [1, -2])
+    {"kind": "quadratics", "start": s, "clients": [{"A": [["5/2", "3/2"], ["3/2", "5/2"]]}]} for s in ([2, 1], [1, -2])
 ]
 CLOSE = [{**p, "mu": "1/2", "noise": "1/20"} for p in OTHER]
 SADDLE = [{"kind": "quadratics", "start": [1, s], "clients": [{"A": [[1, 2], [2, -s]]}]} for s in range(3)]
