@@ -22,5 +22,13 @@ theorem = Theorem(
     conditions=(Condition("step size", eta * L <= 2),),
     trivial=dist2_0,
     belief=Belief.TRUE,
-    readings={"as_printed": Reading(sp.Max((1 - L * eta) ** 2, (1 - mu * eta) ** 2) ** k * dist2_0)},
+    readings={
+        "as_printed": Reading(sp.Max((1 - L * eta) ** 2, (1 - mu * eta) ** 2) ** k * dist2_0),
+        "flat_direction": Reading(
+            (1 - mu * eta) ** (2 * k) * dist2_0,
+            belief=Belief.FALSE,
+            replaces="the maximum by its second term",
+            why="Planted: steps above 2/(L + mu) overshoot in the steep direction.",
+        ),
+    },
 )

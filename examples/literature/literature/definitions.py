@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE
+from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH, ONE, VALUE
 from boundcheck.theory.paper import Paper
 from boundcheck.theory.symbols import Symbol, common
 
@@ -43,6 +43,9 @@ GAMMA = Symbol("gamma", "inexactness of the local solutions", ONE, low=Fraction(
 NOISE = Symbol("nu2", "variance of a local step, at most", GRADIENT2, low=Fraction(0), key="blocks/sigma2")
 
 MOMENTUM = Symbol("beta", "momentum", ONE, low=Fraction(0), high=Fraction(1), high_open=True, key="method/momentum_g")
+
+AT_MINIMUM = common.sigma2.but(key="samples/sigma2_at_minimum", meaning="mean squared gradient of the samples at x*")
+LIPSCHITZ = Symbol("B", "Lipschitz constant of F", VALUE / LENGTH, low=0, key="clients/gradient_bound")
 
 DRORI = Paper(
     "Performance of first-order methods for smooth convex minimization: a novel approach",
@@ -163,4 +166,74 @@ LI_AVG = Paper(
     "ICLR",
     "inproceedings",
     arxiv="1907.02189",
+)
+POLYAK = Paper(
+    "Some methods of speeding up the convergence of iteration methods",
+    ("Boris Polyak",),
+    1964,
+    "USSR Computational Mathematics and Mathematical Physics 4",
+    "article",
+)
+LESSARD = Paper(
+    "Analysis and Design of Optimization Algorithms via Integral Quadratic Constraints",
+    ("Laurent Lessard", "Benjamin Recht", "Andrew Packard"),
+    2016,
+    "SIAM Journal on Optimization 26",
+    "article",
+    arxiv="1408.3595",
+)
+GOWER = Paper(
+    "SGD: General Analysis and Improved Rates",
+    ("Robert Gower", "Nicolas Loizou", "Xun Qian", "Alibek Sailanbayev", "Egor Shulgin", "Peter Richtarik"),
+    2019,
+    "ICML",
+    "inproceedings",
+    arxiv="1901.09401",
+)
+NEMIROVSKI = Paper(
+    "Robust Stochastic Approximation Approach to Stochastic Programming",
+    ("Arkadi Nemirovski", "Anatoli Juditsky", "Guanghui Lan", "Alexander Shapiro"),
+    2009,
+    "SIAM Journal on Optimization 19",
+    "article",
+)
+SHUFFLING = Paper(
+    "Random Reshuffling: Simple Analysis with Vast Improvements",
+    ("Konstantin Mishchenko", "Ahmed Khaled", "Peter Richtarik"),
+    2020,
+    "NeurIPS",
+    "inproceedings",
+    arxiv="2006.05988",
+)
+PROXSKIP = Paper(
+    "ProxSkip: Yes! Local Gradient Steps Provably Lead to Communication Acceleration! Finally!",
+    ("Konstantin Mishchenko", "Grigory Malinovsky", "Sebastian Stich", "Peter Richtarik"),
+    2022,
+    "ICML",
+    "inproceedings",
+    arxiv="2202.09357",
+)
+KINGMA = Paper(
+    "Adam: A Method for Stochastic Optimization",
+    ("Diederik Kingma", "Jimmy Ba"),
+    2015,
+    "ICLR",
+    "inproceedings",
+    arxiv="1412.6980",
+)
+ZHENG = Paper(
+    "Communication-Efficient Distributed Blockwise Momentum SGD with Error-Feedback",
+    ("Shuai Zheng", "Ziyue Huang", "James Kwok"),
+    2019,
+    "NeurIPS",
+    "inproceedings",
+    arxiv="1905.10936",
+)
+MESCHEDER = Paper(
+    "The Numerics of GANs",
+    ("Lars Mescheder", "Sebastian Nowozin", "Andreas Geiger"),
+    2017,
+    "NeurIPS",
+    "inproceedings",
+    arxiv="1705.10461",
 )

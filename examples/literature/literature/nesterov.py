@@ -22,5 +22,13 @@ theorem = Theorem(
     choices=(("eta", 1 / L), ("beta", (sp.sqrt(L) - sp.sqrt(mu)) / (sp.sqrt(L) + sp.sqrt(mu)))),
     trivial=gap_0,
     belief=Belief.TRUE,
-    readings={"as_printed": Reading((1 - sp.sqrt(mu / L)) ** k * (gap_0 + mu * dist2_0 / 2))},
+    readings={
+        "as_printed": Reading((1 - sp.sqrt(mu / L)) ** k * (gap_0 + mu * dist2_0 / 2)),
+        "without_mu": Reading(
+            (1 - sp.sqrt(mu / L)) ** k * gap_0,
+            belief=Belief.FALSE,
+            replaces="gap_0 + mu dist2_0/2 by gap_0",
+            why="Folklore misprint: the potential has both terms, and the gap alone contracts more slowly at first.",
+        ),
+    },
 )
