@@ -14,13 +14,12 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.stacks import Instances, inverses
+from boundcheck.falsify.block_constants import NEAR, ROOM, Blocks, forms, largest, norm, pair
 from boundcheck.methods import answers
 from boundcheck.setting import Setting
 from boundcheck.setting.expected_weights import Expected, data_kinds, expected_weights
 from boundcheck.setting.local_work import certain_visits, possible_visits, variance_share
 
-ROOM = 2.0  # a factor of dissimilarity is so many times the least possible one, where Hessians differ
-NEAR = 1e-9  # eigenvalues within this share of the largest one are 0
 # Keys of these groups rest on the method and on the number, sizes and weights of the clients alone.
 _SHARED = ("method/", "participation/", "schedule/", "clients/w_", "clients/what_")
 _ALONE = (
@@ -33,38 +32,6 @@ _ALONE = (
 def is_shared(key: str) -> bool:
     """Whether a constant is the same for all problems with the same clients."""
     return key.startswith(_SHARED) or key in _ALONE
-
-
-def _forms(A: Floats, b: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """(q, v, c): sum of weights |A x - b|^2 = x'q x - 2 v'x + c; A (B, k, d, d), b (B, k, d), weights (k,)."""
-    return (
-        np.einsum("k,bkji,bkjl->bil", weights, A, A),
-        np.einsum("k,bkji,bkj->bi", weights, A, b),
-        np.einsum("k,bkj->b", weights, b * b),
-    )
-
-
-def _largest(form: tuple[Floats, Floats, Floats]) -> Floats:
-    """The maximum of a concave form x'q x - 2 v'x + c over x, (B,); inf where there is none."""
-    q, v, c = form
-    values, vectors = np.linalg.eigh(q)
-    turned = np.einsum("bji,bj->bi", vectors, v)
-    size = np.maximum(np.abs(values).max(1, keepdims=True), 1e-300)
-    flat = np.abs(values) <= NEAR * size
-    risen = np.where(flat, 0.0, -(turned**2) / np.where(flat, 1.0, values))
-    bad = (values > NEAR * size) | (flat & (turned**2 > NEAR * size * np.maximum(c, 1e-300)[:, None]))
-    return np.where(bad.any(1), np.inf, c + risen.sum(1))
-
-
-def _pair(left: tuple[Floats, Floats, Floats], right: tuple[Floats, Floats, Floats], root: Floats, least: float) -> Any:
-    """(factor, constant) with left <= constant + factor right, as `Dissimilarity.default` takes them."""
-    back, onto = inverses(root)
-    size = np.maximum(np.abs(left[0]).max((1, 2)), 1e-300)
-    outside = np.abs(left[0] - onto @ left[0] @ onto).max((1, 2)) > 1e-7 * size
-    ratio = np.linalg.eigvalsh(back @ left[0] @ back)[:, -1]
-    factor = np.maximum(least, ROOM * ratio)
-    rest = tuple(a - factor.reshape(-1, *[1] * (a.ndim - 1)) * c for a, c in zip(left, right, strict=True))
-    return np.where(outside, np.nan, factor), np.where(outside, np.nan, _largest(rest))  # type: ignore[arg-type]
 
 
 class Constants:
@@ -80,14 +47,18 @@ class Constants:
         make = _KEYS.get(key)
         if make is not None:
             return make(self)
-        if key.startswith("blocks/"):
-            return self._of_blocks(key.removeprefix("blocks/"))
+        if key.startswith("blocks/") and answers.averaging(self.like.described.exchange) is not None:
+            return self._blocks.of(key.removeprefix("blocks/"))
         return None
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        return Blocks(self.given, self.like, self.size, self.dissimilarity)
 
     # --- the objective, clients and samples ---------------------------------------------------------------------------
 
     @cached_property
-    def _eigenvalues(self) -> tuple[Floats, Floats, Floats]:
+    def _eigenvalues(self) -> tuple[Any, Any, Any]:
         """Of F (B, d), of the clients (B, n, d), of the samples (B, N, d)."""
         given = self.given
         return (
@@ -181,16 +152,16 @@ class Constants:
     def dissimilarity(self) -> tuple[Floats, Floats]:
         """(B2, G2)."""
         (A, b), (whole, side) = self.given.maps, self.given.whole
-        left, right = _forms(A, b, self.given.shares), _forms(whole[:, None], side[:, None], np.ones(1))
+        left, right = forms(A, b, self.given.shares), forms(whole[:, None], side[:, None], np.ones(1))
         apart = np.abs(A - whole[:, None]).max((1, 2, 3)) > NEAR * self.size
-        alike = _largest(tuple(a - c for a, c in zip(left, right, strict=True)))  # type: ignore[arg-type]
-        factor, constant = _pair(left, right, whole, 1.0)
+        alike = largest(tuple(a - c for a, c in zip(left, right, strict=True)))  # type: ignore[arg-type]
+        factor, constant = pair(left, right, whole, 1.0)
         return np.where(apart, factor, 1.0), np.where(apart, constant, np.maximum(alike, 0.0))
 
     def without_G2(self) -> Floats:
         """B2_only."""
         (A, b), (whole, side) = self.given.maps, self.given.whole
-        factor, _ = _pair(_forms(A, b, self.given.shares), _forms(whole[:, None], side[:, None], np.ones(1)), whole, 0)
+        factor, _ = pair(forms(A, b, self.given.shares), forms(whole[:, None], side[:, None], np.ones(1)), whole, 0)
         vanish = self._at_minimum().sum(1) == 0
         return np.where(vanish & self.attained, np.maximum(factor / ROOM, 1.0), np.nan)
 
@@ -201,11 +172,11 @@ class Constants:
         for i, (first, size) in enumerate(zip(given.firsts, given.sizes, strict=True)):
             A, b = given.A[:, first : first + size], given.b[:, first : first + size]
             own, side = given.maps[0][:, i], given.maps[1][:, i]
-            left = _forms(A - own[:, None], b - side[:, None], np.full(size, 1 / size))
+            left = forms(A - own[:, None], b - side[:, None], np.full(size, 1 / size))
             if np.abs(left[0]).max() <= 1e-18 * self.size.max() ** 2:
                 found.append((np.zeros(len(given)), left[2]))
                 continue
-            found.append(_pair(left, _forms(own[:, None], side[:, None], np.ones(1)), own, 0.0))
+            found.append(pair(left, forms(own[:, None], side[:, None], np.ones(1)), own, 0.0))
         return np.stack([p for p, _ in found], 1), np.stack([s for _, s in found], 1)
 
     def _general(self) -> tuple[Floats, Floats] | None:
@@ -246,8 +217,8 @@ class Constants:
             if share is None:
                 return None
             A, b = given.A[:, first : first + size], given.b[:, first : first + size]
-            each = _forms(A, b, np.full(size, float(share) / size))
-            whole = _forms(given.maps[0][:, [i]], given.maps[1][:, [i]], np.array([1 - float(share)]))
+            each = forms(A, b, np.full(size, float(share) / size))
+            whole = forms(given.maps[0][:, [i]], given.maps[1][:, [i]], np.array([1 - float(share)]))
             found.append((each[0] + whole[0], each[1] + whole[1], each[2] + whole[2]))
         return tuple(np.stack(part, 1) for part in zip(*found, strict=True))  # type: ignore[return-value]
 
@@ -332,77 +303,6 @@ class Constants:
             return largest((L / mu**2)[:, chosen], axis=1)
         return None
 
-    # --- blocks of coordinates ----------------------------------------------------------------------------------------
-
-    @cached_property
-    def _blocks(self) -> list[list[int]]:
-        exchange = answers.averaging(self.like.described.exchange)
-        assert exchange is not None
-        return [list(block) for block in exchange.blocks(self.given.A.shape[-1])]
-
-    @cached_property
-    def _block_noise(self) -> Floats:
-        """sigma_j^2, (B, blocks)."""
-        given, clients = self.given, self.like.clients
-        own = np.repeat(given.maps[1], given.sizes, axis=1)
-        each = given.of_clients((given.b - own) ** 2)  # of samples with their client's Hessian
-        spread = np.abs(given.A - np.repeat(given.maps[0], given.sizes, axis=1)).max((1, 2, 3)) > NEAR * self.size
-        shares: list[float] = []
-        for i, size in enumerate(given.sizes):
-            share = variance_share(possible_visits(self.like.described, i, clients)[0], size)
-            shares.append(np.nan if share is None else float(share))
-        sums = np.stack([each[:, :, block].sum(2) for block in self._blocks], 2) * np.array(shares)[:, None]
-        return np.where(spread[:, None], np.nan, sums.max(1))
-
-    @cached_property
-    def _block_pairs(self) -> tuple[Floats, Floats]:
-        """beta^2 (B,) and kappa_j^2 (B, blocks)."""
-        (A, b), (whole, side), w = self.given.maps, self.given.whole, self.given.shares
-        apart = np.abs(A - whole[:, None]).max((1, 2, 3)) > NEAR * self.size
-        kinds: list[tuple[Any, Any]] = []
-        for block in self._blocks:
-            left = _forms(A[:, :, block], b[:, :, block], w)
-            right = _forms(whole[:, None, block], side[:, None, block], np.ones(1))
-            kinds.append((left, right))
-        ratios = [np.linalg.eigvalsh(_root(r[0]) @ left[0] @ _root(r[0]))[:, -1] for left, r in kinds]
-        beta2 = np.where(apart, np.maximum(1.0, ROOM * np.max(ratios, axis=0)), 1.0)
-        kappa2 = [
-            _largest(tuple(a - beta2.reshape(-1, *[1] * (a.ndim - 1)) * c for a, c in zip(*kind, strict=True)))  # type: ignore[arg-type]
-            for kind in kinds
-        ]  # fmt: skip
-        return beta2, np.maximum(np.stack(kappa2, 1), 0.0)
-
-    @cached_property
-    def _lipschitz(self) -> dict[str, Floats]:
-        """L_j (B, blocks) of the four readings."""
-        A, blocks = self.given.maps[0], self._blocks
-        own = np.stack([_norm(A[:, :, block][..., block]).max(1) for block in blocks], 1)
-        whole = _norm(A).max(1)
-        return {
-            "blocks": own, "separable": own, "global": np.repeat(whole[:, None], len(blocks), axis=1),
-            "weighted": _weighted(A, own, whole, blocks),
-        }  # fmt: skip
-
-    def _of_blocks(self, name: str) -> Any:
-        if answers.averaging(self.like.described.exchange) is None:
-            return None
-        if name == "sigma2":
-            return self._block_noise.sum(1)
-        if name in ("beta2", "kappa2"):
-            beta2, kappa2 = self._block_pairs
-            return beta2 if name == "beta2" else kappa2.sum(1)
-        if name in ("beta2_whole", "kappa2_whole"):
-            B2, G2 = self.dissimilarity
-            return np.maximum(B2, 1.0) if name == "beta2_whole" else G2
-        what, _, reading = name.rpartition("_")
-        if reading not in self._lipschitz:
-            return None
-        L = self._lipschitz[reading]
-        if what == "Lmax":
-            return L.max(1)
-        power = 2 if what.startswith("sum_L2_") else 1
-        return (L**power * (self._block_noise if what.endswith("sigma2") else self._block_pairs[1])).sum(1)
-
     # --- hypotheses that instances of one form may break --------------------------------------------------------------
 
     def meets(self, name: str) -> Any:
@@ -420,44 +320,6 @@ class Constants:
         if name in ("convex_samples", "strongly_convex_samples"):
             return (of_samples > 0) if name[0] == "s" else (of_samples >= edge) & self.attained
         return True
-
-
-def _norm(a: Floats) -> Floats:
-    """Spectral norms of symmetric matrices."""
-    return np.abs(np.linalg.eigvalsh(a)).max(-1)
-
-
-def _root(q: Floats) -> Floats:
-    """Pseudo-inverses of the roots of positive semidefinite matrices (B, d, d)."""
-    values, vectors = np.linalg.eigh(q)
-    there = values > NEAR * values.max(1, keepdims=True)
-    back = np.where(there, 1 / np.sqrt(np.where(there, values, 1.0)), 0.0)
-    return vectors @ (back[:, :, None] * np.swapaxes(vectors, 1, 2))
-
-
-def _weighted(A: Floats, own: Floats, whole: Floats, blocks: Sequence[Sequence[int]]) -> Floats:
-    """L_j with A_i^2 <= diag(L_j^2 I) for all clients: the block norms, the global constant or one of two proposals."""
-    square = A @ A
-    sums = np.stack(
-        [sum(np.linalg.norm(square[:, :, s][..., t], 2, (2, 3)) for t in blocks).max(1) for s in blocks], 1  # type: ignore[union-attr]
-    )  # fmt: skip
-    parts = np.stack([_norm(square[:, :, s][..., s]).max(1) for s in blocks], 1)
-    best = np.repeat(whole[:, None], len(blocks), axis=1)
-    for proposal in (sums, parts):
-        values = np.sqrt(_factor(square, proposal, blocks)[:, None] * proposal)
-        better = (values**2).sum(1) < (best**2).sum(1)
-        best = np.where(better[:, None], values, best)
-    enough = _factor(square, own**2, blocks) <= 1 + 1e-9
-    return np.where(enough[:, None], own, best)
-
-
-def _factor(square: Floats, weights: Floats, blocks: Sequence[Sequence[int]]) -> Floats:
-    """The least c with A_i^2 <= c diag(weights) for all clients, (B,)."""
-    spread = np.empty((len(square), square.shape[-1]))
-    for j, block in enumerate(blocks):
-        spread[:, list(block)] = weights[:, [j]]
-    half = np.where(spread > 0, 1 / np.sqrt(np.where(spread > 0, spread, 1.0)), 0.0)
-    return _norm(half[:, None, :, None] * square * half[:, None, None, :]).max(1)
 
 
 def _largest_of(place: int) -> Callable[[Constants], Floats]:
@@ -479,7 +341,7 @@ _KEYS: Mapping[str, Callable[[Constants], Any]] = {
     "objective/mu": Constants.mu,
     "samples/mu": lambda c: np.where(c.meets("convex_samples"), np.maximum(c._eigenvalues[2].min((1, 2)), 0.0), np.nan),  # pyright: ignore[reportPrivateUsage]
     "clients/lambda": lambda c: np.maximum(0.0, -c._eigenvalues[1].min((1, 2))),  # pyright: ignore[reportPrivateUsage]
-    "clients/delta": lambda c: _norm(c.given.maps[0] - c.given.whole[0][:, None]).max(1),
+    "clients/delta": lambda c: norm(c.given.maps[0] - c.given.whole[0][:, None]).max(1),
     "clients/sigma2": lambda c: np.where(c.attained, c._at_minimum().mean(1), np.nan),  # pyright: ignore[reportPrivateUsage]
     "clients/B2": lambda c: c.dissimilarity[0],
     "clients/G2": lambda c: c.dissimilarity[1],

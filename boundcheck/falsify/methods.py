@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.falsify.quadratics import Form
+from boundcheck.falsify.pieces import Pieces
+from boundcheck.falsify.quadratics import Form as Quadratics
 from boundcheck.methods.build import known_kinds
 from boundcheck.methods.parameters import NEEDED
 from boundcheck.theory.dimension import CURVATURE, STEP
@@ -24,6 +25,7 @@ MOST = 128  # the largest whole number that is drawn
 OPTIONAL = 0.4  # share of the methods in which a parameter that has a default is drawn
 METHOD = "method/"
 Random = np.random.Generator
+Form = Quadratics | Pieces
 Draw = Callable[[Random, Form], Any]
 
 

@@ -351,11 +351,12 @@ def draw(
         scale, ratio = float(random.choice([1, 1, 4, 1 / 4])), float(random.choice(SQUARES))
         if dim > 3:
             dim = 3
+    each, paired = (bool(v) for v in random.random(2) < 0.4)
+    pushed, noisy, moved = (bool(v) for v in random.random(3) < (0.7, 0.75, 0.75))
+    length = float(10.0 ** (random.choice([0, 2]) * random.standard_normal()))
     return Form(
-        sizes, weights, dim, kind, bool(random.random() < 0.4), rank, bool(random.random() < 0.4), float(scale),
-        float(ratio), wanted, *(bool(v) for v in random.random(3) < (0.7, 0.75, 0.75)),
-        float(10.0 ** (random.choice([0, 2]) * random.standard_normal())),
-    )  # fmt: skip
+        sizes, weights, dim, kind, each, rank, paired, float(scale), float(ratio), wanted, pushed, noisy, moved, length
+    )
 
 
 def varied(random: np.random.Generator, form: Form) -> Form:

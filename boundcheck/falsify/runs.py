@@ -1,329 +1,55 @@
-"""Instances for statements about runs: random quadratic problems under random methods, many at a time.
-
-Nothing here knows a paper or a method. A shape is a form of problems with a method; the exact reader carries all
-instances of a batch out together (`engines.exact.stacks`). So the method's numbers are the same for a batch, and where
-the statement limits a step size the problems are scaled until the step has the wanted share of its limit.
-
-A statement that gives the sizes of its method itself, speaks of limits or of constants, or needs constants that are not
-known for batches is carried out claim by claim, which is slower.
-"""
+"""Scores and claims of instances for statements about runs: many at a time, or one by one."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.exact.run import check_metrics
 from boundcheck.engines.exact.stacks import Instances, mean_stacks, run_stacks
 from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.claim_result import ClaimResult
-from boundcheck.evidence.open_step_sizes import START, TUNED, placeholder
+from boundcheck.evidence.open_step_sizes import START, TUNED
 from boundcheck.evidence.round_values import REACH, SUMMED
-from boundcheck.falsify import methods, pieces, quadratics
+from boundcheck.falsify import methods
 from boundcheck.falsify.constants import Constants
-from boundcheck.falsify.float_statement import FloatStatement, Known
-from boundcheck.falsify.generator import BATCH, SETTLED, Generator, Genes, Instance, Numbers, shares
+from boundcheck.falsify.float_statement import Known
+from boundcheck.falsify.generator import SETTLED, Instance, Numbers
 from boundcheck.falsify.pieces import Pieces
-from boundcheck.falsify.quadratics import Form, Wanted
-from boundcheck.methods.build import build, known_kinds
-from boundcheck.methods.clients import Clients
-from boundcheck.methods.method import Method
-from boundcheck.problems.build import build as build_problem
-from boundcheck.setting import Setting
-from boundcheck.setting.user_constants import is_library
+from boundcheck.falsify.shapes import Shape, Shapes, rounded
 from boundcheck.theory.keys import name_of
-from boundcheck.theory.quantities import PROOF_QUANTITIES, round_symbols
-from boundcheck.theory.statement import Average, Kind, Statement
-from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.quantities import round_symbols
+from boundcheck.theory.statement import Average, Kind
 from boundcheck.verdict import Outcome
 
-TRIES = 400  # methods and forms that are tried for a shape
-PIECES = 0.05  # share of the shapes whose problems are by pieces, where others can be had
-HOPELESS = 8  # of one kind without one that fits, after which it is left out
 AVERAGED = 256  # rounds of an average
 DOUBLINGS = 14  # of the period, of a plain mean whose rounds repeat
 STEPWISE = 256  # rounds of a method whose rounds are not alike
 LAST = 2**20  # rounds of one whose rounds are
-BLOCKS = (2, 3, 4, 6, 10)  # coordinates of problems whose blocks are averaged
-LONG = 10  # local steps where both sides are quantities of a round, in fractions
-EPOCHS = 3  # over samples that differ
-SINGLE = 12  # instances of a shape that is carried out claim by claim
 LADDER = sorted({0, 3, 6, *(2**power for power in range(21))})
-SLOW_LADDER = (1, 2, 3, 5, 10, 30, 100, 300)
 FEW = 30  # the largest index of a run that is carried out round by round
 # what rounding leaves of a metric that is 0, over its largest value: of second moments, and of the point itself
 NOISE = {True: 1e-13, False: 1e-25}
+SLOW_LADDER = (1, 2, 3, 5, 10, 30, 100, 300)
 
 
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """What a batch has in common.
-
-    form: of the problems; spec: of the method, whose step size is called `step` (None: it has none). free: values of
-    symbols that a reader chooses. like: a problem of the form with the method. slow: why claims are
-    carried out one by one.
-    """
-
-    form: Form | Pieces
-    spec: Mapping[str, Any]
-    step: str | None
-    free: Mapping[str, str] = field(default_factory=dict[str, str])
-    like: Setting | None = None
-    slow: str = ""
-
-
-class Runs(Generator):
+class Runs(Shapes):
     """Statements about runs of a method on quadratic problems, or about constants of the two."""
-
-    def __init__(self, statement: Statement) -> None:
-        self.statement = statement
-        if statement.kind is Kind.FORMULA:
-            raise Unsupported(f"{statement.best_id} is a formula without another side, which no instance can break.")
-        quantity = statement.metric.quantity
-        if quantity in PROOF_QUANTITIES:
-            raise Unsupported(
-                f"{statement.best_id} is about '{quantity}', a quantity of its proof that no run measures."
-            )
-        if statement.algorithm is not None and statement.algorithm.kind == "composed":
-            raise Unsupported(
-                f"{statement.best_id} is about 'composed', which leaves open who takes part and which samples a step "
-                "uses; name a kind of method that fixes both."
-            )
-        own = {s.reported: s for s in statement.symbols if s.key.startswith(methods.METHOD)}
-        self.size = next((own[name] for name in methods.STEPS if name in own), None)
-        scope = {s.name for c in statement.conditions for s in c.relation.free_symbols}
-        self.limited = self.size is not None and self.size.name in scope
-        self.chosen = {statement.symbol(name).reported for name, _ in statement.choices}
-        if statement.algorithm is not None:
-            self.chosen |= set(dict(statement.algorithm.steps))
-        self.claimed = FloatStatement(statement, None if self.size is None else self.size.name)
-        self.wanted = Wanted.of(statement)
-        self.kinds = list(methods.kinds_for(statement))
-        self._failed, self._reasons = Counter[str](), Counter[str]()
-        self._used: dict[str, set[str]] = {"method": set(), "problems": set()}
-        self._why = ""
-        self.share_of_pieces = PIECES
-        self.in_general = self._general()
-
-    def _general(self) -> str:
-        """Why all claims of the statement are carried out one by one; empty where they need not be."""
-        statement = self.statement
-        if statement.kind.limit:
-            return "it is about a limit"
-        if statement.metric.quantity.startswith("constant:"):
-            return "it is about a constant"
-        if statement.choices or (statement.algorithm is not None and statement.algorithm.steps):
-            return "it gives sizes of its method"
-        return ""
-
-    @property
-    def searched(self) -> dict[str, str]:
-        found = {name: ", ".join(sorted(own)) for name, own in self._used.items() if own}
-        return found | ({"one by one": self._why} if self._why else {})
-
-    # --- shapes -------------------------------------------------------------------------------------------------------
-
-    def draw(self, random: np.random.Generator) -> Shape:
-        for _ in range(TRIES):
-            shape = self._drawn(random, self._kind(random))
-            if shape is not None:
-                self._used["method"].add(str(shape.spec["kind"]))
-                self._used["problems"].add("piecewise quadratic" if isinstance(shape.form, Pieces) else "quadratic")
-                self._why = shape.slow or self._why
-                return shape
-            if not self.kinds:
-                break
-        why = "; ".join(reason for reason, _ in self._reasons.most_common(3))
-        raise Unsupported(f"{self.statement.best_id}: the search finds no instance that it is about: {why}.")
-
-    def _kind(self, random: np.random.Generator) -> str:
-        named = self.statement.algorithm
-        if named is not None and named.kind in known_kinds() and (random.random() < 0.8 or len(self.kinds) < 2):
-            return named.kind
-        return str(random.choice(self.kinds))
-
-    def _drawn(self, random: np.random.Generator, kind: str) -> Shape | None:
-        """A shape with a method of this kind; None, and the reason is counted, where the statement is not about it."""
-        named = self.statement.algorithm
-        try:
-            found = self._fitting(self._proposed(random, kind), random)
-        except BoundcheckError as error:
-            self._reasons[str(error).rstrip(".")] += 1
-            self._failed[kind] += 1
-            if named is not None:
-                self.share_of_pieces = min(0.5, self.share_of_pieces + 0.01)
-            if self._failed[kind] > HOPELESS and kind in self.kinds and (named is None or kind != named.kind):
-                self.kinds.remove(kind)
-            return None
-        self._failed[kind] = -TRIES
-        if not isinstance(found.form, Pieces):
-            self.share_of_pieces = PIECES
-        return found
-
-    def varied(self, shape: Shape, random: np.random.Generator) -> Shape | None:
-        kind, form, spec = str(shape.spec["kind"]), shape.form, dict(shape.spec)
-        part = str(random.choice(["form", "flags", "flags", "number", "number", "method", "kind"]))
-        if part == "form" and isinstance(form, Form):
-            form = quadratics.draw(random, self.wanted, dims=(form.dim,), clients=len(form.sizes))
-        elif part == "flags" and isinstance(form, Form):
-            form = quadratics.varied(random, form)
-        elif part == "number":
-            again = methods.draw(self.statement, kind, random, form)
-            name = str(random.choice([name for name in again if name != "kind"] or ["kind"]))
-            spec[name] = again[name]
-        else:
-            other = kind if part == "method" else self._kind(random)
-            spec = methods.draw(self.statement, other, random, form)
-        try:
-            return self._fitting(self._completed(spec, form, random), random)
-        except BoundcheckError:
-            return None
-
-    def niche(self, shape: Shape) -> Any:
-        form = shape.form
-        own = (form.kind, form.dim, form.pushed) if isinstance(form, Form) else (form.knots, form.curved)
-        return shape.spec["kind"], len(form.sizes), own
-
-    def _proposed(self, random: np.random.Generator, kind: str) -> tuple[Shape, Method]:
-        declared = {p.name for p in known_kinds()[kind].declared}
-        if "tau" not in declared and random.random() < self.share_of_pieces:
-            form: Any = pieces.draw(random, self.wanted)
-        else:
-            dims = BLOCKS if "tau" in declared else quadratics.DIMS
-            form = quadratics.draw(random, self.wanted, dims=dims, rational=bool(self.statement.choices))
-        return self._completed(methods.draw(self.statement, kind, random, form), form, random)
-
-    def _completed(self, spec: dict[str, Any], form: Any, random: np.random.Generator) -> tuple[Shape, Method]:
-        """The shape of a method on problems, not yet looked at."""
-        stepped = any(name in spec for name in methods.STEPS)  # a step size that gives the prescribed sequence
-        for name in self.chosen & {p.name for p in known_kinds()[spec["kind"]].declared}:
-            if name not in methods.STEPS or name in spec or not stepped:
-                spec[name] = TUNED
-        step = next((name for name in methods.STEPS if name in spec), None)
-        free = {s.name: methods.number_of(s, random) for s in self.statement.symbols if self._is_free(s)}
-        method = build(placeholder(spec))
-        counts = [str(spec.get(name, 1)) for name in ("K", "E", "steps", "inner")]
-        steps = max(int(count) for count in counts if count.isdigit())
-        if round_symbols(self.statement) and steps > LONG:
-            raise Unsupported(f"more than {LONG} local steps are not searched for quantities of a round")
-        if _samples(method, form):
-            if int(str(spec.get("E", 1))) > EPOCHS:  # the orders of samples make long visits expensive
-                raise Unsupported(f"more than {EPOCHS} epochs are not searched")
-        elif sum(form.sizes) > len(form.sizes) and not self._of_samples:
-            form = form.without_samples()
-        return Shape(form, spec, step, free), method
-
-    def _is_free(self, symbol: Symbol) -> bool:
-        """Whether only a reader gives the symbol a value."""
-        return not symbol.key and not self._is_index(symbol)
-
-    def _fitting(self, proposed: tuple[Shape, Method], random: np.random.Generator) -> Shape:
-        """The shape with a setting of one instance. Raises an error where the statement is not about such instances."""
-        statement, (shape, method) = self.statement, proposed
-        genes = {name: random.standard_normal((1, *size)) for name, size in self.genes(shape).items()}
-        numbers = self.decode(shape, genes)
-        exact = {name: rounded(v[0]) for name, v in numbers.items()}
-        like = Setting(method, build_problem(shape.form.problem(exact)))
-        method.check(like.clients, like.problem.dim)
-        if statement.algorithm is not None and statement.algorithm.kind not in like.algorithms:
-            raise Unsupported(f"the method '{method.name}' is no {statement.algorithm.kind} for some clients")
-        if statement.metric.surrogate:
-            like = like.following()
-        for assumption in statement.assumptions:
-            answer = like.hypothesis(assumption.name) if is_library(assumption) else None
-            if answer is None or answer.holds is None:
-                raise Unsupported(f"it assumes {assumption.name}, which is not decided on its instances")
-            if answer.holds is False:
-                raise Unsupported(f"assumption {assumption.name} fails: {answer.why}")
-        shape = replace(shape, like=like)
-        if self.in_general:
-            return replace(shape, slow=self.in_general)
-        if isinstance(shape.form, Pieces):
-            if method.is_random(like.clients):
-                raise Unsupported("random runs on problems by pieces are not searched")
-            check_metrics(self._metrics, like.problem, like.method)
-            self._lacking(shape, numbers)
-            return replace(shape, slow="problems by pieces have no batches")
-        if statement.metric.average is Average.LEAST and method.is_random(like.clients):
-            raise Unsupported("the exact reader has no least value so far of a random run")
-        check_metrics(self._metrics, like.problem, like.method)
-        lacking = self._lacking(shape, numbers)
-        if lacking:
-            return replace(shape, slow=f"its constants {', '.join(lacking)} are not known for batches")
-        if not self._fast(shape, numbers):
-            raise Unsupported("no value of the index is a number of rounds that is searched")
-        return shape
-
-    def _lacking(self, shape: Shape, numbers: Numbers) -> list[str]:
-        """The keys that the statement needs and that are not known for batches; UnknownName where one is not there."""
-        assert shape.like is not None
-        rounds = set(round_symbols(self.statement).values())
-        own = [key for key in self._keys if key not in rounds and key not in START]
-        if isinstance(shape.form, Pieces):
-            found = own
-        else:
-            known = Constants(self._instances(shape, numbers), shape.like)
-            found = [key for key in own if known.of(key) is None]
-        for key in found:
-            shape.like.constant(key)
-        return found
-
-    @cached_property
-    def _metrics(self) -> list[str]:
-        """The metrics of a run from which both sides take their values."""
-        of_rounds = {name_of(key) for key in round_symbols(self.statement).values()}
-        starts = {START[key] for key in self._keys if key in START}
-        return sorted({self.statement.metric.quantity} | of_rounds | starts)
-
-    @cached_property
-    def _of_samples(self) -> bool:
-        """Whether the statement has constants of samples."""
-        return any(key.startswith("samples/") for key in self._keys)
-
-    @cached_property
-    def _keys(self) -> list[str]:
-        """The keys of all symbols but the step size."""
-        steps = () if self.size is None else (self.size.key,)
-        return [s.key for s in self.statement.symbols if s.key and s.key not in steps and not self._is_index(s)]
-
-    def _is_index(self, symbol: Symbol) -> bool:
-        return symbol.name == self.statement.metric.index
-
-    # --- numbers ------------------------------------------------------------------------------------------------------
-
-    def genes(self, shape: Shape) -> Mapping[str, tuple[int, ...]]:
-        return {**shape.form.genes(), "share": ()}
-
-    def batch(self, shape: Shape) -> int:
-        return SINGLE if shape.slow else BATCH
-
-    def decode(self, shape: Shape, genes: Genes) -> Numbers:
-        return {**shape.form.decode(genes), "share": shares(genes["share"])}
-
-    def _instances(self, shape: Shape, numbers: Numbers) -> Instances:
-        assert shape.like is not None
-        assert not isinstance(shape.form, Pieces)
-        found = shape.form.instances(numbers)
-        weights = tuple(shape.like.problem.weights)
-        return found if weights == found.weights else replace(found, weights=weights)
 
     # --- scores -------------------------------------------------------------------------------------------------------
 
     def scores(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
-        return self._one_by_one(shape, numbers) if shape.slow else self._fast(shape, numbers)
+        return self._one_by_one(shape, numbers) if shape.slow else self.fast(shape, numbers)
 
     def _known(self, constants: Constants, shape: Shape) -> dict[str, Any]:
-        known = {key: constants.of(key) for key in self._keys}
+        known = {key: constants.of(key) for key in self.keys}
         free = {name: float(Fraction(value)) for name, value in shape.free.items()}
         return {key: value for key, value in known.items() if value is not None} | free
 
@@ -336,7 +62,7 @@ class Runs(Generator):
             return numbers
         assert shape.like is not None
         with np.errstate(all="ignore"):
-            constants = Constants(self._instances(shape, numbers), shape.like)
+            constants = Constants(self.instances(shape, numbers), shape.like)
             unit = 1 / np.maximum(constants.size, 1e-300)
             if not self.limited:
                 factor = 4 * numbers["share"] * unit
@@ -347,10 +73,10 @@ class Runs(Generator):
             factor = factor / float(Fraction(shape.spec[shape.step]))
             return shape.form.scaled(numbers, np.where(np.isfinite(factor), factor, 1.0))
 
-    def _fast(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
+    def fast(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
         claimed, like = self.claimed, shape.like
         assert like is not None
-        instances = self._instances(shape, self.settled(shape, numbers))
+        instances = self.instances(shape, self.settled(shape, numbers))
         step: Any = np.nan
         if self.size is not None and shape.step is not None:
             step = np.full(len(instances), float(Fraction(shape.spec[shape.step])))
@@ -398,7 +124,7 @@ class Runs(Generator):
         points, values = self._measured(shape, instances, known, step)
         if not points:
             return
-        starts = {key: START[key] for key in self._keys if key in START}
+        starts = {key: START[key] for key in self.keys if key in START}
         own: dict[str, Any] = {}
         if starts:
             first = run_stacks(like.method, like.problem, instances, [0], sorted(starts.values()))
@@ -523,31 +249,6 @@ class Runs(Generator):
         keep = {shape.step, *self.chosen} - {None}
         for spec in methods.simpler(shape.spec, sorted(str(name) for name in keep)):
             yield replace(shape, spec=spec), numbers
-
-
-def _samples(method: Method, form: Form) -> bool:
-    """Whether a method takes steps along samples; False where it refuses the clients, too."""
-    clients = Clients(form.weights, form.sizes)
-    everyone = tuple(range(clients.count))
-    try:
-        visits = [v for i in everyone for _, v in method.local.visits(i, everyone, clients)]
-    except BoundcheckError:
-        return False
-    return any(v.sampling not in ("full", "exact") for v in visits)
-
-
-def rounded(values: Any) -> Any:
-    """Short fractions near the numbers, of the same shape; what is small beside the largest becomes 0."""
-    values = np.asarray(values, dtype=float)
-    found: Any = np.empty(values.shape, dtype=object)
-    largest = float(np.abs(values).max(initial=0.0)) or 1.0
-    found.flat = [Fraction(0) if abs(v) < 1e-9 * largest else _short(float(v)) for v in values.flat]
-    return found
-
-
-def _short(value: float) -> Fraction:
-    exponent = int(np.floor(np.log2(abs(value))))
-    return Fraction(round(value * 2.0 ** (10 - exponent))) * Fraction(2) ** (exponent - 10)
 
 
 def scores_of(result: ClaimResult) -> list[tuple[int, float]]:

@@ -9,7 +9,7 @@ import pytest
 
 from boundcheck.falsify import quadratics
 from boundcheck.falsify.constants import Constants
-from boundcheck.falsify.runs import rounded
+from boundcheck.falsify.shapes import rounded
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import Setting

@@ -22,6 +22,7 @@ from boundcheck.core.linalg import (
     floats,
     fraction,
     identity,
+    is_symmetric,
     nearest_float,
     range_projector,
     rational,
@@ -189,6 +190,10 @@ class RationalRing:
         return self.scalar(fraction(value))
 
     # of the data of a problem, which are fractions in each of these arithmetics
+
+    def symmetric(self, a: fmpq_mat) -> bool:
+        """Whether a map is a gradient."""
+        return is_symmetric(a)
 
     def convex(self, a: fmpq_mat) -> bool:
         """Whether a Hessian is positive definite."""

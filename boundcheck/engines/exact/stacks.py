@@ -166,6 +166,10 @@ class StackRing(RationalRing):
         found = np.linalg.solve(np.where(regular[:, None, None], a.v, np.eye(a.nrows())), b.v)
         return Stack(np.where(regular[:, None, None], found, np.nan))
 
+    def symmetric(self, a: Any) -> bool:
+        """Instances are sums of quadratics, and no games."""
+        return True
+
     def convex(self, a: Any) -> bool:
         """Whether an objective is taken to be (strongly) convex: instances of which it is not true have no meaning."""
         return True

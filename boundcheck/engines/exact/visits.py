@@ -25,7 +25,7 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from boundcheck.core.linalg import identity, is_symmetric, rational
+from boundcheck.core.linalg import identity, rational
 from boundcheck.engines.exact.lowering import Form, Poly, Row
 from boundcheck.engines.exact.rings import Matrix, Ring, powers_sum
 from boundcheck.engines.exact.space import Space
@@ -247,7 +247,7 @@ class Local:
         if (client, mu) not in self._solves:
             ring, (a, o) = self.ring, self.exact.whole[client]
             curved = a + identity(a.nrows()) * rational(mu)
-            if isinstance(a, fmpq_mat) and not is_symmetric(a):  # of many instances at once: none is a game
+            if not ring.symmetric(a):
                 raise Unsupported(f"the map of client {client} is no gradient: its subproblem has no minimiser.")
             if not ring.convex(curved):
                 raise BadInput(

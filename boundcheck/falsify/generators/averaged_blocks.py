@@ -58,7 +58,7 @@ class AveragedBlocks(Special):
         known = self.constants(shape, self.decode(shape, sample))
         self.claimed = self.compiled(statement, steps, known, reasons)
 
-    def draw(self, random: np.random.Special) -> Shape:
+    def draw(self, random: np.random.Generator) -> Shape:
         alike = "iid_clients" in self.hypotheses or bool(random.random() < 0.4)
         m, tau = int(random.integers(2, 5)), int(random.integers(2, MOST_BLOCKS + 1))
         dim = tau + int(random.integers(0, 3))

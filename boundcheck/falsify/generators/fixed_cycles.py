@@ -99,7 +99,7 @@ class FixedCycles(special.Special):
         numbers = {self.keys[name]: count for name, count in counts.items()}
         return build_method({"kind": self.kind, **numbers, **dict.fromkeys(self.steps.values(), Fraction(1, 2))})
 
-    def draw(self, random: np.random.Special) -> Shape:
+    def draw(self, random: np.random.Generator) -> Shape:
         clients = int(random.integers(2, 4))
         counts = {name: int(np.exp(random.uniform(0, np.log(MOST)))) for name in self.keys}
         scale, ratio = np.exp(3 * random.standard_normal()), np.exp(-random.uniform(0, 9))

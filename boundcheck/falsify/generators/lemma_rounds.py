@@ -36,8 +36,7 @@ METRICS = (
 )
 TRIES = 1000
 SHAPES, SAMPLED = 16, 32  # shapes among which one is chosen, and instances of each that are looked at
-ROUNDS = 8  # of a run, or two periods of its schedule where these are more
-MOST = 24
+ROUNDS, MOST = 8, 24  # of a run, or two periods of its schedule where these are more; and at most
 ROUNDING = 1e-8  # of a metric, relative to the numbers of which it is made
 LOCAL_STEPS = (1, 2, 3, 5, 10)
 SERVER_STEPS = tuple(Fraction(10) ** k for k in range(-1, 4))
@@ -134,7 +133,7 @@ class LemmaRounds(Special):
         known = self.constants(sample, numbers)
         self.claimed = self.compiled(statement, None, [*known, *Run(sample, numbers).quantities(0)], reasons)
 
-    def draw(self, random: np.random.Special) -> Shape:
+    def draw(self, random: np.random.Generator) -> Shape:
         """The best of a few shapes, by the scores of a few instances: the shape decides more than the numbers do."""
         best, found = -np.inf, self.drawn(random)
         for k in range(SHAPES):
@@ -145,7 +144,7 @@ class LemmaRounds(Special):
                 best, found = score, shape
         return found
 
-    def drawn(self, random: np.random.Special) -> Shape:
+    def drawn(self, random: np.random.Generator) -> Shape:
         """A random shape in the statement's scope."""
         for _ in range(TRIES):
             n, K = int(random.integers(1, 4)), LOCAL_STEPS[int(random.integers(len(LOCAL_STEPS)))]
@@ -249,7 +248,7 @@ class LemmaRounds(Special):
             yield replace(shape, eta_g=Fraction(1)), numbers
 
 
-def _scheme(random: np.random.Special, n: int) -> dict[str, Any]:
+def _scheme(random: np.random.Generator, n: int) -> dict[str, Any]:
     """How clients take part."""
     kind = str(random.choice(["uniform_sampling", "md_sampling", "fedavg_sync", "fedavg_async", "fedfix", "fedbuff"]))
     if n == 1 and kind in ("uniform_sampling", "md_sampling", "fedavg_sync"):

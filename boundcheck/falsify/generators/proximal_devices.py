@@ -72,7 +72,7 @@ class ProximalDevices(Special):
         if choice is not None:
             self.prescribed = self.claimed.formula(choice)
 
-    def draw(self, random: np.random.Special) -> Shape:
+    def draw(self, random: np.random.Generator) -> Shape:
         devices, dim = int(random.integers(2, 4)), int(random.integers(1, 3))
         return Shape(devices, dim, COHORTS[int(random.integers(len(COHORTS)))], float(random.uniform(*WEIGHTS)))
 

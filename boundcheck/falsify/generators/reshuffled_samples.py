@@ -74,7 +74,7 @@ class ReshuffledSamples(Special):
             reasons.append("is about a method of which FedShuffle, which the search carries out, is no instance")
         self.claimed = self.compiled(statement, steps, {*known, "drift_0"}, reasons)
 
-    def draw(self, random: np.random.Special) -> Shape:
+    def draw(self, random: np.random.Generator) -> Shape:
         sizes = tuple(int(s) for s in random.integers(1, 4, size=int(random.integers(1, 3))))
         if self.even:
             sizes = sizes[:1] * len(sizes)

@@ -105,7 +105,7 @@ class SampledClients(Special):
         known = self.constants(sample, {"c": np.ones((1, 2)), "t": np.ones((1, 2)), "away": np.ones((1, 1))})
         self.claimed = self.compiled(statement, ["eta_l"], known, reasons)
 
-    def draw(self, random: np.random.Special) -> Shape:
+    def draw(self, random: np.random.Generator) -> Shape:
         algorithm = self.claimed.statement.algorithm
         for _ in range(TRIES):
             n, K = int(random.integers(1, 4)), LOCAL_STEPS[int(random.integers(len(LOCAL_STEPS)))]
@@ -199,7 +199,7 @@ class SampledClients(Special):
             yield replace(shape, eta_g=Fraction(1)), numbers
 
 
-def _scheme(random: np.random.Special, n: int) -> dict[str, Any]:
+def _scheme(random: np.random.Generator, n: int) -> dict[str, Any]:
     """How clients take part."""
     kind = str(random.choice(["uniform_sampling", "md_sampling", "fedavg_sync", "biased_sampling"]))
     if n == 1:
@@ -211,7 +211,7 @@ def _scheme(random: np.random.Special, n: int) -> dict[str, Any]:
     return {"kind": kind} if kind == "fedavg_sync" else _pattern(random, n)
 
 
-def _pattern(random: np.random.Special, n: int) -> dict[str, Any]:
+def _pattern(random: np.random.Generator, n: int) -> dict[str, Any]:
     """Cohorts of one to three rounds, every client in one of them."""
     cohorts: list[list[int]] = [[] for _ in range(int(random.integers(1, min(n, 3) + 1)))]
     for k, i in enumerate(random.permutation(n)):
