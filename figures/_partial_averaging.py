@@ -15,10 +15,10 @@ import _common as c
 import numpy as np
 
 from boundcheck.engines.simulate.lowering import lower
-from boundcheck.engines.simulate.paths import choose_path, flat_arrays, known_clients
+from boundcheck.engines.simulate.paths import choose_path, known_clients
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import Problem
+from boundcheck.problems.problem import Problem, flat_arrays
 
 KINDS = ("periodic", "partial")
 COLOURS = {"periodic": c.BOUND, "partial": c.METRIC}

@@ -217,7 +217,9 @@ def _missed_expectation(claim: Claim, resolved: Resolved, verdict: Verdict, curv
 
 def _curve(method: Method, resolved: Resolved, seeds: int | None) -> Curve | None:
     """The metric at the claim's rounds: exact, or of so many seeds; None where no engine carries it out."""
-    name, rounds, problem = resolved.claimed.metric.quantity, resolved.rounds, resolved.setting.problem
+    name, problem = resolved.claimed.metric.quantity, resolved.setting.problem
+    whole = resolved.claimed.metric.over_rounds  # a mean over rounds is made of all of them
+    rounds = list(range(resolved.rounds[-1] + 1)) if whole else resolved.rounds
     try:
         if seeds is not None and is_random(method, problem):
             path = "numpy" if seeds * rounds[-1] < QUICK else "auto"  # compiling takes seconds

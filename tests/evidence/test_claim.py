@@ -182,7 +182,7 @@ class Counting:
 def loose(monkeypatch: pytest.MonkeyPatch) -> None:
     """FedAvg with a random cohort counts as the method of the full-participation statement: an error floor shows."""
 
-    def algorithms(method: Method, clients: Any = None) -> tuple[str, ...]:
+    def algorithms(method: Method, clients: Any = None, described: Any = None) -> tuple[str, ...]:
         return ("fedavg",)
 
     monkeypatch.setattr("boundcheck.setting.setting.algorithms", algorithms)

@@ -150,7 +150,7 @@ def test_a_killed_run_goes_on_where_it_was(store: Store, tmp_path: Path, after: 
 
 def test_a_claim_recalls_block_by_block(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A budget that grows runs the new seeds only."""
-    monkeypatch.setattr("boundcheck.setting.setting.algorithms", lambda method, clients=None: ("fedavg",))
+    monkeypatch.setattr("boundcheck.setting.setting.algorithms", lambda *_: ("fedavg",))
     # certified upper limits would decide after the first block
     monkeypatch.setattr("boundcheck.engines.run.certified_envelopes", lambda *_: {})
     claim = Claim(
