@@ -379,6 +379,10 @@ def _print_check(
             line(f"BAD INPUT {r.claim.label()}: {r.problem}")
         for n in not_run:
             line(f"NOT RUN {n.name}: {n.why}")
+        slow = [str(r.info["why_numpy"]) for r in results if "numba" in str(r.info.get("why_numpy", ""))]
+        if slow:
+            what = "1 claim was" if len(slow) == 1 else f"{len(slow)} claims were"
+            line(f"{what} simulated in NumPy, which takes 20 to 600 times as long: {slow[0]}.")
         line(f"{len(results) - missed} of {len(done) + len(not_run)} claims met their expectation.")
     return 1 if against else 2 if refused else 1 if missed else 3 if not_run else 0
 

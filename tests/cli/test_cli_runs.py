@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import re
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -30,6 +32,15 @@ method = { kind = "scgd", E = 4, eta = "0.9*largest" }
 at = { K = [0, 1_000, 1_000_000] }
 expect = "HOLDS"
 """
+
+
+def test_a_check_without_numba_says_what_that_costs(boundcheck_cli: Run, spec: Write, monkeypatch: Any) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "numba" else find(name, *more))
+    exact = boundcheck_cli("check", str(spec(THEOREM_3_3)), "--no-store")
+    assert "in NumPy" not in exact.out
+    sampled = THEOREM_3_3.replace("0, 1_000, 1_000_000", "0, 3") + 'engine = "sampled"\nseeds = 2\n'
+    assert "1 claim was simulated in NumPy" in boundcheck_cli("check", str(spec(sampled)), "--no-store").out
 
 
 def test_the_catalogue_of_constants_is_listed(boundcheck_cli: Run) -> None:
