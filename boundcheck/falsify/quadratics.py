@@ -38,8 +38,8 @@ class Wanted:
     """What the hypotheses of a statement ask of its problems.
 
     convex: "samples", "clients" or "" (F alone). strongly: every sample is strongly convex. plain: equal weights;
-    data: weights in proportion to the numbers of samples; alike: all clients hold the same samples; similar: clients
-    have one Hessian; zero: the start is 0; apart: coordinates are not coupled.
+    data: weights in proportion to the numbers of samples; alike: all clients hold the same samples; apart: coordinates
+    are not coupled.
     """
 
     convex: str = ""
