@@ -354,7 +354,7 @@ def test_falsify_all_keeps_what_it_has_searched(
     """One reading that nothing breaks, one that falls at once, one out of reach; the second call searches nothing."""
     import boundcheck as bc
 
-    ids = ("async_fl/lemma_1_jensen/corrected", "async_fl/lemma_1_jensen/as_printed", "scgd/theorem_3_4/corrected")
+    ids = ("async_fl/lemma_1_jensen/corrected", "async_fl/lemma_1_jensen/as_printed", "fedshuffle/lemma_d_1/corrected")
     monkeypatch.setattr("boundcheck.cli._searches._believed", lambda: [bc.statement(id) for id in ids])
     path = tmp_path / "searched.json"
     command = ("falsify", "--all", "--budget", "0.1s", "--seed", "1", "-o", path)
