@@ -15,7 +15,7 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import GradientSteps
 
-_FURTHER = ("momentum", "correction", "control", "exchange", "client_optimizer", "server_momentum")
+_FURTHER = ("momentum", "correction", "control", "exchange", "client_optimizer", "server_momentum", "functions")
 MAX_PERIOD = 20_000  # rounds of a cycle that are composed
 
 

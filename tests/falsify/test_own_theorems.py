@@ -141,6 +141,15 @@ def test_a_theorem_that_gives_its_sizes_falls(seed: int) -> None:
     assert found.searched["one by one"] == "it gives sizes of its method"
 
 
+def test_a_method_of_the_same_file_is_carried_out_as_its_functions_say() -> None:
+    """Half of a gradient step contracts by half: the rate of the whole step is false, that of the half is not."""
+    false, true = bc.load_paper(HERE / "damped.py")
+    found = falsify(false if false.reading == "as_printed" else true, seed=0, max_instances=2 * BATCH)
+    assert found.witness is not None
+    assert stands(replay(found.witness))
+    assert falsify(true if false.reading == "as_printed" else false, seed=0, max_instances=4 * BATCH).witness is None
+
+
 def test_methods_of_drawn_samples_are_searched_too() -> None:
     """One client of one sample is gradient descent, for which the printed rate is false."""
     own = replace(loaded("one_c"), algorithm=Algorithm("sync_sgd", ("eta",)), id="", name="o")
