@@ -28,6 +28,7 @@ def stiff(*, L):
 methods = {"damped": Damped}
 problems = {"stiff": stiff}
 L, mu, eta = common.L.but(key="samples/L"), common.mu.but(key="samples/mu"), common.eta
+k, begin = common.k.expr, common.dist2_0.expr
 theorem = Theorem(
     source=Source("own notes", "damped steps", "for the default share 1/2 and one gradient step"),
     title="half of a gradient step contracts",
@@ -40,13 +41,11 @@ theorem = Theorem(
     trivial=common.dist2_0.expr,
     readings={
         "half": Reading(
-            (1 - eta.expr * mu.expr / 2) ** (2 * common.k.expr) * common.dist2_0.expr,
+            (1 - eta.expr * mu.expr / 2) ** (2 * k) * begin,
             belief=Belief.TRUE,
             replaces="the whole step",
             why="half of it is taken",
         ),
-        "as_printed": Reading(
-            (1 - eta.expr * mu.expr) ** (2 * common.k.expr) * common.dist2_0.expr, belief=Belief.FALSE
-        ),
+        "as_printed": Reading((1 - eta.expr * mu.expr) ** (2 * k) * begin, belief=Belief.FALSE),
     },
 )
