@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.core.numbers import format_exact, parse_number, simplest_between
-from boundcheck.errors import BoundcheckError
+from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.evidence.claim import ClaimResult, run_claim
 from boundcheck.evidence.open_step_sizes import TUNED
 from boundcheck.evidence.witness import Witness, witness_of
@@ -142,8 +142,10 @@ class _Shrinker:
         found = self.result(instance)
         if instance.step is None or found is None:
             return
-        name = next((name for name, v in self.generator.claim(instance).method.items() if _is_step(v)), None)
-        if name is None or instance.step == TUNED:
+        name = next(
+            (n for n, v in self.generator.claim(instance).method.items() if isinstance(v, str) and LARGEST in v), ""
+        )
+        if not name:
             return
         largest = _number(found.method[name])
         for slack in SHORTENINGS:
@@ -287,4 +289,8 @@ def _number(step: Any) -> Fraction:
 
 
 def _text(step: Any) -> str:
-    return format_exact(_number(step))
+    """A step size as a number, a sequence of them as its formula."""
+    try:
+        return format_exact(_number(step))
+    except BadInput:
+        return str(step)

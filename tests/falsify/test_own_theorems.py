@@ -21,7 +21,8 @@ from boundcheck.falsify.generators.special import NamedStatement
 from boundcheck.falsify.search import FalsifyResult, falsify
 from boundcheck.theory import assumptions
 from boundcheck.theory.loading import unload
-from boundcheck.theory.statement import Algorithm, Statement
+from boundcheck.theory.statement import ROUND, Algorithm, Statement
+from boundcheck.theory.symbols import common
 
 HERE = Path(__file__).parent / "theorems"
 
@@ -148,6 +149,29 @@ def test_a_method_of_the_same_file_is_carried_out_as_its_functions_say() -> None
     assert found.witness is not None
     assert stands(replay(found.witness))
     assert falsify(true if false.reading == "as_printed" else false, seed=0, max_instances=4 * BATCH).witness is None
+
+
+def test_a_prescribed_sequence_of_step_sizes_is_taken_from_the_theorem() -> None:
+    """With the steps 1/(L (r + 2)) one coordinate of curvature L falls by (r + 1)/(r + 2): dist2 is not 1/(k + 1)^3."""
+    own = loaded("one_c")
+    L, d0 = own.symbol("L").expr, own.symbol("dist2_0").expr
+    symbols = (own.symbol("L"), common.k, own.symbol("dist2_0"))
+    metric = replace(own.metric, index="k", rounds=common.k.expr)
+    steps = (("eta", 1 / (L * (ROUND + 2))),)
+    false = replace(
+        own,
+        symbols=symbols,
+        metric=metric,
+        bound=d0 / (common.k.expr + 1) ** 3,
+        conditions=(),
+        algorithm=Algorithm("gradient_descent", (), steps),
+        id="",
+        name="o",
+    )
+    found = falsify(false, seed=0, max_instances=300)
+    assert found.witness is not None
+    assert stands(replay(found.witness))
+    assert "r" in found.witness.method["eta"]
 
 
 def test_methods_of_drawn_samples_are_searched_too() -> None:
