@@ -350,8 +350,7 @@ def _index_at(
 
     from boundcheck.core.numbers import as_fraction, parse_grid
     from boundcheck.errors import BadInput
-    from boundcheck.evidence.open_step_sizes import placeholder
-    from boundcheck.methods.build import build as build_method
+    from boundcheck.evidence.open_step_sizes import first_method
     from boundcheck.problems.build import build
     from boundcheck.problems.problem import clients_of
     from boundcheck.setting import Setting
@@ -368,7 +367,7 @@ def _index_at(
         if name in method and not (isinstance(method[name], str) and _is_open(method[name])):
             known[name] = as_fraction(method[name], name)
     if not needed <= set(known):  # such as the rounds of a period, which method and problem have together
-        composed = build_method(placeholder(method))
+        composed = first_method(method)
         composed.check(clients_of(instance), instance.dim)
         own = claimed.known(Setting(composed, instance).constants())
         known |= {name: c.value for name, c in own.items() if name in needed}

@@ -37,12 +37,11 @@ from boundcheck.evidence.constant_claims import (
 )
 from boundcheck.evidence.expectations import failures, measured_rate
 from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
-from boundcheck.evidence.open_step_sizes import placeholder, start_constants, with_start, with_steps
+from boundcheck.evidence.open_step_sizes import first_method, start_constants, with_start, with_steps
 from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside, read_curve
 from boundcheck.evidence.readings import readings_beside
 from boundcheck.evidence.round_values import check_fits, metrics_of
 from boundcheck.evidence.tried_assumptions import with_assumptions
-from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
@@ -320,7 +319,7 @@ def _compare_outside(claim: Claim, claimed: Statement) -> ClaimResult:
 
 def _first_setting(claim: Claim, claimed: Statement, problem: Problem) -> Setting:
     """The setting before the statement has given its step sizes; constants are estimated where the claim says so."""
-    method = build_method(placeholder(claim.method))
+    method = first_method(claim.method)
     method.check(clients_of(problem), problem.dim)
     if claim.estimate is not None:
         planned = partial(_planned, claim, claimed, method)

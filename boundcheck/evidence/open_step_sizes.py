@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from boundcheck.theory.scope import decide_scope, scope_symbols
 from boundcheck.theory.statement import ITERATION, ROUND, Statement
 
 if TYPE_CHECKING:
+    from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
 TUNED = "tuned"
@@ -66,14 +66,22 @@ def symbol_for(claimed: Statement, parameter: str) -> str:
 
 
 def placeholder(method: Mapping[str, Any]) -> dict[str, Any]:
-    """The method's specification with 1 for every size that the statement is to give; 1/2 where 1 is not allowed."""
-    found, own = dict(method), [name for name, value in method.items() if _is_open(value, name)]
-    for values in itertools.product(("1", "1/2"), repeat=len(own)):
-        found |= dict(zip(own, values, strict=True))
-        with suppress(BadInput):
-            build_method(found)
-            return found
-    return found | dict.fromkeys(own, "1")
+    """The method's specification with 1 for every size that the statement is to give."""
+    return {name: 1 if _is_open(value, name) else value for name, value in method.items()}
+
+
+def first_method(spec: Mapping[str, Any]) -> Method:
+    """The method with 1 for every size that the statement is to give; 1/2 where 1 is not allowed. Raises BadInput."""
+    own = [name for name, value in spec.items() if _is_open(value, name)]
+    choices = itertools.product(("1", "1/2"), repeat=len(own))
+    first: BadInput | None = None
+    for values in choices:
+        try:
+            return build_method({**spec, **dict(zip(own, values, strict=True))})
+        except BadInput as error:
+            first = first or error
+    assert first is not None
+    raise first
 
 
 def first_setting(claimed: Statement, spec: Mapping[str, Any], problem: Problem) -> Setting:
@@ -81,7 +89,7 @@ def first_setting(claimed: Statement, spec: Mapping[str, Any], problem: Problem)
 
     A statement about a surrogate has the problem whose objective the method really minimises.
     """
-    setting = Setting(build_method(placeholder(spec)), problem)
+    setting = Setting(first_method(spec), problem)
     return setting.following() if claimed.metric.surrogate else setting
 
 
@@ -152,7 +160,7 @@ def resolve_steps(
     at: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The specification of `with_steps` for a method on a problem, whichever objective the statement is about."""
-    return with_steps(method, claimed, Setting(build_method(placeholder(method)), problem), constants, at)[0]
+    return with_steps(method, claimed, Setting(first_method(method), problem), constants, at)[0]
 
 
 def with_steps(

@@ -22,8 +22,7 @@ from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.compare import hypotheses
 from boundcheck.evidence.compared_points import index_name, points_of
-from boundcheck.evidence.open_step_sizes import first_setting, placeholder, start_constants, with_start, with_steps
-from boundcheck.methods.build import build as build_method
+from boundcheck.evidence.open_step_sizes import first_method, first_setting, start_constants, with_start, with_steps
 from boundcheck.problems.problem import Quadratic, clients_of
 from boundcheck.setting import Setting
 from boundcheck.setting.user_constants import key_of
@@ -111,7 +110,7 @@ def assembled(
 ) -> Setup | str:
     """As `prepare`, whether or not the hypotheses of the statement hold."""
     try:
-        first = Setting(build_method(placeholder(method_spec)), problem)
+        first = Setting(first_method(method_spec), problem)
         solved, setting = with_steps(method_spec, claimed, first, constants, at)
         setting = setting.following() if claimed.metric.surrogate else setting
         known = claimed.known(start_constants(claimed, setting))

@@ -24,14 +24,14 @@ from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.run import check_metrics
 from boundcheck.engines.exact.stacks import Instances
 from boundcheck.errors import BoundcheckError, Unsupported
-from boundcheck.evidence.open_step_sizes import START, TUNED, placeholder
+from boundcheck.evidence.open_step_sizes import START, TUNED, first_method
 from boundcheck.falsify import methods, pieces, quadratics
 from boundcheck.falsify.constants import Constants
 from boundcheck.falsify.float_statement import FloatStatement
 from boundcheck.falsify.generator import BATCH, Generator, Genes, Numbers, shares
 from boundcheck.falsify.pieces import Pieces
 from boundcheck.falsify.quadratics import Form, Wanted
-from boundcheck.methods.build import build, known_kinds
+from boundcheck.methods.build import known_kinds
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
@@ -197,7 +197,7 @@ class Shapes(Generator):
                 spec[name] = TUNED
         step = next((name for name in methods.STEPS if name in spec), None)
         free = {s.name: methods.number_of(s, random) for s in self.statement.symbols if self._is_free(s)}
-        method = build(placeholder(spec))
+        method = first_method(spec)
         counts = [str(spec.get(name, 1)) for name in ("K", "E", "steps", "inner")]
         steps = max(int(count) for count in counts if count.isdigit())
         if round_symbols(self.statement) and steps > LONG:

@@ -14,9 +14,8 @@ import pytest
 
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.constant_claims import constant_of
-from boundcheck.evidence.open_step_sizes import placeholder
+from boundcheck.evidence.open_step_sizes import first_method
 from boundcheck.evidence.spec import load_claims
-from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import Setting
 from boundcheck.setting.metrics import is_round_metric
@@ -109,7 +108,7 @@ def shipped() -> tuple[Claim, ...]:
 def answered(number: int) -> frozenset[str]:
     """The hypotheses that problem and method of a shipped claim answer."""
     claim = shipped()[number]
-    setting = Setting(build_method(placeholder(claim.method)), build_problem(claim.problem))
+    setting = Setting(first_method(claim.method), build_problem(claim.problem))
     return frozenset((*setting.hypotheses(), *HYPOTHESES))
 
 
