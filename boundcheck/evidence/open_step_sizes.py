@@ -73,9 +73,8 @@ def placeholder(method: Mapping[str, Any]) -> dict[str, Any]:
 def first_method(spec: Mapping[str, Any]) -> Method:
     """The method with 1 for every size that the statement is to give; 1/2 where 1 is not allowed. Raises BadInput."""
     own = [name for name, value in spec.items() if _is_open(value, name)]
-    choices = itertools.product(("1", "1/2"), repeat=len(own))
     first: BadInput | None = None
-    for values in choices:
+    for values in itertools.product(("1", "1/2"), repeat=len(own)):
         try:
             return build_method({**spec, **dict(zip(own, values, strict=True))})
         except BadInput as error:
