@@ -29,7 +29,7 @@ METHODS: list[dict[str, Any]] = [
 
 
 def seconds(function: Callable[[], Any], times: int) -> float:
-    """Processor seconds of a call, the least of so many."""
+    """The least processor time of several calls, in seconds."""
     found: list[float] = []
     for _ in range(times):
         begun = time.process_time()

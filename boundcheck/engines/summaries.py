@@ -131,6 +131,7 @@ def ends_of(summary: Summary, low: Floats, high: Floats, rounds: Sequence[int] |
     for end, own in ((bottom, low), (top, high)):
         for infinite in (np.inf, -np.inf):
             end[np.logical_or.accumulate(own[:count] == infinite)[at]] = infinite
+        end[np.logical_or.accumulate(np.isnan(own[:count]))[at]] = np.nan
     return bottom, top
 
 

@@ -102,7 +102,7 @@ class Blocks:
         whole = norm(A).max(1)
         return {
             "blocks": own, "separable": own, "global": np.repeat(whole[:, None], len(blocks), axis=1),
-            "weighted": _weighted(A, own, whole, blocks),
+            "weighted": weighted(A, own, whole, blocks),
         }  # fmt: skip
 
     def of(self, name: str) -> Any:
@@ -138,7 +138,7 @@ def _root(q: Floats) -> Floats:
     return vectors @ (back[:, :, None] * np.swapaxes(vectors, 1, 2))
 
 
-def _weighted(A: Floats, own: Floats, whole: Floats, blocks: Sequence[Sequence[int]]) -> Floats:
+def weighted(A: Floats, own: Floats, whole: Floats, blocks: Sequence[Sequence[int]]) -> Floats:
     """L_j with A_i^2 <= diag(L_j^2 I) for all clients: the block norms, the global constant or one of two proposals."""
     square = A @ A
     sums = np.stack(

@@ -37,6 +37,7 @@ LADDER = sorted({0, 3, 6, *(2**power for power in range(21))})
 FEW = 30  # the largest index of a run that is carried out round by round
 # what rounding leaves of a metric that is 0, over its largest value: of second moments, and of the point itself
 NOISE = {True: 1e-13, False: 1e-25}
+FARTHEST = 1e60  # by which an instance is scaled at most
 SLOW_LADDER = (1, 2, 3, 5, 10, 30, 100, 300)
 
 
@@ -71,7 +72,8 @@ class Runs(Shapes):
             else:
                 factor = self.claimed.largest_step(self._known(constants, shape), unit) * numbers["share"]
             factor = factor / float(Fraction(shape.spec[shape.step]))
-            return shape.form.scaled(numbers, np.where(np.isfinite(factor), factor, 1.0))
+            usable = (factor > 1 / FARTHEST) & (factor < FARTHEST)  # false for NaN, too
+            return shape.form.scaled(numbers, np.where(usable, factor, 1.0))
 
     def fast(self, shape: Shape, numbers: Numbers) -> list[tuple[int, Floats]]:
         claimed, like = self.claimed, shape.like
@@ -176,7 +178,7 @@ class Runs(Shapes):
         """The value of the index after so many rounds, which depend on it affinely; None where none fits."""
         metric = self.statement.metric
         first, second = (self.claimed.rounds_at(known, Fraction(k)) for k in (0, 1))
-        if first is None or second is None or (rounds - first) % (second - first):
+        if first is None or second is None or first == second or (rounds - first) % (second - first):
             return None
         index = (rounds - first) // (second - first)
         return index if metric.index and self.statement.symbol(metric.index).admits(Fraction(index)) else None

@@ -1,14 +1,13 @@
 """Search for a counterexample: seeded random and local search, then a witness in exact arithmetic.
 
-A generator makes instances for the statement's kind of method. It knows the statement's symbols, conditions, bound and
-hypotheses, and nothing else. Instances whose score is positive in double precision are simplified to short fractions as
+A generator makes instances that the statement is about. It knows the statement's symbols, conditions, bound and
+hypotheses, and no paper. Instances whose score is positive in double precision are simplified to short fractions as
 long as the violation, certified constants and scope included, survives in exact arithmetic. A search that finds nothing
 proves nothing.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -203,7 +202,7 @@ class _Search:
         while True:
             random = np.random.default_rng([self.seed, self.epoch] if self.epoch else self.seed)
             niches: dict[Any, tuple[float, Any]] = {}  # the best score and shape of each niche
-            for _ in range(STARTS) if self.generator.varies else itertools.count():
+            for _ in range(STARTS):
                 witness, ended = self._start(random, niches, spent)
                 if witness is not None or ended:
                     return witness

@@ -85,6 +85,12 @@ class Shapes(Generator):
                 f"{statement.best_id} is about 'composed', which leaves open who takes part and which samples a step "
                 "uses; name a kind of method that fixes both."
             )
+        open_ = [s.name for s in statement.symbols if not s.key and not s.free and not self.is_index(s)]
+        if open_:
+            raise Unsupported(
+                f"{statement.best_id} has {', '.join(open_)}, to which the search gives no value: no problem and no "
+                "method has it, and no reader may choose it."
+            )
         own = {s.reported: s for s in statement.symbols if s.key.startswith(methods.METHOD)}
         self.size = next((own[name] for name in methods.STEPS if name in own), None)
         scope = {s.name for c in statement.conditions for s in c.relation.free_symbols}
@@ -210,7 +216,7 @@ class Shapes(Generator):
         return Shape(form, spec, step, free), method
 
     def _is_free(self, symbol: Symbol) -> bool:
-        """Whether only a reader gives the symbol a value."""
+        """Whether a reader chooses the symbol's value."""
         return not symbol.key and not self.is_index(symbol)
 
     def _fitting(self, proposed: tuple[Shape, Method], random: np.random.Generator) -> Shape:
@@ -283,6 +289,7 @@ class Shapes(Generator):
         return [s.key for s in self.statement.symbols if s.key and s.key not in steps and not self.is_index(s)]
 
     def is_index(self, symbol: Symbol) -> bool:
+        """Whether a symbol is the statement's index."""
         return symbol.name == self.statement.metric.index
 
     # --- numbers ------------------------------------------------------------------------------------------------------
@@ -297,6 +304,7 @@ class Shapes(Generator):
         return {**shape.form.decode(genes), "share": shares(genes["share"])}
 
     def instances(self, shape: Shape, numbers: Numbers) -> Instances:
+        """A batch as the exact reader takes it, with the weights of the objective that the statement is about."""
         assert shape.like is not None
         assert not isinstance(shape.form, Pieces)
         found = shape.form.instances(numbers)

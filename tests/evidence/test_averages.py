@@ -91,6 +91,9 @@ def test_signs_and_infinities() -> None:
     low, high = ends_of(summary, np.array([1, 1, 7, 1]), np.array([1, 1, np.inf, 1]), [1, 2, 3])
     assert high.tolist() == [1, np.inf, np.inf]
     assert low == pytest.approx([1, 4, 2.8])  # (1 + 2 + 21)/6, (1 + 2 + 21 + 4)/10
+    row = np.array([1.0, np.nan, 7.0])  # what has no value makes no mean, and is not taken for 0
+    for end in ends_of(summary, row, row, [0, 1, 2]):
+        assert np.isnan(end).tolist() == [False, True, True]
 
 
 def test_many_rounds_lose_little() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from boundcheck.falsify.search import FalsifyResult, falsify
 from boundcheck.theory import assumptions
 from boundcheck.theory.loading import unload
 from boundcheck.theory.statement import ROUND, Algorithm, Statement
-from boundcheck.theory.symbols import common
+from boundcheck.theory.symbols import Symbol, common
 
 HERE = Path(__file__).parent / "theorems"
 
@@ -131,6 +132,15 @@ def test_a_hypothesis_of_ones_own_is_refused() -> None:
     own = assumptions.Assumption("own", "My own hypothesis.")
     with pytest.raises(Unsupported, match="it assumes own, which is not decided on its instances"):
         falsify(replace(loaded("one_c"), assumptions=(own,), id="", name="o"), max_instances=1)
+
+
+def test_a_number_that_only_the_author_knows_is_not_drawn() -> None:
+    """A diameter without a definition: any small value of it would "break" the bound."""
+    own = loaded("one_c")
+    diameter = Symbol("D2", "squared diameter", own.symbol("dist2_0").dimension, low=Fraction(0))
+    false = replace(own, symbols=(*own.symbols, diameter), bound=own.bound + diameter.expr, id="", name="o")
+    with pytest.raises(Unsupported, match="has D2, to which the search gives no value"):
+        falsify(false, max_instances=1)
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in (0, 2))])  # up to 20 s each

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.engines.curve import Floats
+from boundcheck.falsify.block_constants import weighted
 from boundcheck.falsify.generator import Numbers
 from boundcheck.falsify.generators.block_shape import Shape, covariance, hessian, pushes
 
@@ -32,7 +33,7 @@ def constants_of(shape: Shape, numbers: Numbers) -> dict[str, Floats]:
     readings = {
         "B": own,
         "S": own,
-        "W": _weighted(largest[:, None, None] * H, own, whole, blocks),
+        "W": weighted((largest[:, None, None] * H)[:, None], own, whole, blocks),
         "G": np.repeat(whole[:, None], len(blocks), axis=1),
     }
     one = np.ones(len(H))
@@ -71,26 +72,3 @@ def _least(a: Floats, b: Floats, p: Floats, beta2: Floats) -> Floats:
     rest = np.einsum("i,bid->b", p, b**2) - beta2 * (mean_b**2).sum(1)
     tilted = (slope**2).sum(1)
     return rest + np.where(room > 1e-9, tilted / np.where(room > 1e-9, room, 1.0), 0.0)
-
-
-def _weighted(A: Floats, own: Floats, whole: Floats, blocks: list[list[int]]) -> Floats:
-    """L_j with A^2 <= diag(L_j^2 I): the block norms, the global constant or one of two scaled proposals."""
-    square = A @ A
-    sums = np.stack([sum(np.linalg.norm(square[:, s][:, :, t], 2, (1, 2)) for t in blocks) for s in blocks], 1)
-    parts = np.stack([_norm(square[:, s][:, :, s]) for s in blocks], 1)
-    best = np.repeat(whole[:, None], len(blocks), axis=1)
-    for proposal in (sums, parts):
-        values = np.sqrt(_factor(square, proposal, blocks)[:, None] * proposal)
-        better = (values**2).sum(1) < (best**2).sum(1)
-        best = np.where(better[:, None], values, best)
-    enough = _factor(square, own**2, blocks) <= 1 + 1e-9
-    return np.where(enough[:, None], own, best)
-
-
-def _factor(square: Floats, weights: Floats, blocks: list[list[int]]) -> Floats:
-    """The least c with A^2 <= c diag(weights), (B,)."""
-    spread = np.empty(square.shape[:2])
-    for j, block in enumerate(blocks):
-        spread[:, block] = weights[:, [j]]
-    half = np.where(spread > 0, 1 / np.sqrt(np.where(spread > 0, spread, 1.0)), 0.0)
-    return _norm(half[:, :, None] * square * half[:, None, :])
