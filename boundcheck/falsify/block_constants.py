@@ -15,10 +15,11 @@ from boundcheck.setting import Setting
 from boundcheck.setting.local_work import possible_visits, variance_share
 
 ROOM = 2.0  # a factor of dissimilarity is so many times the least possible one, where Hessians differ
+Forms = tuple[Floats, Floats, Floats]  # q (B, d, d), v (B, d), c (B,) of x'q x - 2 v'x + c
 NEAR = 1e-9  # eigenvalues within this share of the largest one are 0
 
 
-def forms(A: Floats, b: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+def forms(A: Floats, b: Floats, weights: Floats) -> Forms:
     """(q, v, c): sum of weights |A x - b|^2 = x'q x - 2 v'x + c; A (B, k, d, d), b (B, k, d), weights (k,)."""
     return (
         np.einsum("k,bkji,bkjl->bil", weights, A, A),
@@ -27,7 +28,7 @@ def forms(A: Floats, b: Floats, weights: Floats) -> tuple[Floats, Floats, Floats
     )
 
 
-def largest(form: tuple[Floats, Floats, Floats]) -> Floats:
+def largest(form: Forms) -> Floats:
     """The maximum of a concave form x'q x - 2 v'x + c over x, (B,); inf where there is none."""
     q, v, c = form
     values, vectors = np.linalg.eigh(q)
@@ -39,15 +40,20 @@ def largest(form: tuple[Floats, Floats, Floats]) -> Floats:
     return np.where(bad.any(1), np.inf, c + risen.sum(1))
 
 
-def pair(left: tuple[Floats, Floats, Floats], right: tuple[Floats, Floats, Floats], root: Floats, least: float) -> Any:
+def less(left: Forms, right: Forms, factor: Floats) -> Forms:
+    """left - factor right, factor (B,)."""
+    (q, v, c), (r, w, d) = left, right
+    return q - factor[:, None, None] * r, v - factor[:, None] * w, c - factor * d
+
+
+def pair(left: Forms, right: Forms, root: Floats, least: float) -> Any:
     """(factor, constant) with left <= constant + factor right, as `Dissimilarity.default` takes them."""
     back, onto = inverses(root)
     size = np.maximum(np.abs(left[0]).max((1, 2)), 1e-300)
     outside = np.abs(left[0] - onto @ left[0] @ onto).max((1, 2)) > 1e-7 * size
     ratio = np.linalg.eigvalsh(back @ left[0] @ back)[:, -1]
     factor = np.maximum(least, ROOM * ratio)
-    rest = tuple(a - factor.reshape(-1, *[1] * (a.ndim - 1)) * c for a, c in zip(left, right, strict=True))
-    return np.where(outside, np.nan, factor), np.where(outside, np.nan, largest(rest))  # type: ignore[arg-type]
+    return np.where(outside, np.nan, factor), np.where(outside, np.nan, largest(less(left, right, factor)))
 
 
 class Blocks:
@@ -88,10 +94,7 @@ class Blocks:
             kinds.append((left, right))
         ratios = [np.linalg.eigvalsh(_root(r[0]) @ left[0] @ _root(r[0]))[:, -1] for left, r in kinds]
         beta2 = np.where(apart, np.maximum(1.0, ROOM * np.max(ratios, axis=0)), 1.0)
-        kappa2 = [
-            largest(tuple(a - beta2.reshape(-1, *[1] * (a.ndim - 1)) * c for a, c in zip(*kind, strict=True)))  # type: ignore[arg-type]
-            for kind in kinds
-        ]  # fmt: skip
+        kappa2 = [largest(less(left, right, beta2)) for left, right in kinds]
         return beta2, np.maximum(np.stack(kappa2, 1), 0.0)
 
     @cached_property
@@ -141,9 +144,8 @@ def _root(q: Floats) -> Floats:
 def weighted(A: Floats, own: Floats, whole: Floats, blocks: Sequence[Sequence[int]]) -> Floats:
     """L_j with A_i^2 <= diag(L_j^2 I) for all clients: the block norms, the global constant or one of two proposals."""
     square = A @ A
-    sums = np.stack(
-        [sum(np.linalg.norm(square[:, :, s][..., t], 2, (2, 3)) for t in blocks).max(1) for s in blocks], 1  # type: ignore[union-attr]
-    )  # fmt: skip
+    coupled: Any = [[np.linalg.norm(square[:, :, s][..., t], 2, (2, 3)) for t in blocks] for s in blocks]
+    sums = np.stack([np.sum(row, axis=0).max(1) for row in coupled], 1)
     parts = np.stack([norm(square[:, :, s][..., s]).max(1) for s in blocks], 1)
     best = np.repeat(whole[:, None], len(blocks), axis=1)
     for proposal in (sums, parts):

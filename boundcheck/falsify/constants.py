@@ -14,7 +14,7 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.stacks import Instances, inverses
-from boundcheck.falsify.block_constants import NEAR, ROOM, Blocks, forms, largest, norm, pair
+from boundcheck.falsify.block_constants import NEAR, ROOM, Blocks, forms, largest, less, norm, pair
 from boundcheck.methods import answers
 from boundcheck.setting import Setting
 from boundcheck.setting.expected_weights import Expected, data_kinds, expected_weights
@@ -58,7 +58,7 @@ class Constants:
     # --- the objective, clients and samples ---------------------------------------------------------------------------
 
     @cached_property
-    def _eigenvalues(self) -> tuple[Any, Any, Any]:
+    def eigenvalues(self) -> tuple[Any, Any, Any]:
         """Of F (B, d), of the clients (B, n, d), of the samples (B, N, d)."""
         given = self.given
         return (
@@ -68,13 +68,13 @@ class Constants:
     @cached_property
     def size(self) -> Floats:
         """The largest curvature, (B,)."""
-        return np.abs(self._eigenvalues[2]).max((1, 2))
+        return np.abs(self.eigenvalues[2]).max((1, 2))
 
     @cached_property
     def clear(self) -> Any:
         """Whether it is clear which eigenvalues of F and of the clients are 0, (B,), so that no rounding decides."""
         found: Any = True
-        for own in self._eigenvalues[:2]:
+        for own in self.eigenvalues[:2]:
             share = np.abs(own).reshape(len(own), -1) / np.maximum(self.size, 1e-300)[:, None]
             found = found & ~((share > 1e-13) & (share < 1e-6)).any(1)
         return found
@@ -82,7 +82,7 @@ class Constants:
     @cached_property
     def convex(self) -> bool | Any:
         """Whether F is convex, (B,)."""
-        return self._eigenvalues[0].min(1) >= -NEAR * self.size
+        return self.eigenvalues[0].min(1) >= -NEAR * self.size
 
     @cached_property
     def minimiser(self) -> Floats:
@@ -104,7 +104,7 @@ class Constants:
         points = np.abs(self.minimiser).max(1) + np.abs(self.given.start).max(1)
         return self.size * points + np.abs(self.given.b).max((1, 2)) + 1e-300
 
-    def _at_minimum(self, *, samples: bool = False) -> Floats:
+    def at_minimum(self, *, samples: bool = False) -> Floats:
         """Squared norms of gradients at the minimiser, (B, n) or (B, N); what rounding alone makes is 0."""
         found = (self._gradients(self.minimiser, samples=samples) ** 2).sum(2)
         return np.where(found < 1e-24 * self._reach[:, None] ** 2, 0.0, found)
@@ -114,7 +114,7 @@ class Constants:
 
     def mu(self) -> Floats:
         """The smallest eigenvalue of F that is not 0."""
-        own = self._eigenvalues[0]
+        own = self.eigenvalues[0]
         flat = own <= NEAR * self.size[:, None]
         return self._with_minimum(np.where(flat.all(1), np.nan, np.where(flat, np.inf, own).min(1)))
 
@@ -123,7 +123,7 @@ class Constants:
         A, b = (self.given.A, self.given.b) if samples else self.given.maps
         return np.einsum("bkij,bj->bki", A, x) - b
 
-    def _at_start(self) -> tuple[Floats, Floats]:
+    def at_start(self) -> tuple[Floats, Floats]:
         """(sum of w_i |grad f_i|^2, |grad F|^2) at the start."""
         own = self._gradients(self.given.start)
         mean = np.einsum("i,bij->bj", self.given.shares, own)
@@ -131,7 +131,7 @@ class Constants:
 
     def dissimilarity_at_start(self) -> Floats:
         """B2_0."""
-        parts, whole = self._at_start()
+        parts, whole = self.at_start()
         return np.where(whole > 0, parts / np.where(whole > 0, whole, 1.0), np.where(parts > 0, np.nan, 1.0))
 
     def gap(self) -> Floats:
@@ -145,7 +145,7 @@ class Constants:
 
     def noise_of_samples(self) -> Floats:
         """sigma2_star."""
-        own = self.given.of_clients(self._at_minimum(samples=True))
+        own = self.given.of_clients(self.at_minimum(samples=True))
         return self._with_minimum(own @ self.given.shares)
 
     @cached_property
@@ -154,7 +154,7 @@ class Constants:
         (A, b), (whole, side) = self.given.maps, self.given.whole
         left, right = forms(A, b, self.given.shares), forms(whole[:, None], side[:, None], np.ones(1))
         apart = np.abs(A - whole[:, None]).max((1, 2, 3)) > NEAR * self.size
-        alike = largest(tuple(a - c for a, c in zip(left, right, strict=True)))  # type: ignore[arg-type]
+        alike = largest(less(left, right, np.ones(len(whole))))
         factor, constant = pair(left, right, whole, 1.0)
         return np.where(apart, factor, 1.0), np.where(apart, constant, np.maximum(alike, 0.0))
 
@@ -162,7 +162,7 @@ class Constants:
         """B2_only."""
         (A, b), (whole, side) = self.given.maps, self.given.whole
         factor, _ = pair(forms(A, b, self.given.shares), forms(whole[:, None], side[:, None], np.ones(1)), whole, 0)
-        vanish = self._at_minimum().sum(1) == 0
+        vanish = self.at_minimum().sum(1) == 0
         return np.where(vanish & self.attained, np.maximum(factor / ROOM, 1.0), np.nan)
 
     @cached_property
@@ -220,7 +220,8 @@ class Constants:
             each = forms(A, b, np.full(size, float(share) / size))
             whole = forms(given.maps[0][:, [i]], given.maps[1][:, [i]], np.array([1 - float(share)]))
             found.append((each[0] + whole[0], each[1] + whole[1], each[2] + whole[2]))
-        return tuple(np.stack(part, 1) for part in zip(*found, strict=True))  # type: ignore[return-value]
+        q, v, c = (np.stack(part, 1) for part in zip(*found, strict=True))
+        return q, v, c
 
     def _lowest(self, q: Mapping[int, Any]) -> Floats:
         """The minimiser nearest to the start of sum of q_i f_i, (B, d)."""
@@ -249,7 +250,7 @@ class Constants:
         expected = self._expected
         if expected is None or not expected.full_kinds or self._second is None:
             return None
-        convex = (self._eigenvalues[1].min((1, 2)) >= -NEAR * self.size) & self.attained
+        convex = (self.eigenvalues[1].min((1, 2)) >= -NEAR * self.size) & self.attained
         found = self._of_surrogate(name, expected)
         return None if found is None else np.where(convex, found, np.nan)
 
@@ -294,7 +295,7 @@ class Constants:
         fixed = method.participation.fixed(0, clients)
         chosen = range(clients.count) if fixed is None else list(fixed)
         least, largest = (np.min, np.max) if fixed is None else (np.mean, np.mean)
-        L = np.abs(self._eigenvalues[1]).max(2)
+        L = np.abs(self.eigenvalues[1]).max(2)
         if name == "inv_mu":
             return least(1 / mu[chosen])
         if name in ("inv_mu2", "gamma2_inv_mu2"):
@@ -307,14 +308,14 @@ class Constants:
 
     def meets(self, name: str) -> Any:
         """Whether a hypothesis of a problem holds, (B,); True for those that all instances of a form meet alike."""
-        of_F, of_clients, of_samples = (own.reshape(len(own), -1).min(1) for own in self._eigenvalues)
+        of_F, of_clients, of_samples = (own.reshape(len(own), -1).min(1) for own in self.eigenvalues)
         edge = -NEAR * self.size
         if name in ("convexity", "bounded_below", "strong_quasi_convexity", "finite_gradient_noise"):
             return self.attained & (of_F >= edge)
         if name == "inexact_solves":
             visits = certain_visits(self.like.described, self.like.clients) or ()
             exact = len(visits) > 0 and all(v.sampling == "exact" for v in visits)
-            return (self._eigenvalues[1].min(2) + [float(v.prox) for v in visits] > 0).all(1) if exact else True
+            return (self.eigenvalues[1].min(2) + [float(v.prox) for v in visits] > 0).all(1) if exact else True
         if name in ("convex_clients", "own_minimisers"):
             return of_clients >= edge
         if name in ("convex_samples", "strongly_convex_samples"):
@@ -323,7 +324,7 @@ class Constants:
 
 
 def _largest_of(place: int) -> Callable[[Constants], Floats]:
-    return lambda c: np.abs(c._eigenvalues[place]).reshape(len(c.given), -1).max(1)  # pyright: ignore[reportPrivateUsage]
+    return lambda c: np.abs(c.eigenvalues[place]).reshape(len(c.given), -1).max(1)
 
 
 def _surrogate(name: str) -> Callable[[Constants], Any]:
@@ -339,10 +340,10 @@ _KEYS: Mapping[str, Callable[[Constants], Any]] = {
     "clients/L": _largest_of(1),
     "samples/L": _largest_of(2),
     "objective/mu": Constants.mu,
-    "samples/mu": lambda c: np.where(c.meets("convex_samples"), np.maximum(c._eigenvalues[2].min((1, 2)), 0.0), np.nan),  # pyright: ignore[reportPrivateUsage]
-    "clients/lambda": lambda c: np.maximum(0.0, -c._eigenvalues[1].min((1, 2))),  # pyright: ignore[reportPrivateUsage]
+    "samples/mu": lambda c: np.where(c.meets("convex_samples"), np.maximum(c.eigenvalues[2].min((1, 2)), 0.0), np.nan),
+    "clients/lambda": lambda c: np.maximum(0.0, -c.eigenvalues[1].min((1, 2))),
     "clients/delta": lambda c: norm(c.given.maps[0] - c.given.whole[0][:, None]).max(1),
-    "clients/sigma2": lambda c: np.where(c.attained, c._at_minimum().mean(1), np.nan),  # pyright: ignore[reportPrivateUsage]
+    "clients/sigma2": lambda c: np.where(c.attained, c.at_minimum().mean(1), np.nan),
     "clients/B2": lambda c: c.dissimilarity[0],
     "clients/G2": lambda c: c.dissimilarity[1],
     "clients/B2_without_G2": Constants.without_G2,
@@ -353,8 +354,8 @@ _KEYS: Mapping[str, Callable[[Constants], Any]] = {
     "samples/sigma2_at_minimum": Constants.noise_of_samples,
     "start/dist2": Constants.distance,
     "start/gap": Constants.gap,
-    "start/grad2": lambda c: c._at_start()[1],  # pyright: ignore[reportPrivateUsage]
-    "start/client_grad2": lambda c: c._at_start()[0],  # pyright: ignore[reportPrivateUsage]
+    "start/grad2": lambda c: c.at_start()[1],
+    "start/client_grad2": lambda c: c.at_start()[0],
     "start/B2": Constants.dissimilarity_at_start,
     "start/x": lambda c: c.given.start[:, 0] if c.given.start.shape[1] == 1 else None,
     "start/dist2_surrogate": _surrogate("start/dist2_surrogate"),
