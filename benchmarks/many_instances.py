@@ -14,7 +14,7 @@ import numpy as np
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.run import run_exact
-from boundcheck.engines.exact.stacks import Instances, run_stacks
+from boundcheck.engines.exact.stacks import Instances, StackRing, run_stacks
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 
@@ -49,7 +49,7 @@ def main() -> None:
     print(f"{'method':<20} {'together, a second':>20} {'one by one':>12} {'factor':>8}")
     for spec in METHODS:
         method = build_method(spec)
-        many = COUNT / seconds(lambda m=method: run_stacks(m, problem, instances, ROUNDS, ["gap"]), 5)
+        many = COUNT / seconds(lambda m=method: run_stacks(m, problem, instances, ROUNDS, ["gap"], StackRing()), 5)
         one = 1 / seconds(lambda m=method: run_exact(m, problem, ROUNDS, ["gap"], arithmetic=Arithmetic.FLOAT64), 20)
         print(f"{spec['kind']:<20} {many:>20,.0f} {one:>12,.0f} {many / one:>8.0f}")
 

@@ -161,15 +161,20 @@ def left_open(statement: Statement, run: Parameters) -> Iterator[str]:
     """
     if statement.algorithm is None:
         return
-    said = {*(name for name, _ in statement.algorithm.steps), *statement.algorithm.any_value, *_OF_STEPS}
-    known = [a.name for a in statement.assumptions if is_library(a) or a.name in HYPOTHESES]
-    said |= {parameter for name in known for parameter in _DECIDED_BY.get(name, ())}
-    keys = {s.key for s in statement.symbols}
     kind = statement.algorithm.kind
     for name, default in kind_of(kind).parameters().items():
-        if name in said or keys & set(keys_of(statement, name)):
+        if speaks_of(statement, name):
             continue
         number = run.number(statement, name)
         other = number is not None and isinstance(default, int | Fraction) and number != default
         if run.chosen is None or other or name in run.chosen.get(kind, ()):
             yield name
+
+
+def speaks_of(statement: Statement, name: str) -> bool:
+    """Whether a statement about one kind of method says something of a parameter (`left_open`)."""
+    assert statement.algorithm is not None
+    said = {*(step for step, _ in statement.algorithm.steps), *statement.algorithm.any_value, *_OF_STEPS}
+    known = [a.name for a in statement.assumptions if is_library(a) or a.name in HYPOTHESES]
+    said |= {parameter for own in known for parameter in _DECIDED_BY.get(own, ())}
+    return name in said or bool({s.key for s in statement.symbols} & set(keys_of(statement, name)))

@@ -72,13 +72,21 @@ def placeholder(method: Mapping[str, Any]) -> dict[str, Any]:
 
 def first_method(spec: Mapping[str, Any]) -> Method:
     """The method with 1 for every size that the statement is to give; 1/2 where 1 is not allowed. Raises BadInput."""
+    return build_method(first_sizes(spec))
+
+
+def first_sizes(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The specification of `first_method`."""
     own = [name for name, value in spec.items() if _is_open(value, name)]
     first: BadInput | None = None
     for values in itertools.product(("1", "1/2"), repeat=len(own)):
+        found = {**spec, **dict(zip(own, values, strict=True))}
         try:
-            return build_method({**spec, **dict(zip(own, values, strict=True))})
+            build_method(found)
         except BadInput as error:
             first = first or error
+        else:
+            return found
     assert first is not None
     raise first
 

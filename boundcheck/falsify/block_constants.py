@@ -94,7 +94,7 @@ class Blocks:
             kinds.append((left, right))
         ratios = [np.linalg.eigvalsh(_root(r[0]) @ left[0] @ _root(r[0]))[:, -1] for left, r in kinds]
         beta2 = np.where(apart, np.maximum(1.0, ROOM * np.max(ratios, axis=0)), 1.0)
-        kappa2 = [largest(less(left, right, beta2)) for left, right in kinds]
+        kappa2 = [np.where(apart, largest(less(left, r, beta2)), left[2] - r[2]) for left, r in kinds]
         return beta2, np.maximum(np.stack(kappa2, 1), 0.0)
 
     @cached_property

@@ -16,6 +16,7 @@ from boundcheck.theory.statement import ROUND, Condition, Kind, Statement
 
 EDGE = 1 - 1e-9  # share of the largest step size that counts as in scope in double precision
 DOUBT = 1e-8  # promised decreases below this share are rounding in double precision
+RELATIVE = 1e-9  # rounding of a difference of terms, as a share of them
 TINY = 1e-12  # constants this far below the end of their range are rounding
 PROMISING = 1e-6  # scores above this are tried in exact arithmetic
 UNINFORMATIVE = -1e6
@@ -27,21 +28,26 @@ Known = Mapping[str, Any]
 
 
 class FloatStatement:
-    """A statement compiled for double precision. step: symbol of the step size, None for a statement without one.
+    """A statement compiled for double precision. step: symbol of the step size, None for a statement without one."""
 
-    names: under which each symbol's constant is found in `Known`, if not its key.
-    """
-
-    def __init__(self, statement: Statement, step: str | None = None, names: Mapping[str, str] | None = None) -> None:
+    def __init__(self, statement: Statement, step: str | None = None) -> None:
         metric = statement.metric
         self.statement, self.step, self.index = statement, step, metric.index
-        self.keys = names or {s.name: s.key or s.name for s in statement.symbols}
+        self.keys = {s.name: s.key or s.name for s in statement.symbols}
         late = index_conditions(statement)
         self._conditions = [self._condition(c) for c in statement.conditions if c not in late]
         relations = self._admitted()
         self._domain = [(self._function(difference(r)), -TINY * isinstance(r, sp.Ge | sp.Le)) for r in relations]
         self._late = [self._condition(c) for c in late]
+        self.choices = [(statement.symbol(name), self._function(e)) for name, e in statement.choices]
+        steps = () if statement.algorithm is None else statement.algorithm.steps
+        self.sequences = {name: self._function(e, ROUND) for name, e in steps}
+        self._named = [
+            (c.name, {self.keys[s.name] for s in c.relation.free_symbols}, self._condition(c))
+            for c in statement.conditions
+        ]
         self._bound, self._scale = self._function(statement.bound), self._function(metric.scale)
+        self._terms = self._function(sp.Add(*(sp.Abs(term) for term in sp.Add.make_args(statement.bound))))
         self._trivial = self._function(sp.nan if statement.trivial is None else statement.trivial)
         self._rounds = self._function(metric.rounds)
         self._relative = bool(round_symbols(statement)) or statement.kind is not Kind.UPPER_BOUND
@@ -86,6 +92,10 @@ class FloatStatement:
         with np.errstate(all="ignore"):
             return np.all(np.broadcast_arrays(True, *(c(known, step) for c in self._conditions)), axis=0)
 
+    def failing(self, known: Known) -> str | None:
+        """The name of a condition that these constants alone decide, and that does not hold; None where all do."""
+        return next((name for name, needed, own in self._named if needed <= known.keys() and not own(known)), None)
+
     def in_domain(self, known: Known) -> Any:
         """Whether the constants are values that the statement's symbols admit, (B,)."""
         with np.errstate(all="ignore"):
@@ -125,7 +135,9 @@ class FloatStatement:
             apart = metric - bound
             kind = self.statement.kind
             apart = np.abs(apart) if kind is Kind.EQUALITY else -apart if kind is Kind.LOWER_BOUND else apart
-            found = apart / (np.abs(metric) + np.abs(bound) + known.get("rounding", 0.0))
+            size = np.abs(metric) + np.abs(bound)
+            rounding = RELATIVE * self._terms(known, step, index) + known.get("rounding", 0.0)
+            found = np.where(size > rounding, apart / (size + rounding), -1.0)
             for condition in self._late:
                 found = np.where(condition(known, step, index), found, -np.inf)
             return np.where(np.isnan(found), -np.inf, found)
@@ -142,9 +154,17 @@ class FloatStatement:
         if self._relative:
             return self._excess(known, step, index, metric)
         with np.errstate(all="ignore"):
-            trivial = self._trivial(known, step, index)
             bound = self._bound(known, step, index) * np.ones_like(metric)
             metric = np.where(np.isnan(metric), np.inf, metric * self._scale(known, step, index))
+            score = self.compared(known, step, index, metric, bound)
+            for condition in self._late:
+                score = np.where(condition(known, step, index), score, -np.inf)
+        return score
+
+    def compared(self, known: Known, step: Any, index: float, metric: Any, bound: Any) -> Floats:
+        """The score of a metric, with its scale, beside a bound."""
+        with np.errstate(all="ignore"):
+            trivial = self._trivial(known, step, index)
             # any metric above rounding exceeds a bound below 0; a bound that is NaN stays NaN
             bound = np.where(bound <= 0, DOUBT * np.where(np.isnan(trivial), np.minimum(metric, 1.0), trivial), bound)
             excess = np.log(metric) - np.log(bound)
@@ -152,6 +172,4 @@ class FloatStatement:
             score = excess / np.clip(np.where(np.isnan(promised), 1.0, promised), DOUBT, 1.0)
             # a bound above the start, or within rounding of it, guides nowhere unless the metric is clearly above it
             score = np.where((promised <= DOUBT) & (excess < PROMISING), UNINFORMATIVE, score)
-            for condition in self._late:
-                score = np.where(condition(known, step, index), score, -np.inf)
         return np.where(np.isnan(score), -np.inf, score)

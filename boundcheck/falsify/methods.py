@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from boundcheck.evidence.kind_parameters import speaks_of
 from boundcheck.falsify.pieces import Pieces
 from boundcheck.falsify.quadratics import Form as Quadratics
 from boundcheck.methods.build import known_kinds
@@ -22,7 +23,7 @@ from boundcheck.theory.symbols import Symbol
 
 STEPS = ("eta", "eta_l", "eta0", "ell")  # the names of step sizes, of which a method has one
 MOST = 128  # the largest whole number that is drawn
-OPTIONAL = 0.4  # share of the methods in which a parameter that has a default is drawn
+OPTIONAL = 0.5  # share of the methods in which a parameter that has a default is drawn
 METHOD = "method/"
 Random = np.random.Generator
 Form = Quadratics | Pieces
@@ -129,7 +130,8 @@ def draw(statement: Statement, kind: str, random: Random, form: Form) -> dict[st
         if name in STEPS:
             continue
         needed, symbol = parameter.default is NEEDED, own.get(name)
-        if not (needed or symbol is not None or (name in VARIED and random.random() < OPTIONAL)):
+        free = name in VARIED and (statement.algorithm is None or speaks_of(statement, name))
+        if not (needed or symbol is not None or (free and random.random() < OPTIONAL)):
             continue
         value = _value(name, kind, symbol, random, form, spec)
         if value is not None:
@@ -211,4 +213,4 @@ def simpler(spec: Mapping[str, Any], kept: Sequence[str]) -> list[dict[str, Any]
             found.append({**spec, name: {**value, "size": 1}})
         elif name in ("mu", "times") and isinstance(value, list):
             found += [{**spec, name: value[0]}] if name == "mu" else [{**spec, name: ["1"] * len(value)}]
-    return found
+    return [other for other in found if other != spec]

@@ -9,6 +9,7 @@ said in `Wanted`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -160,7 +161,8 @@ class Form:
         return {**found, "start": found["start"][:, 0]}
 
     def _hessians(self, genes: Mapping[str, Floats]) -> dict[str, Floats]:
-        d, convex = self.dim, self.wanted.convex
+        d = self.dim
+        convex = self.wanted.convex == "samples" or (self.wanted.convex == "clients" and not self.each)
         if self.kind == "axes":
             values = [1.0, self.ratio, (1 + self.ratio) / 2][: max(d, 1)]
             own = np.diag(values if d > 1 else [self.ratio])[np.triu_indices(d)]
@@ -173,7 +175,7 @@ class Form:
             apart = self._balanced(genes["A"])
             spread = np.exp(2 * genes["spread"] - 1)
             if convex:
-                spread = np.minimum(spread, _convex_up_to(mean, apart)) * (not self.wanted.strongly)
+                spread = np.minimum(spread, _convex_up_to(mean, apart))
             return {"A": self.scale * (mean[:, None] + spread[:, None, None] * apart)}
         if self.kind == "multiples":
             a = 1 + np.exp(genes["spread"])[:, None] / 4 * genes["a"]
@@ -187,7 +189,11 @@ class Form:
         return {"root": root, "sign": sign}
 
     def _balanced(self, apart: Floats) -> Floats:
-        """Deviations (B, kinds, t) of the Hessians whose weighted mean is 0; within each client where that is asked."""
+        """Deviations (B, kinds, t) of the Hessians whose weighted mean is 0; within each client where it is convex."""
+        if self.each and self.wanted.convex == "clients" and not self.wanted.alike:
+            ends = np.cumsum((0, *self.sizes))
+            own = [apart[:, i:j] for i, j in itertools.pairwise(ends)]
+            return np.concatenate([a - a.mean(1, keepdims=True) for a in own], 1)
         weights = np.zeros(self.kinds)
         np.add.at(weights, self.owners, [float(w) for w in self.of_samples])
         mean = np.einsum("k,bkt->bt", weights, apart) / weights.sum()
@@ -246,14 +252,16 @@ class Form:
         return Instances(self.hessians(numbers), self.pushes(numbers), self.sizes, self.weights, numbers["start"])
 
     def problem(self, numbers: Numbers) -> dict[str, Any]:
-        """The specification of one exact instance."""
-        samples = iter(zip(self.hessians(numbers), self.pushes(numbers), strict=True))
+        """The specification of one exact instance, in the units of f and x that it has."""
+        f, x = (abs(u) or Fraction(1) for u in numbers.get("units", (1, 1)))
+        A, b = self.hessians(numbers) * (f / x**2), self.pushes(numbers) * (f / x)
+        samples = iter(zip(A, b, strict=True))
         clients: list[dict[str, Any]] = []
         for size in self.sizes:
             own = [{"A": texts(A), "b": texts(b)} for A, b in (next(samples) for _ in range(size))]
             clients.append(own[0] if size == 1 else {"components": own})
         weights = {} if len(set(self.weights)) == 1 else {"weights": [format_exact(w) for w in self.weights]}
-        return {"kind": "quadratics", "clients": clients, **weights, "start": texts(numbers["start"])}
+        return {"kind": "quadratics", "clients": clients, **weights, "start": texts(numbers["start"] * x)}
 
     # --- simpler instances --------------------------------------------------------------------------------------------
 
@@ -328,7 +336,7 @@ def draw(
 ) -> Form:
     """A random form that the hypotheses allow. clients: how many (0: any); rational: with such roots of curvatures."""
     n = clients or int(random.choice([1, 2, 2, 2, 3, 3]))
-    sizes = tuple(int(s) for s in random.integers(1, 4, size=n)) if random.random() < 0.6 else (1,) * n
+    sizes = tuple(int(s) for s in random.integers(1, 4, size=n)) if random.random() < 0.7 else (1,) * n
     if wanted.alike or (wanted.plain and wanted.data):
         sizes = sizes[:1] * n
     weights = (Fraction(1, n),) * n
@@ -351,7 +359,7 @@ def draw(
         scale, ratio = float(random.choice([1, 1, 4, 1 / 4])), float(random.choice(SQUARES))
         if dim > 3:
             dim = 3
-    each, paired = (bool(v) for v in random.random(2) < 0.4)
+    each, paired = (bool(v) for v in random.random(2) < (0.5, 0.4))
     pushed, noisy, moved = (bool(v) for v in random.random(3) < (0.7, 0.75, 0.75))
     length = float(10.0 ** (random.choice([0, 2]) * random.standard_normal()))
     return Form(

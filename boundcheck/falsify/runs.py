@@ -12,11 +12,12 @@ import numpy as np
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
+from boundcheck.engines.exact.each import Each, EachStep
 from boundcheck.engines.exact.stacks import Instances, mean_stacks, run_stacks
 from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.claim_result import ClaimResult
-from boundcheck.evidence.open_step_sizes import START, TUNED
+from boundcheck.evidence.open_step_sizes import START, TUNED, first_sizes
 from boundcheck.evidence.round_values import REACH, SUMMED
 from boundcheck.falsify import methods
 from boundcheck.falsify.constants import Constants
@@ -24,6 +25,10 @@ from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import SETTLED, Instance, Numbers
 from boundcheck.falsify.pieces import Pieces
 from boundcheck.falsify.shapes import Shape, Shapes, rounded
+from boundcheck.methods.build import build as build_method
+from boundcheck.methods.method import Method
+from boundcheck.setting import Setting
+from boundcheck.theory.dimension import CURVATURE, STEP, Dimension
 from boundcheck.theory.keys import name_of
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.statement import Average, Kind
@@ -79,25 +84,56 @@ class Runs(Shapes):
         claimed, like = self.claimed, shape.like
         assert like is not None
         instances = self.instances(shape, self.settled(shape, numbers))
-        step: Any = np.nan
-        if self.size is not None and shape.step is not None:
-            step = np.full(len(instances), float(Fraction(shape.spec[shape.step])))
+        units = numbers.get("units")
+        quantity = self.statement.metric.dimension
         with np.errstate(all="ignore"):
             constants = Constants(instances, like)
-            known = self._known(constants, shape)
+            known = self._in(units, self._known(constants, shape))
+            method, given = self._prescribed(shape, known, units, len(instances))
+            known |= given
+            step: Any = np.nan
+            if self.size is not None and self.size.key in given:
+                step = given[self.size.key]
+            elif self.size is not None and shape.step is not None:
+                step = np.full(len(instances), float(Fraction(shape.spec[shape.step]))) * _power(units, STEP)
             usable = constants.clear & claimed.in_domain(known) & claimed.in_scope(known, step)
             for assumption in self.statement.assumptions:
                 usable = usable & constants.meets(assumption.name)
-            return [
-                (index, np.where(usable, claimed.score({**known, **own}, step, index, metric), -np.inf))
-                for index, metric, own in self._curve(shape, instances, known, step)
-            ]
+            found: list[tuple[int, Floats]] = []
+            for index, metric, own in self._curve(method, like, instances, known, step):
+                here = {**known, **self._in(units, own)}
+                score = claimed.score(here, step, index, metric * _power(units, quantity))
+                found.append((index, np.where(usable, score, -np.inf)))
+            return found
 
-    def _points(self, shape: Shape, known: Known) -> list[tuple[int, int]]:
+    def _prescribed(self, shape: Shape, known: Known, units: Any, count: int) -> tuple[Method, dict[str, Any]]:
+        """The method with the sizes that the statement gives for each instance, and their values by key."""
+        assert shape.like is not None
+        claimed, ones = self.claimed, np.ones(count)
+        sizes, given = first_sizes(shape.spec), dict[str, Any]()
+        own: dict[str, Any] = {}
+        for symbol, formula in claimed.choices:
+            given[symbol.key] = formula({**known, **given}) * ones
+            if symbol.reported in sizes:
+                values = given[symbol.key] / _power(units, symbol.dimension)
+                own[symbol.reported] = Each(Fraction(sizes[symbol.reported]), values)
+        method = build_method({**sizes, **own}) if own else shape.like.method
+        for name, formula in claimed.sequences.items():
+            if shape.spec.get(name) == TUNED:
+                steps = EachStep(
+                    lambda r, f=formula: f({**known, **given}, np.nan, 1.0, r) * ones / _power(units, STEP)
+                )
+                method = replace(method, schedule=steps)
+        return method, given
+
+    def _in(self, units: Any, known: Known) -> dict[str, Any]:
+        """Constants of the instances in other units of f and x, (B, 2)."""
+        powers = {**self.powers, "rounding": self.statement.metric.dimension}
+        return {key: value * _power(units, powers[key]) for key, value in known.items()}
+
+    def _points(self, method: Method, known: Known) -> list[tuple[int, int]]:
         """(index, rounds) at which the metric is compared."""
-        metric, like = self.statement.metric, shape.like
-        assert like is not None
-        method = like.method
+        metric = self.statement.metric
         if metric.over_rounds:
             most = AVERAGED
         elif round_symbols(self.statement):
@@ -118,24 +154,21 @@ class Runs(Shapes):
         return found
 
     def _curve(
-        self, shape: Shape, instances: Instances, known: Known, step: Any
+        self, method: Method, like: Setting, instances: Instances, known: Known, step: Any
     ) -> Iterator[tuple[int, Floats, dict[str, Any]]]:
         """(index, metric without its scale (B,), constants that change with the index)."""
-        like = shape.like
-        assert like is not None
-        points, values = self._measured(shape, instances, known, step)
+        points, values = self._measured(method, like, instances, known, step)
         if not points:
             return
         starts = {key: START[key] for key in self.keys if key in START}
         own: dict[str, Any] = {}
         if starts:
-            first = run_stacks(like.method, like.problem, instances, [0], sorted(starts.values()))
+            first = run_stacks(method, like.problem, instances, [0], sorted(starts.values()), self.ring)
             own = {key: first[name][:, 0] for key, name in starts.items()}
-        sizes = np.max([np.abs(v).max(1) for v in values.values()], axis=0)
         if round_symbols(self.statement) or self.statement.kind is not Kind.UPPER_BOUND:
-            own["rounding"] = 1e-6 * sizes + 1e-12 * self._reach(instances)
+            own["rounding"] = 1e-12 * self._reach(instances)
         main = values[self.statement.metric.quantity]
-        ground = NOISE[like.method.is_random(like.clients)]
+        ground = NOISE[method.is_random(like.clients)]
         top = np.maximum(np.maximum.accumulate(np.abs(main), axis=1), self._reach(instances)[:, None]) * ground
         main = np.where(np.abs(main) < top, 0.0, main)
         main = np.where(np.isnan(main).all(1, keepdims=True), -np.inf, main)  # it has none, and has not diverged
@@ -144,26 +177,25 @@ class Runs(Shapes):
             yield index, main[:, k], {**own, **at}
 
     def _measured(
-        self, shape: Shape, instances: Instances, known: Known, step: Any
+        self, method: Method, like: Setting, instances: Instances, known: Known, step: Any
     ) -> tuple[list[int], dict[str, Floats]]:
         """Values of the index, and the metrics of both sides there, (B, values) each."""
-        statement, like = self.statement, shape.like
-        assert like is not None
+        statement = self.statement
         metric, rounds = statement.metric, set(round_symbols(statement).values())
         names = sorted({metric.quantity, *map(name_of, rounds)})
         even = metric.average in (Average.MEAN, Average.DRAWN) and metric.weights == 1 and not metric.with_last
         if even and metric.index is not None:
             with suppress(Unsupported):
-                period, means = mean_stacks(like.method, like.problem, instances, DOUBLINGS, names)
+                period, means = mean_stacks(method, like.problem, instances, DOUBLINGS, names, self.ring)
                 places = {self._index_at(known, period << k): k for k in range(DOUBLINGS + 1)}
                 points = sorted(index for index in places if index is not None)
                 return points, {name: v[:, [places[p] for p in points]] for name, v in means.items()}
-        pairs = self._points(shape, known)
+        pairs = self._points(method, known)
         if not pairs:
             return [], {}
         whole = metric.over_rounds or SUMMED in rounds
         grid = list(range(pairs[-1][1] + 1)) if whole else sorted({0, *(r for _, r in pairs)})
-        values = dict(run_stacks(like.method, like.problem, instances, grid, names))
+        values = dict(run_stacks(method, like.problem, instances, grid, names, self.ring))
         at = [grid.index(r) for _, r in pairs]
         if metric.over_rounds:
             values = self._averages(known, step, values, len(grid) - 1 + metric.more_points)
@@ -218,9 +250,30 @@ class Runs(Shapes):
                 result = run_claim(claim)
             except BoundcheckError:
                 continue
-            for index, score in scores_of(result):
+            for index, score in self._scores_of(result):
                 found.setdefault(index, np.full(count, -np.inf))[k] = score
         return sorted(found.items()) or [(0, np.full(count, -np.inf))]
+
+    def _scores_of(self, result: ClaimResult) -> list[tuple[int, float]]:
+        """(index, score) of an exact claim at its points; none where it is out of scope."""
+        outcome, kind = result.verdict.outcome, self.statement.kind
+        if outcome not in (Outcome.HOLDS, Outcome.VIOLATED, Outcome.UNDECIDED):
+            return []
+        names, values = self.claimed.keys, result.verdict.details["constants"]
+        known = {names[name]: float(Fraction(str(c["value"]))) for name, c in values.items() if name in names}
+        step = np.nan if self.size is None else known.get(self.size.key, np.nan)
+        found: list[tuple[int, float]] = []
+        for index, metric, bound in zip(result.index or [0], result.metric_low, result.bound, strict=False):
+            if kind is Kind.UPPER_BOUND and not round_symbols(self.statement):
+                score = float(self.claimed.compared(known, step, float(index), metric, bound))
+            else:
+                apart = metric - bound
+                apart = abs(apart) if kind is Kind.EQUALITY else -apart if kind is Kind.LOWER_BOUND else apart
+                score = float(apart / (abs(metric) + abs(bound) + 1e-300))
+            found.append((int(index), -np.inf if np.isnan(score) else score))
+        if outcome is Outcome.VIOLATED and all(score <= 0 for _, score in found):
+            return [(found[-1][0] if found else 0, 1.0)]
+        return found
 
     def claim(self, instance: Instance) -> Claim:
         return self._claim(instance, [instance.index])
@@ -234,11 +287,26 @@ class Runs(Shapes):
                 instance.step if open_ and instance.step not in (None, SETTLED) else shape.spec[shape.step]
             )
         numbers = {name: v for name, v in instance.numbers.items() if name != "share"}
+        if "units" in numbers:
+            method = self._method_in([abs(u) or Fraction(1) for u in numbers["units"]], method)
         at: dict[str, Any] = {}
         if name is not None and not self.statement.kind.limit:
             symbol = self.statement.symbol(name)
             at = {name: [k for k in indices if symbol.admits(Fraction(k))]}
         return Claim(self.statement, shape.form.problem(numbers), method, at=at, constants=dict(shape.free))
+
+    def _method_in(self, units: Sequence[Fraction], method: Mapping[str, Any]) -> dict[str, Any]:
+        """The specification with its numbers in other units of f and x."""
+        powers = {s.reported: s.dimension for s in self.statement.symbols if s.key.startswith(methods.METHOD)}
+        powers = {"mu": CURVATURE, **dict.fromkeys(methods.STEPS, STEP), **powers}
+        found = dict(method)
+        for name in found.keys() & powers.keys():
+            by = units[0] ** int(powers[name].f) * units[1] ** int(powers[name].x)
+            given = found[name] if isinstance(found[name], list) else [found[name]]
+            if by != 1 and not any("largest" in str(v) or v == TUNED for v in given):
+                own = [format_exact(Fraction(v) * by) for v in given]
+                found[name] = own if isinstance(found[name], list) else own[0]
+        return found
 
     def simpler(self, shape: Shape, numbers: Numbers) -> Iterator[tuple[Shape, Numbers]]:
         n = len(shape.form.sizes)
@@ -253,23 +321,8 @@ class Runs(Shapes):
             yield replace(shape, spec=spec), numbers
 
 
-def scores_of(result: ClaimResult) -> list[tuple[int, float]]:
-    """(index, score) of an exact claim at its points; none where it is out of scope."""
-    outcome = result.verdict.outcome
-    if outcome not in (Outcome.HOLDS, Outcome.VIOLATED, Outcome.UNDECIDED):
-        return []
-    kind = getattr(result.claim.statement, "kind", Kind.UPPER_BOUND)
-    found: list[tuple[int, float]] = []
-    with np.errstate(all="ignore"):
-        pairs = zip(result.index or [0], result.metric_low, result.bound, strict=False)
-        for index, metric, bound in pairs:
-            if kind is Kind.UPPER_BOUND and metric > 0 and bound > 0:
-                score = float(np.log(metric) - np.log(bound))
-            else:
-                apart = metric - bound
-                apart = abs(apart) if kind is Kind.EQUALITY else -apart if kind is Kind.LOWER_BOUND else apart
-                score = float(apart / (abs(metric) + abs(bound) + 1e-300))
-            found.append((int(index), -np.inf if np.isnan(score) else score))
-    if outcome is Outcome.VIOLATED and all(score <= 0 for _, score in found):
-        return [(found[-1][0] if found else 0, 1.0)]
-    return found
+def _power(units: Any, dimension: Dimension | None) -> Any:
+    """By how much a quantity of this dimension is larger in other units of f and x, (B, 2)."""
+    if units is None or dimension is None:
+        return 1.0
+    return units[:, 0] ** float(dimension.f) * units[:, 1] ** float(dimension.x)

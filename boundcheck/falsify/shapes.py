@@ -22,11 +22,11 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.run import check_metrics
-from boundcheck.engines.exact.stacks import Instances
+from boundcheck.engines.exact.stacks import Instances, StackRing
 from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.evidence.open_step_sizes import START, TUNED, first_method
 from boundcheck.falsify import methods, pieces, quadratics
-from boundcheck.falsify.constants import Constants
+from boundcheck.falsify.constants import Constants, is_shared
 from boundcheck.falsify.float_statement import FloatStatement
 from boundcheck.falsify.generator import BATCH, Generator, Genes, Numbers, shares
 from boundcheck.falsify.pieces import Pieces
@@ -45,10 +45,12 @@ from boundcheck.theory.symbols import Symbol
 TRIES = 400  # methods and forms that are tried for a shape
 PIECES = 0.05  # share of the shapes whose problems are by pieces, where others can be had
 HOPELESS = 8  # of one kind without one that fits, after which it is left out
-BLOCKS = (2, 3, 4, 6, 10)  # coordinates of problems whose blocks are averaged
+BLOCKS = (2, 2, 3, 3, 4, 6)  # coordinates of problems whose blocks are averaged
 LONG = 10  # local steps where both sides are quantities of a round, in fractions
 EPOCHS = 3  # over samples that differ
 SINGLE = 12  # instances of a shape that is carried out claim by claim
+WORK = 5 * 10**7  # multiplications of a batch, which bound its instances
+LEAST = 16  # instances of a batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class Shape:
 
     form: of the problems; spec: of the method, whose step size is called `step` (None: it has none). free: values of
     symbols that a reader chooses. like: a problem of the form with the method. slow: why claims are
-    carried out one by one.
+    carried out one by one. count: instances of a batch.
     """
 
     form: Form | Pieces
@@ -66,6 +68,7 @@ class Shape:
     free: Mapping[str, str] = field(default_factory=dict[str, str])
     like: Setting | None = None
     slow: str = ""
+    count: int = BATCH
 
 
 class Shapes(Generator):
@@ -99,6 +102,8 @@ class Shapes(Generator):
         if statement.algorithm is not None:
             self.chosen |= set(dict(statement.algorithm.steps))
         self.claimed = FloatStatement(statement, None if self.size is None else self.size.name)
+        self.in_units = bool(statement.dimension_errors())  # so that other units of f and x may break it
+        self.powers = {s.key or s.name: s.dimension for s in statement.symbols}
         self.wanted = Wanted.of(statement)
         self.kinds = list(methods.kinds_for(statement))
         self._failed, self._reasons = Counter[str](), Counter[str]()
@@ -106,6 +111,7 @@ class Shapes(Generator):
         self._why = ""
         self.share_of_pieces = PIECES
         self.in_general = self._general()
+        self.ring = StackRing()
 
     def _general(self) -> str:
         """Why all claims of the statement are carried out one by one; empty where they need not be."""
@@ -114,8 +120,9 @@ class Shapes(Generator):
             return "it is about a limit"
         if statement.metric.quantity.startswith("constant:"):
             return "it is about a constant"
-        if statement.choices or (statement.algorithm is not None and statement.algorithm.steps):
-            return "it gives sizes of its method"
+        own = {s.name for _, e in statement.choices for s in e.free_symbols}
+        if statement.metric.index in own or any(statement.symbol(name).integer for name, _ in statement.choices):
+            return "it gives sizes of its method that are whole numbers or depend on its index"
         return ""
 
     @property
@@ -148,7 +155,7 @@ class Shapes(Generator):
         """A shape with a method of this kind; None, and the reason is counted, where the statement is not about it."""
         named = self.statement.algorithm
         try:
-            found = self._fitting(self._proposed(random, kind), random)
+            found = self.fitting(self._proposed(random, kind), random)
         except BoundcheckError as error:
             self._reasons[str(error).rstrip(".")] += 1
             self._failed[kind] += 1
@@ -177,7 +184,7 @@ class Shapes(Generator):
             other = kind if part == "method" else self._kind(random)
             spec = methods.draw(self.statement, other, random, form)
         try:
-            return self._fitting(self._completed(spec, form, random), random)
+            return self.fitting(self._completed(spec, form, random), random)
         except BoundcheckError:
             return None
 
@@ -219,7 +226,7 @@ class Shapes(Generator):
         """Whether a reader chooses the symbol's value."""
         return not symbol.key and not self.is_index(symbol)
 
-    def _fitting(self, proposed: tuple[Shape, Method], random: np.random.Generator) -> Shape:
+    def fitting(self, proposed: tuple[Shape, Method], random: np.random.Generator) -> Shape:
         """The shape with a setting of one instance. Raises an error where the statement is not about such instances."""
         statement, (shape, method) = self.statement, proposed
         genes = {name: random.standard_normal((1, *size)) for name, size in self.genes(shape).items()}
@@ -238,6 +245,10 @@ class Shapes(Generator):
             if answer.holds is False:
                 raise Unsupported(f"assumption {assumption.name} fails: {answer.why}")
         shape = replace(shape, like=like)
+        shared = {key: float(like.constant(key).value) for key in self.keys if is_shared(key) and like.has(key)}
+        failing = self.claimed.failing(shared)
+        if failing is not None:
+            raise Unsupported(f"the method '{method.name}' with such clients does not meet the condition '{failing}'")
         if self.in_general:
             return replace(shape, slow=self.in_general)
         if isinstance(shape.form, Pieces):
@@ -252,9 +263,13 @@ class Shapes(Generator):
         lacking = self._lacking(shape, numbers)
         if lacking:
             return replace(shape, slow=f"its constants {', '.join(lacking)} are not known for batches")
+        before = self.ring.work
         if not self.fast(shape, numbers):
             raise Unsupported("no value of the index is a number of rounds that is searched")
-        return shape
+        count = min(BATCH, WORK // max(self.ring.work - before, 1))
+        if count < LEAST:
+            raise Unsupported(f"a run of {method.name} is too long, or its state too large, for batches")
+        return replace(shape, count=count)
 
     def _lacking(self, shape: Shape, numbers: Numbers) -> list[str]:
         """The keys that the statement needs and that are not known for batches; UnknownName where one is not there."""
@@ -295,13 +310,15 @@ class Shapes(Generator):
     # --- numbers ------------------------------------------------------------------------------------------------------
 
     def genes(self, shape: Shape) -> Mapping[str, tuple[int, ...]]:
-        return {**shape.form.genes(), "share": ()}
+        units = {"units": (2,)} if self.in_units and isinstance(shape.form, Form) else {}
+        return {**shape.form.genes(), **units, "share": ()}
 
     def batch(self, shape: Shape) -> int:
-        return SINGLE if shape.slow else BATCH
+        return SINGLE if shape.slow else shape.count
 
     def decode(self, shape: Shape, genes: Genes) -> Numbers:
-        return {**shape.form.decode(genes), "share": shares(genes["share"])}
+        units = {"units": 10 ** (1.5 * genes["units"])} if "units" in genes else {}
+        return {**shape.form.decode(genes), **units, "share": shares(genes["share"])}
 
     def instances(self, shape: Shape, numbers: Numbers) -> Instances:
         """A batch as the exact reader takes it, with the weights of the objective that the statement is about."""

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.errors import BadInput, Unsupported
@@ -143,15 +143,23 @@ def kinds_of(labels: Sequence[Any], weights: Sequence[Fraction]) -> DataKinds:
 
 def is_asynchronous(method: Method) -> bool:
     """Whether a method is one of the paper's compositions (`KINDS`)."""
-    from boundcheck.methods.build import algorithms
+    from boundcheck.methods.build import known_kinds
 
-    return any(kind in KINDS for kind in algorithms(method))
+    kinds = known_kinds()
+    return any(kinds[name].contains(method, None) for name in KINDS)
 
 
 def expected_weights(method: Method, clients: Clients) -> Expected | None:
     """The rounds of one of the paper's methods; None for other methods and where they are too many to go through."""
-    found = _gone_through(method, clients) if is_asynchronous(method) else ""
+    if clients.count > MAX_CLIENTS or not is_asynchronous(method):
+        return None
+    found = _remembered(method, clients)
     return None if isinstance(found, str) else found
+
+
+@lru_cache(maxsize=32)
+def _remembered(method: Method, clients: Clients) -> Expected | str:
+    return _gone_through(method, clients)
 
 
 def refusal(method: Method, clients: Clients) -> str | None:

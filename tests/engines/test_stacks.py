@@ -10,7 +10,7 @@ import pytest
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.run import run_exact
-from boundcheck.engines.exact.stacks import Instances, mean_stacks, run_stacks
+from boundcheck.engines.exact.stacks import Instances, StackRing, mean_stacks, run_stacks
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting.metrics import needed_for, of_a_round
@@ -71,7 +71,7 @@ def test_stacks_are_the_runs_of_each(spec: dict[str, Any]) -> None:
         run_exact(method, problems[0], [0], names, arithmetic=Arithmetic.FLOAT64)
     except Exception:  # the method has no metric of a round
         names = names[:3]
-    found = run_stacks(method, problems[0], instances, GRID, names)
+    found = run_stacks(method, problems[0], instances, GRID, names, StackRing())
     for k, problem in enumerate(problems):
         curve = run_exact(method, problem, GRID, names, arithmetic=Arithmetic.FLOAT64)
         for name in names:
@@ -82,7 +82,7 @@ def test_stacks_are_the_runs_of_each(spec: dict[str, Any]) -> None:
 def test_means_by_doubling_are_those_of_the_rounds(kind: str) -> None:
     instances, problems = some()
     method = build_method({"kind": kind, "eta": "1/10"})
-    period, means = mean_stacks(method, problems[0], instances, 3, ["gap"])
-    every = run_stacks(method, problems[0], instances, range(8 * period), ["gap"])["gap"]
+    period, means = mean_stacks(method, problems[0], instances, 3, ["gap"], StackRing())
+    every = run_stacks(method, problems[0], instances, range(8 * period), ["gap"], StackRing())["gap"]
     for k in range(4):
         np.testing.assert_allclose(means["gap"][:, k], every[:, : period << k].mean(1), rtol=1e-9)

@@ -12,14 +12,25 @@ import pytest
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.witness import load_witness, replay
 from boundcheck.falsify.generator import Instance
-from boundcheck.falsify.generators.fixed_cycles import FixedCycles, Shape
+from boundcheck.falsify.quadratics import Form, Wanted
+from boundcheck.falsify.runs import Runs
 from boundcheck.falsify.search import generator_for
+from boundcheck.falsify.shapes import Shape
 from boundcheck.falsify.shrinking import complexity, round_between, shrink
+from boundcheck.methods.build import build as build_method
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome
 
 PRINTED = "scgd/theorem_3_3/as_printed_main"
 SHIPPED = Path(__file__).parents[2] / "examples" / "witnesses" / "scgd_theorem_3_3_as_printed_main.json"
+
+
+def two_clients(generator: Runs, steps: int) -> Shape:
+    """Two clients in the plane without linear terms, under cycles of local steps."""
+    half = Fraction(1, 2)
+    form = Form((1, 1), (half, half), 2, "around", False, 2, False, 1.0, 0.1, Wanted.of(generator.statement))
+    shape, spec = Shape(form, {"kind": "scgd", "E": steps, "eta": "1"}, "eta"), {"kind": "scgd", "E": steps, "eta": 1}
+    return generator.fitting((shape, build_method(spec)), np.random.default_rng(0))
 
 
 def test_shrinking_keeps_the_violation_and_shortens_the_numbers() -> None:
@@ -31,11 +42,12 @@ def test_shrinking_keeps_the_violation_and_shortens_the_numbers() -> None:
     numbers = {
         "A": A + random.uniform(-1e-6, 1e-6, size=A.shape),
         "b": np.zeros((1, 1, 2)),
+        "z": np.zeros((1, 0, 2)),
         "start": np.array([[float(Fraction(v)) for v in witness.problem["start"]]]),
         "share": np.ones(1),
     }
-    shape = Shape(2, {"E": witness.method["E"]}, 1.0, 1.0)
-    shrunk = shrink(FixedCycles(statement(PRINTED)), shape, numbers, {"search": "by hand"})
+    generator = Runs(statement(PRINTED))
+    shrunk = shrink(generator, two_clients(generator, witness.method["E"]), numbers, {"search": "by hand"})
     assert shrunk is not None
     assert (replay(shrunk).outcome, shrunk.verdict.grade) == (Outcome.VIOLATED, Grade.EXACT)
     assert max(len(v) for c in shrunk.problem["clients"] for row in c["A"] for v in row) <= 8
@@ -50,10 +62,12 @@ def test_what_is_not_violated_is_not_shrunk() -> None:
     numbers = {
         "A": np.array([[[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]]),
         "b": np.zeros((1, 1, 2)),
+        "z": np.zeros((1, 0, 2)),
         "start": np.array([[1.0, 0.0]]),
         "share": np.ones(1),
     }
-    assert shrink(FixedCycles(statement(PRINTED)), Shape(2, {"E": 1}, 1.0, 1.0), numbers, {}) is None
+    generator = Runs(statement(PRINTED))
+    assert shrink(generator, two_clients(generator, 1), numbers, {}) is None
 
 
 @pytest.mark.parametrize(
@@ -83,7 +97,7 @@ def test_simple_numbers(low: Fraction, high: Fraction, simple: Fraction) -> None
     ],
 )
 def test_every_simpler_shape_makes_a_claim(id: str) -> None:
-    """Each generator: what it draws becomes claims that run, and so does every simpler shape of it."""
+    """What is drawn becomes claims that run, and so does every simpler shape of it."""
     generator = generator_for(statement(id))
     random = np.random.default_rng(2)
     shape = generator.draw(random)

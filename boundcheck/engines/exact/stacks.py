@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
-from boundcheck.core.linalg import floats, nearest_float
+from boundcheck.core.linalg import floats
 from boundcheck.engines.curve import Arithmetic, Floats
 from boundcheck.engines.exact.dynamics import Dynamics
+from boundcheck.engines.exact.each import Each, values_of
 from boundcheck.engines.exact.layout import Samples
 from boundcheck.engines.exact.reduction import started
 from boundcheck.engines.exact.rings import Matrix, Pairs, RationalRing
@@ -36,6 +37,8 @@ _FLAT = 1e-12  # eigenvalues below this share of the largest are 0
 
 def _entry(value: Any) -> Any:
     """A number, or one for each instance (B,), as it multiplies a stack."""
+    if isinstance(value, Each):
+        value = value.values
     if isinstance(value, np.ndarray):
         return value[..., None, None]
     return float(value) if isinstance(value, int | float) else int(value.numerator) / int(value.denominator)
@@ -93,17 +96,19 @@ def _stack(m: Any) -> Stack:
 
 
 class StackRing(RationalRing):
-    """Stacks in double precision."""
+    """Stacks in double precision. work: the multiplications so far, for one instance each."""
 
     arithmetic = Arithmetic.FLOAT64
+    work = 0
 
     def lift(self, m: Any) -> Matrix:
         return _stack(m)
 
     def scalar(self, value: Fraction) -> Any:
-        return nearest_float(value)
+        return values_of(value)
 
     def mul(self, a: Matrix, b: Matrix) -> Matrix:
+        self.work += a.v.shape[1] * a.v.shape[2] * b.v.shape[2]
         return Stack(a.v @ b.v)
 
     def shape(self, m: Matrix) -> tuple[int, int]:
@@ -152,6 +157,7 @@ class StackRing(RationalRing):
 
     def operator(self, pairs: Pairs) -> Matrix:
         (out, size), count = self.shape(pairs[0][0]), len(pairs)
+        self.work += count * (out * size) ** 2
         left, right = (
             np.stack(np.broadcast_arrays(*(pair[k].v for pair in pairs)), 1).reshape(-1, count, out * size)
             for k in (0, 1)
@@ -175,7 +181,7 @@ class StackRing(RationalRing):
         return True
 
     def number(self, value: Any) -> Any:
-        return value if isinstance(value, np.ndarray) else super().number(value)
+        return value if isinstance(value, np.ndarray) else values_of(value)
 
     def vanishes(self, m: Matrix) -> bool:
         return not m.v.any()
@@ -253,7 +259,7 @@ class Instances:
 
 
 def run_stacks(
-    method: Method, like: Problem, instances: Instances, grid: Sequence[int], metrics: Sequence[str]
+    method: Method, like: Problem, instances: Instances, grid: Sequence[int], metrics: Sequence[str], ring: StackRing
 ) -> Mapping[str, Floats]:
     """The metrics of all instances at the rounds of the grid, (B, rounds) each.
 
@@ -261,20 +267,19 @@ def run_stacks(
     raises.
     """
     with np.errstate(all="ignore"):
-        found = columns(method, _stacked(lower(method, like, metrics), like, instances), list(grid), StackRing())
+        found = columns(method, _stacked(lower(method, like, metrics), like, instances), list(grid), ring)
     ones = np.ones(len(instances))
     return {name: np.stack([v * ones for v in own], 1) for name, own in found.items()}
 
 
 def mean_stacks(
-    method: Method, like: Problem, instances: Instances, doublings: int, metrics: Sequence[str]
+    method: Method, like: Problem, instances: Instances, doublings: int, metrics: Sequence[str], ring: StackRing
 ) -> tuple[int, Mapping[str, Floats]]:
     """The period of a method whose rounds repeat from the first on, and the means of the metrics over the rounds of
     1, 2, 4, ... periods, (B, doublings + 1) each.
 
     Raises what `run_exact` raises, and Unsupported for a method whose rounds do not repeat, or of a large state.
     """
-    ring = StackRing()
     with np.errstate(all="ignore"):
         dynamics = Dynamics(ring, method, _stacked(lower(method, like, metrics), like, instances))
         rounds, wide = dynamics.rounds, dynamics.exact.layout.size

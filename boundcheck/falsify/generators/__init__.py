@@ -1,1 +1,0 @@
-"""Generators of random instances: one file for each family of methods, and the table that chooses among them."""
