@@ -174,7 +174,7 @@ def left_open(statement: Statement, run: Parameters) -> Iterator[str]:
 def speaks_of(statement: Statement, name: str) -> bool:
     """Whether a statement about one kind of method says something of a parameter (`left_open`)."""
     assert statement.algorithm is not None
-    said = {*(step for step, _ in statement.algorithm.steps), *statement.algorithm.any_value, *_OF_STEPS}
     known = [a.name for a in statement.assumptions if is_library(a) or a.name in HYPOTHESES]
-    said |= {parameter for own in known for parameter in _DECIDED_BY.get(own, ())}
+    said = {*(step for step, _ in statement.algorithm.steps), *statement.algorithm.any_value, *_OF_STEPS}
+    said.update(*(_DECIDED_BY.get(own, ()) for own in known))
     return name in said or bool({s.key for s in statement.symbols} & set(keys_of(statement, name)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -65,11 +66,6 @@ def symbol_for(claimed: Statement, parameter: str) -> str:
     return own.get(parameter, parameter)
 
 
-def placeholder(method: Mapping[str, Any]) -> dict[str, Any]:
-    """The method's specification with 1 for every size that the statement is to give."""
-    return {name: 1 if _is_open(value, name) else value for name, value in method.items()}
-
-
 def first_method(spec: Mapping[str, Any]) -> Method:
     """The method with 1 for every size that the statement is to give; 1/2 where 1 is not allowed. Raises BadInput."""
     return build_method(first_sizes(spec))
@@ -78,24 +74,15 @@ def first_method(spec: Mapping[str, Any]) -> Method:
 def first_sizes(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The specification of `first_method`."""
     own = [name for name, value in spec.items() if _is_open(value, name)]
-    first: BadInput | None = None
-    for values in itertools.product(("1", "1/2"), repeat=len(own)):
-        found = {**spec, **dict(zip(own, values, strict=True))}
-        try:
-            build_method(found)
-        except BadInput as error:
-            first = first or error
-        else:
-            return found
-    assert first is not None
-    raise first
+    tried = [{**spec, **dict(zip(own, v, strict=True))} for v in itertools.product(("1", "1/2"), repeat=len(own))]
+    for found in tried:
+        with suppress(BadInput):
+            return build_method(found) and found
+    return tried[0]
 
 
 def first_setting(claimed: Statement, spec: Mapping[str, Any], problem: Problem) -> Setting:
-    """The setting that the statement is about, with 1 for every size of the method that the statement is to give.
-
-    A statement about a surrogate has the problem whose objective the method really minimises.
-    """
+    """The setting that the statement is about (a surrogate's own problem), with 1 for every size that it is to give."""
     setting = Setting(first_method(spec), problem)
     return setting.following() if claimed.metric.surrogate else setting
 

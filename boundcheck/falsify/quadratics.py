@@ -253,7 +253,7 @@ class Form:
 
     def problem(self, numbers: Numbers) -> dict[str, Any]:
         """The specification of one exact instance, in the units of f and x that it has."""
-        f, x = (abs(u) or Fraction(1) for u in numbers.get("units", (1, 1)))
+        f, x = (abs(Fraction(u)) or Fraction(1) for u in numbers.get("units", (1, 1)))
         A, b = self.hessians(numbers) * (f / x**2), self.pushes(numbers) * (f / x)
         samples = iter(zip(A, b, strict=True))
         clients: list[dict[str, Any]] = []

@@ -34,14 +34,14 @@ from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome, plain
 
 PARENTS = 16  # instances of a generation for each of those from which the next one comes
-GENERATIONS = 24  # of a shape
+GENERATIONS = 14  # of a shape
 WIDTH = 0.4  # standard deviation of a mutation, for each child times a number of its own
 FEW, SHORT = 100, 4  # a batch of at most so many instances has so many generations
 REACH = 4.0  # standard deviations within which genes stay, which bounds the condition numbers
 VARIED = 0.4  # share of the starts that are variants of the best of a niche
 AGAIN = 0.3  # and of these the share that have its shape
-HALVES = (0, 3)  # generations after which a start that is worse than the median of the starts so far is given up
-FIRST = 7  # and one that is worse than the best of its niche
+HALVES = (0, 2)  # generations after which a start that is worse than the median of the starts so far is given up
+FIRST = 5  # and one that is worse than the best of its niche
 PATIENT = 0.3  # share of the starts that are compared within their niche alone
 STARTS = 32  # shapes of an epoch
 MISSES = 6  # instances of a shape that may turn out to break nothing before no more of it are tried

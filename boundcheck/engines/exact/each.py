@@ -77,11 +77,3 @@ class EachStep:
     def is_constant(self) -> bool:
         """See `Schedule`."""
         return False
-
-    def is_exact(self) -> bool:
-        """See `Schedule`."""
-        return False
-
-    def parameters(self) -> dict[str, Fraction]:
-        """See `Schedule`."""
-        return {}
