@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact.each import Each, EachStep
 from boundcheck.engines.exact.run import run_exact
 from boundcheck.engines.exact.stacks import Instances, StackRing, mean_stacks, run_stacks
 from boundcheck.methods.build import build as build_method
@@ -86,3 +88,33 @@ def test_means_by_doubling_are_those_of_the_rounds(kind: str) -> None:
     every = run_stacks(method, problems[0], instances, range(8 * period), ["gap"], StackRing())["gap"]
     for k in range(4):
         np.testing.assert_allclose(means["gap"][:, k], every[:, : period << k].mean(1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["gradient_descent", "heavy_ball", "nesterov", "sync_sgd"])
+def test_numbers_of_each_instance_are_those_of_its_own_method(kind: str) -> None:
+    """1 stands for all steps, so that a shortcut of a factor 1 would lose the values."""
+    instances, problems = some()
+    random = np.random.default_rng(0)
+    given = {"eta": [Fraction(int(v), 1000) for v in random.integers(20, 200, size=len(instances))]}
+    if kind in ("heavy_ball", "nesterov"):
+        given["momentum_g"] = [Fraction(int(v), 1000) for v in random.integers(100, 900, size=len(instances))]
+    first = {"eta": Fraction(1), "momentum_g": Fraction(1, 2)}
+    many = {name: Each(first[name], np.array([float(v) for v in own])) for name, own in given.items()}
+    found = run_stacks(build_method({"kind": kind, **many}), problems[0], instances, GRID, ["gap"], StackRing())
+    for k, problem in enumerate(problems):
+        method = build_method({"kind": kind, **{name: own[k] for name, own in given.items()}})
+        curve = run_exact(method, problem, GRID, ["gap"], arithmetic=Arithmetic.FLOAT64)
+        np.testing.assert_allclose(found["gap"][k], curve.values["gap"], rtol=1e-8, atol=1e-11)
+
+
+def test_steps_that_change_with_the_round_are_those_of_each_instance() -> None:
+    instances, problems = some()
+    scale = np.linspace(0.02, 0.1, len(instances))
+    method = replace(
+        build_method({"kind": "gradient_descent", "eta": "1"}), schedule=EachStep(lambda r: scale / (r + 1))
+    )
+    found = run_stacks(method, problems[0], instances, [0, 1, 2, 5], ["gap"], StackRing())
+    for k, problem in enumerate(problems):
+        own = build_method({"kind": "gradient_descent", "eta": f"{float(scale[k])!r}/(r + 1)"})
+        curve = run_exact(own, problem, [0, 1, 2, 5], ["gap"], arithmetic=Arithmetic.FLOAT64)
+        np.testing.assert_allclose(found["gap"][k], curve.values["gap"], rtol=1e-8, atol=1e-11)
