@@ -68,17 +68,17 @@ def symbol_for(claimed: Statement, parameter: str) -> str:
 
 def first_method(spec: Mapping[str, Any]) -> Method:
     """The method with 1 for every size that the statement is to give; 1/2 where 1 is not allowed. Raises BadInput."""
-    return build_method(first_sizes(spec))
+    return first_of(spec)[1]
 
 
-def first_sizes(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The specification of `first_method`."""
+def first_of(spec: Mapping[str, Any]) -> tuple[dict[str, Any], Method]:
+    """The specification with the sizes of `first_method`, and that method."""
     own = [name for name, value in spec.items() if _is_open(value, name)]
     tried = [{**spec, **dict(zip(own, v, strict=True))} for v in itertools.product(("1", "1/2"), repeat=len(own))]
     for found in tried:
         with suppress(BadInput):
-            return build_method(found) and found
-    return tried[0]
+            return found, build_method(found)
+    return tried[0], build_method(tried[0])
 
 
 def first_setting(claimed: Statement, spec: Mapping[str, Any], problem: Problem) -> Setting:

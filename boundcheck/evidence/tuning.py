@@ -18,7 +18,7 @@ from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence import rounds_to_target
-from boundcheck.evidence.open_step_sizes import TUNED, factor_of, first_sizes
+from boundcheck.evidence.open_step_sizes import TUNED, factor_of, first_of
 from boundcheck.evidence.working_step_size import largest_in_practice
 from boundcheck.methods.build import build as build_method
 from boundcheck.setting import Setting
@@ -86,7 +86,7 @@ def step_of(claimed: Statement, method: Mapping[str, Any] | None = None) -> str 
 
 def standing_in(method: Mapping[str, Any]) -> dict[str, Any]:
     """The specification with 1 for every size that the statement is to give, "best" ones too."""
-    return first_sizes({name: 1 if _is_best(value) else value for name, value in method.items()})
+    return first_of({name: 1 if _is_best(value) else value for name, value in method.items()})[0]
 
 
 def _is_best(value: Any) -> bool:

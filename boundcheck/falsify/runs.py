@@ -17,7 +17,7 @@ from boundcheck.engines.exact.stacks import Instances, mean_stacks, run_stacks
 from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.claim_result import ClaimResult
-from boundcheck.evidence.open_step_sizes import START, TUNED, first_sizes
+from boundcheck.evidence.open_step_sizes import START, TUNED, first_of
 from boundcheck.evidence.round_values import REACH, SUMMED
 from boundcheck.falsify import methods
 from boundcheck.falsify.constants import Constants
@@ -110,7 +110,7 @@ class Runs(Shapes):
         """The method with the sizes that the statement gives for each instance, and their values by key."""
         assert shape.like is not None
         claimed, ones = self.claimed, np.ones(count)
-        sizes, given = first_sizes(shape.spec), dict[str, Any]()
+        sizes, given = first_of(shape.spec)[0], dict[str, Any]()
         own: dict[str, Any] = {}
         for symbol, formula in claimed.choices:
             given[symbol.key] = formula({**known, **given}) * ones
