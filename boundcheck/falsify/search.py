@@ -36,7 +36,8 @@ from boundcheck.verdict import Outcome, plain
 PARENTS = 16  # instances of a generation for each of those from which the next one comes
 GENERATIONS = 14  # of a shape
 WIDTH = 0.4  # standard deviation of a mutation, for each child times a number of its own
-FEW, SHORT = 100, 4  # a batch of at most so many instances has so many generations
+FEW = 100  # a shape with batches of at most so many instances is slow, and has fewer generations:
+SHORT = 4
 REACH = 4.0  # standard deviations within which genes stay, which bounds the condition numbers
 VARIED = 0.4  # share of the starts that are variants of the best of a niche
 AGAIN = 0.3  # and of these the share that have its shape
@@ -301,11 +302,7 @@ def _best(scores: Iterable[tuple[int, Floats]]) -> Floats:
 
 
 def _offspring(parents: Floats, random: np.random.Generator, count: int) -> Floats:
-    """The parents and mutants of them, a whole batch.
-
-    On 20 shapes of two statements 27 generations came at least as far as CMA-ES (the package `cma`, 64 a generation)
-    with as many instances on 14, and farther with one width for each child than with one width for all.
-    """
+    """The parents and mutants of them, a whole batch; each child has a width of its own."""
     children = parents[random.integers(len(parents), size=count - len(parents))]
     mask = random.random(children.shape) < 0.5
     width = WIDTH * np.exp(random.standard_normal((len(children), 1)))

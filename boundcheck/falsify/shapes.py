@@ -1,11 +1,12 @@
 """Instances for statements about runs: random quadratic problems under random methods, many at a time.
 
 Nothing here knows a paper or a method. A shape is a form of problems with a method; the exact reader carries all
-instances of a batch out together (`engines.exact.stacks`). So the method's numbers are the same for a batch, and where
-the statement limits a step size the problems are scaled until the step has the wanted share of its limit.
+instances of a batch out together (`engines.exact.stacks`). The numbers of a method that are drawn are the same for a
+batch, and where the statement limits a step size the problems are scaled until the step has the wanted share of its
+limit; the numbers that a statement prescribes are those of each instance (`engines.exact.each`).
 
-A statement that gives the sizes of its method itself, speaks of limits or of constants, or needs constants that are not
-known for batches is carried out claim by claim, which is slower.
+A statement that prescribes whole numbers, or numbers that depend on its index, that speaks of limits or of constants, or
+needs constants that are not known for batches is carried out claim by claim, which is slower. So are problems by pieces.
 """
 
 from __future__ import annotations

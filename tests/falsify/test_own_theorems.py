@@ -43,7 +43,6 @@ def loaded(name: str) -> Statement:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", ["fedavg_opt", "one_c"])
 def test_false_theorems_fall_for_every_seed(name: str, seed: int) -> None:
-    """A minute has room for some million instances."""
     found = falsify(loaded(name), seed=seed, max_instances=100 * BATCH)
     assert found.witness is not None
     assert stands(replay(found.witness))
