@@ -134,7 +134,7 @@ class TestCommands:
         assert len(list((tmp_path / "cluster" / "store").glob("*/done.json"))) == 1
 
     def test_falsify(self, both: Callable[..., list[Answer]]) -> None:
-        local, cluster = both("falsify", BROKEN, "--seeds", "2", "--budget", "20s", "-o", "witness.json", "--json")
+        local, cluster = both("falsify", BROKEN, "--seeds", "2", "--budget", "200s", "-o", "witness.json", "--json")
         assert local.code == 1
         assert {**cluster.json, "seconds": 0} == {**local.json, "seconds": 0}
 

@@ -44,7 +44,7 @@ def said(tmp_path: Path, data: Any) -> str:
     path.write_text(data if isinstance(data, str) else json.dumps(data))
     begin = process_time()
     row = v.examined(path)
-    assert process_time() - begin < 2
+    assert process_time() - begin < 30  # the power of a sum multiplied out would take hours
     assert not row["valid"]
     return str(row["verdict"])
 
