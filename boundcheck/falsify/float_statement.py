@@ -146,7 +146,8 @@ class FloatStatement:
         """How far the metric (without its scale) is above the bound, (B,): positive for a violation, -inf out of scope.
 
         log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1. So a step size
-        near 0 scores by the ratio of actual to promised decrease. A lemma promises no decrease, and its sides may be
+        near 0 scores by the ratio of actual to promised decrease. Where an increase is promised, it is the log of
+        actual over promised increase. A lemma promises no decrease, and its sides may be
         negative: its score is (metric - bound)/(|metric| + |bound| + known["rounding"]), and that of an equality and
         of a lower bound likewise. A bound without a value (NaN) is no bound: -inf; a metric without one is a run that
         has diverged.
@@ -170,6 +171,8 @@ class FloatStatement:
             excess = np.log(metric) - np.log(bound)
             promised = np.log(trivial) - np.log(bound)
             score = excess / np.clip(np.where(np.isnan(promised), 1.0, promised), DOUBT, 1.0)
-            # a bound above the start, or within rounding of it, guides nowhere unless the metric is clearly above it
-            score = np.where((promised <= DOUBT) & (excess < PROMISING), UNINFORMATIVE, score)
+            # a bound above the start, or within rounding of it, guides nowhere where the metric has not risen
+            risen = np.where(promised < -DOUBT, np.log(metric - trivial) - np.log(bound - trivial), np.nan)
+            risen = np.where(np.isnan(risen), UNINFORMATIVE, np.maximum(risen, UNINFORMATIVE))
+            score = np.where((promised <= DOUBT) & (excess < PROMISING), risen, score)
         return np.where(np.isnan(score), -np.inf, score)

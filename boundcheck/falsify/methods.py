@@ -35,7 +35,7 @@ def _count(random: Random, form: Form) -> int:
 
 
 def _few(random: Random, form: Form) -> int:
-    return int(random.integers(1, len(form.sizes) + 1))
+    return int((len(form.sizes) + 1) ** random.random())
 
 
 def _size(random: Random, form: Form) -> str:
@@ -55,12 +55,12 @@ def _prox(random: Random, form: Form) -> Any:
 
 def _participation(random: Random, form: Form) -> Any:
     n = len(form.sizes)
-    kind = str(random.choice(["full", "uniform", "independent"]))
+    kind = str(random.choice(["full", "uniform", "independent", "pattern"]))
     if kind == "uniform":
         return {"kind": "uniform", "size": _few(random, form)}
     if kind == "independent":
         return {"kind": "independent", "probabilities": [_share(random, form) for _ in range(n)]}
-    return "full"
+    return {"kind": "pattern", "cohorts": _pattern(random, form)} if kind == "pattern" else "full"
 
 
 def _pattern(random: Random, form: Form) -> list[list[int]]:
@@ -119,7 +119,12 @@ def kinds_for(statement: Statement) -> Sequence[str]:
 def draw(statement: Statement, kind: str, random: Random, form: Form) -> dict[str, Any]:
     """A specification of a method of this kind, of any step size where it has one; it may be refused."""
     declared = {p.name: p for p in known_kinds()[kind].declared}
-    own = {s.reported: s for s in statement.symbols if s.key.startswith(METHOD)}
+    named = () if statement.algorithm is None else (*statement.algorithm.parameters, *statement.algorithm.any_value)
+    own = {
+        s.name if s.name in named and s.name in declared else s.reported: s
+        for s in statement.symbols
+        if s.key.startswith(METHOD)
+    }
     spec: dict[str, Any] = {"kind": kind}
     step = next(
         (name for name in STEPS if name in declared and (name in own or declared[name].default is NEEDED)), None
@@ -193,6 +198,8 @@ def without_client(spec: Mapping[str, Any], k: int, n: int) -> dict[str, Any]:
         elif isinstance(value, Mapping) and value.get("kind") == "independent":
             chances = value["probabilities"]
             found[name] = {**value, "probabilities": chances[:k] + chances[k + 1 :]}
+        elif isinstance(value, Mapping) and value.get("kind") == "pattern":
+            found[name] = {**value, **without_client({"cohorts": value["cohorts"]}, k, n)}
     return found
 
 

@@ -18,7 +18,8 @@ from boundcheck.falsify.quadratics import Numbers, Wanted, texts
 class Pieces:
     """What the instances of a batch have in common. knots: of every client; curved: whether they are beyond these, too.
 
-    scale: of curvatures; length: of distances. See `quadratics.Form` for the rest.
+    scale: of curvatures; length: of distances; moved: whether the start is another point than 0. See `quadratics.Form`
+    for the rest.
     """
 
     weights: tuple[Fraction, ...]
@@ -27,6 +28,7 @@ class Pieces:
     scale: float
     length: float
     wanted: Wanted
+    moved: bool = True
     dim = 1
 
     @property
@@ -58,7 +60,8 @@ class Pieces:
         begin = -rises.sum(2) / 2 * (1 + genes["slope"] / 4)
         slopes = np.concatenate([begin[:, :, None], begin[:, :, None] + np.cumsum(rises, axis=2)], 2)
         beyond = self.curved * self.scale * np.minimum(np.exp(genes["beyond"]), 1.0)
-        return {"knots": knots, "slopes": slopes, "beyond": beyond, "start": 3 * self.length * genes["start"][:, None]}
+        start = 3 * self.length * self.moved * genes["start"]
+        return {"knots": knots, "slopes": slopes, "beyond": beyond, "start": start[:, None]}
 
     def _signed(self, sizes: Floats, genes: Floats) -> Floats:
         return sizes if self.wanted.convex else np.where(genes < -1.2, -sizes, sizes)
@@ -86,7 +89,15 @@ class Pieces:
 
 def draw(random: np.random.Generator, wanted: Wanted) -> Pieces:
     """A random form that the hypotheses allow."""
-    n = int(random.choice([1, 1, 2]))
+    n = int(random.choice([1, 1, 2, 3]))
     curved = wanted.strongly or bool(random.random() < 0.5)
     scale, length = (10.0 ** (random.choice([0, 1]) * random.standard_normal()) for _ in range(2))
-    return Pieces((Fraction(1, n),) * n, int(random.choice([2, 2, 3, 4])), curved, float(scale), float(length), wanted)
+    return Pieces(
+        (Fraction(1, n),) * n,
+        int(random.choice([2, 2, 3, 4])),
+        curved,
+        float(scale),
+        float(length),
+        wanted,
+        bool(random.random() < 0.8),
+    )

@@ -27,6 +27,8 @@ FORMS = ("one", "around", "roots", "multiples", "axes")
 SHARES = (0.18, 0.38, 0.28, 0.1, 0.06)  # how often each is drawn
 SQUARES = (1.0, 1 / 4, 9 / 16, 1 / 16, 1 / 64, 1 / 256)  # of rationals, so that roots that a theorem prescribes are
 DIMS = (1, 1, 1, 2, 2, 2, 2, 2, 3)  # and each number of coordinates
+MANY = (8, 20)  # clients, of which most wait where few take part
+OFTEN = 0.04  # how often there are as many
 FLAT = 0.05  # sizes below this are 0
 _SYMMETRIC = {1: [[0]], 3: [[0, 1], [1, 2]], 6: [[0, 1, 2], [1, 3, 4], [2, 4, 5]]}
 
@@ -335,7 +337,7 @@ def draw(
     random: np.random.Generator, wanted: Wanted, *, dims: Sequence[int] = DIMS, clients: int = 0, rational: bool = False
 ) -> Form:
     """A random form that the hypotheses allow. clients: how many (0: any); rational: with such roots of curvatures."""
-    n = clients or int(random.choice([1, 2, 2, 2, 3, 3]))
+    n = clients or int(random.choice(MANY if random.random() < OFTEN else [1, 2, 2, 2, 3, 3]))
     sizes = tuple(int(s) for s in random.integers(1, 4, size=n)) if random.random() < 0.7 else (1,) * n
     if wanted.alike or (wanted.plain and wanted.data):
         sizes = sizes[:1] * n
@@ -346,6 +348,8 @@ def draw(
         parts = [int(v) for v in random.choice([1, 1, 2, 3, 9], size=n)]
         weights = tuple(Fraction(v, sum(parts)) for v in parts)
     dim = int(random.choice(dims))
+    if n in MANY:
+        sizes, weights, dim = (1,) * n, (Fraction(1, n),) * n, min(dims)
     kind = str(random.choice(FORMS, p=SHARES))
     if rational and random.random() < 0.6:
         kind = "axes"

@@ -248,9 +248,11 @@ class Runs(Shapes):
                     few = {name: [k for k in own if k <= FEW] for name, own in claim.at.items()}
                     claim = replace(claim, at=few, arithmetic=None if round_symbols(self.statement) else "float64")
                 result = run_claim(claim)
-            except BoundcheckError:
+            except BoundcheckError as error:
+                self._refused = str(error).rstrip(".")
                 continue
             for index, score in self._scores_of(result):
+                self._ran = True
                 found.setdefault(index, np.full(count, -np.inf))[k] = score
         return sorted(found.items()) or [(0, np.full(count, -np.inf))]
 

@@ -51,8 +51,8 @@ BLOCKS = (2, 2, 3, 3, 4, 6)  # coordinates of problems whose blocks are averaged
 LONG = 10  # local steps where both sides are quantities of a round, in fractions
 EPOCHS = 3  # over samples that differ
 SINGLE = 12  # instances of a shape that is carried out claim by claim
-WORK = 5 * 10**7  # multiplications of a batch, which bound its instances
-LEAST = 16  # instances of a batch
+WORK = 25 * 10**7  # multiplications of a batch, which bound its instances
+LEAST = 1  # instances of a batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,8 @@ class Shapes(Generator):
         self.kinds = list(methods.kinds_for(statement))
         self._failed, self._reasons = Counter[str](), Counter[str]()
         self._used: dict[str, set[str]] = {"method": set(), "problems": set()}
-        self._why = ""
+        self._why = self._refused = ""
+        self._ran = False  # whether one of the claims that were carried out one by one was in scope
         self.share_of_pieces = PIECES
         self.in_general = self._general()
         self.ring = StackRing()
@@ -130,6 +131,8 @@ class Shapes(Generator):
     @property
     def searched(self) -> dict[str, str]:
         found = {name: ", ".join(sorted(own)) for name, own in self._used.items() if own}
+        if self._refused and not self._ran:
+            found["none carried out"] = self._refused
         return found | ({"one by one": self._why} if self._why else {})
 
     # --- shapes -------------------------------------------------------------------------------------------------------
