@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from boundcheck.methods import parts
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import Sampling
+from boundcheck.methods.round import Rule
 
 ONE = Fraction(1)
+
+
+def edited(rule: Rule, **functions: Any) -> Rule:
+    """A rule with some functions or tables of its own; a function takes the rule first, as a method of its class."""
+    own: Any = object.__new__(type(f"Edited{type(rule).__name__}", (type(rule),), functions))
+    own.__dict__.update(rule.__dict__)
+    return own
 
 
 @dataclass(frozen=True)

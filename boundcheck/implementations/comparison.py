@@ -105,11 +105,13 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> findings.Agreement
         float(got[row, column]),
     )  # fmt: skip
     mistakes = known.like(got, tolerance) or solved(task.method, task.problem, got, measure, tolerance)
+    mistakes = mistakes or (known.pairs(got, tolerance) if cheap else [])
     named = {m.name: m.sentence + _of_kinds(m.method, task) for m in mistakes}
     reason = f"{what} differ from the exact run: {difference.words()} (tolerance {tolerance:g}). "
     if not named and tolerance < findings.SINGLE and agreeing(got, whole, findings.SINGLE).all():
         reason += findings.within_single("rounds")
-    reason += findings.looks_like(named, tried)
+    early, until = ([], 0) if named else known.prefix(got, whole, tolerance)
+    reason += findings.looks_like(named, tried) if not until else findings.at_first([m.name for m in early], until)
     return _agreement(task, False, difference, named, tried, alike, reason + findings.not_told(alike))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from boundcheck.errors import BoundcheckError
 from boundcheck.implementations.altered import AlteredWeights, AlteredWork
+from boundcheck.implementations.carried_out import carried_out
 from boundcheck.implementations.mistakes_of_averages import MOST_CLIENTS
 from boundcheck.implementations.mutants import Mutant, mutants
 from boundcheck.implementations.reference import iterates
@@ -39,7 +40,8 @@ class Mutations:
 
     def __init__(self, method: Method, problem: Problem, rounds: int, measure: Measure) -> None:
         self._problem, self._rounds, self._measure = problem, rounds, measure
-        begun = [(m, _measured(m.method, problem, min(rounds, SCREEN), measure)) for m in mutants(method, problem)]
+        known = [*mutants(method, problem), *carried_out(method, problem)]
+        begun = [(m, self._run(m, min(rounds, SCREEN))) for m in known]
         self._begun = [(m, run) for m, run in begun if run is not None]
         self.tried = len(self._begun)
 
@@ -51,8 +53,53 @@ class Mutations:
         return [m for m in near if self._is_like(m, run, tolerance)]
 
     def _is_like(self, mutant: Mutant, run: Floats, tolerance: float) -> bool:
-        whole = _measured(mutant.method, self._problem, self._rounds, self._measure)
+        whole = self._run(mutant, self._rounds)
         return whole is not None and bool(agreeing(run, whole, tolerance).all())
+
+    def _run(self, mutant: Mutant, rounds: int) -> Floats | None:
+        try:
+            return self._measure(mutant.iterates(self._problem, rounds))
+        except BoundcheckError:
+            return None
+
+    def pairs(self, run: Floats, tolerance: float) -> list[Mutant]:
+        """Two mistakes at once whose runs are this one: of a mistake, the mistakes that it can have itself."""
+        found: dict[frozenset[str], Mutant] = {}
+        for first, _ in self._begun:
+            if first.carried is not None or "client " in first.name:
+                continue
+            for second in mutants(first.method, self._problem):
+                both = frozenset((first.name, second.name))
+                if "client " in second.name or len(both) < 2 or both in found:
+                    continue
+                early = self._run(second, 1)
+                if early is None or not agreeing(run[:2], early, tolerance).all():
+                    continue
+                pair = replace(
+                    second, name=f"{first.name} and {second.name}", sentence=f"{first.sentence}, and {second.sentence}"
+                )
+                if self._is_like(pair, run, tolerance):
+                    found[both] = pair
+        return list(found.values())
+
+    def prefix(self, run: Floats, right: Floats, tolerance: float) -> tuple[list[Mutant], int]:
+        """The mistakes whose runs are this one for the most rounds, at least 1 and not all, and how many these are.
+
+        Those rounds tell the mistakes from the method, whose run is `right`.
+        """
+        found, most = list[Mutant](), 1
+        for mutant, early in self._begun:
+            if not agreeing(run[:2], early[:2], tolerance).all():
+                continue
+            whole = self._run(mutant, self._rounds)
+            if whole is None:
+                continue
+            alike = agreeing(run, whole, tolerance).all(axis=1)
+            rounds = int(np.argmin(alike)) - 1 if not alike.all() else len(run) - 1
+            if rounds < most or agreeing(right[: rounds + 1], whole[: rounds + 1], tolerance).all():
+                continue
+            found, most = (found if rounds == most else []) + [mutant], rounds
+        return found, most if found else 0
 
 
 def _measured(method: Method, problem: Problem, rounds: int, measure: Measure) -> Floats | None:

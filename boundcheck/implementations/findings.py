@@ -98,6 +98,14 @@ def looks_like(mistakes: Mapping[str, str], tried: int, compatible: Mapping[str,
     return f"It looks like one of {len(mistakes)} mistakes that this run does not tell apart: {'; '.join(shown)}{more}."
 
 
+def at_first(names: Sequence[str], until: int) -> str:
+    """Which mistakes the first rounds look like where none explains all of them, as a sentence."""
+    more = f" or {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    which = " or ".join(f"'{name}'" for name in names[:MOST_NAMED])
+    rounds = "Round 1 is" if until == 1 else f"Rounds 1 to {until} are"
+    return f"{rounds} as with {which}{more}; from round {until + 1} on it is something else."
+
+
 def not_told(alike: Sequence[str], asked: bool = True, what: str = "cannot be told from the method") -> str:
     """Which mistakes the problem does not show, as a sentence; "" where it shows all."""
     if not asked:

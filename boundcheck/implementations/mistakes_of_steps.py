@@ -34,6 +34,9 @@ def step_mistakes(method: Method, clients: Clients) -> Found:
                 f"every local step is {s} times as long",
                 {"local": AlteredWork(work, s)},
             )
+    if len(set(clients.sizes)) > 1:
+        words = "a client's gradient is the sum over its samples, not their mean"
+        yield "gradients summed over samples", words, {"local": AlteredWork(work, tuple(map(Fraction, clients.sizes)))}
     for i in range(min(n, MOST_CLIENTS)) if n > 1 else ():
         for s in (Fraction(2), Fraction(1, 2)):
             own = tuple(s if k == i else Fraction(1) for k in range(n))

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.parameters import checks_types
-from boundcheck.errors import BoundcheckError
+from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.implementations.altered import (
     AlteredWeights,
     DrawnAgain,
@@ -20,23 +20,33 @@ from boundcheck.implementations.altered import (
     OppositeCorrection,
 )
 from boundcheck.implementations.mistakes_of_averages import Found, server_mistakes, weight_mistakes
+from boundcheck.implementations.mistakes_of_rounds import round_mistakes
 from boundcheck.implementations.mistakes_of_steps import epoch_mistakes, schedule_mistakes, step_mistakes
+from boundcheck.implementations.reference import iterates
 from boundcheck.methods import parts
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts.control import POINTS
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import Problem, clients_of
+from boundcheck.problems.problem import Floats, Problem, clients_of
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A method with one mistake: a name, a sentence that says what is wrong, and the composition."""
+    """A method with one mistake: a name, a sentence that says what is wrong, and the composition.
+
+    carried: how it is carried out, where the mistake is not one of the composition (`carried_out`).
+    """
 
     name: str
     sentence: str
     method: Method
+    carried: Callable[[Problem, int], Floats] | None = None
+
+    def iterates(self, problem: Problem, rounds: int) -> Floats:
+        """As `reference.iterates`."""
+        return iterates(self.method, problem, rounds) if self.carried is None else self.carried(problem, rounds)
 
 
 @checks_types
@@ -49,7 +59,7 @@ def mutants(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, 
     problem = build_problem(problem) if isinstance(problem, Mapping) else problem
     clients, found = clients_of(problem), list[Mutant]()
     for make in _BY_PART:
-        for name, sentence, changes in make(method, clients):
+        for name, sentence, changes in _rows(make, method, clients):
             try:
                 wrong = replace(method, name=f"{method.name} with {name}", **_consistent(method, changes))
                 wrong.check(clients, problem.dim)
@@ -57,6 +67,14 @@ def mutants(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, 
                 continue
             found.append(Mutant(name, sentence, wrong))
     return found
+
+
+def _rows(make: Callable[[Method, Clients], Found], method: Method, clients: Clients) -> Found:
+    """The mutants of a row; none where the parts have no meaning together as functions."""
+    try:
+        yield from make(method, clients)
+    except Unsupported:
+        return
 
 
 def _consistent(method: Method, changes: dict[str, Any]) -> dict[str, Any]:
@@ -229,4 +247,5 @@ _BY_PART: tuple[Callable[[Method, Clients], Found], ...] = (
     _control,
     _exchange,
     _without,
+    round_mistakes,
 )

@@ -69,7 +69,11 @@ def oracle_iterates(method: Method, problem: Problem, rounds: int) -> NDArray[np
 
     From the clients' gradients. Raises Unsupported as `run_paths`, and for random methods.
     """
-    walk = Walk(method, problem, Arithmetic.FLOAT64, stepped=False)
+    return walked_iterates(Walk(method, problem, Arithmetic.FLOAT64, stepped=False), rounds)
+
+
+def walked_iterates(walk: Walk, rounds: int) -> NDArray[np.float64]:
+    """The server's point after 0, ..., rounds rounds of a walk without randomness in double precision."""
     with np.errstate(over="ignore", invalid="ignore"):
         found = [h.server["x"] for _, (h,) in walk.rounds(range(rounds + 1), lambda share: None)]
     return np.where(np.isnan(found), np.inf, np.array(found, dtype=np.float64))
