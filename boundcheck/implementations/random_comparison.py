@@ -90,9 +90,14 @@ class _Seen:
     def of(self, found: Trajectories) -> Floats:
         """The compared numbers (S, J) of trajectories at all rounds."""
         rounds = np.array(self.rounds)
-        measured = found.measured(self._task.problem, self.metrics)
-        own = [] if found.points is None else [found.points[:, rounds, k] for k in range(self.coordinates)]
-        every = [*own, *(measured[name][:, rounds - found.first] for name in self.metrics)]
+        if found.points is not None:
+            points = found.points[:, rounds]
+            own = [points[:, :, k] for k in range(self.coordinates)]
+            measured = Trajectories(points, {}, 0).measured(self._task.problem, self.metrics)
+            every = [*own, *measured.values()]
+        else:
+            measured = found.measured(self._task.problem, self.metrics)
+            every = [measured[name][:, rounds - found.first] for name in self.metrics]
         return np.stack(every, axis=2).reshape(len(every[0]), -1)
 
     @property
