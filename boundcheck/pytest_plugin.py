@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -183,24 +183,28 @@ class Boundcheck:
         rounds: int | Sequence[int] | None = None,
         at: Mapping[str, Any] | None = None,
         seeds: int = 50,
-        power: bool = True,
+        power: bool | Literal["required"] = True,
         **options: Any,
     ) -> BoundCheck:
         """Fails unless the curve of `run(task, seed)` is known to be within the bound (HOLDS, SUPPORTED at most).
 
         method: what the implementation is meant to be; its constants are used, and it is not checked. The result says
-        which mistakes the comparison would have missed (`power`), in `reason` and as properties of the test.
+        which mistakes the comparison would have missed (`power`), in `reason` and as properties of the test; with
+        power = "required" the test fails where there are any that a problem can show.
         """
         __tracebackhide__ = True
         from boundcheck.implementations.against_bound import check_against_bound
         from boundcheck.verdict import Outcome
 
         claim = _claim(statement, problem, method, rounds, at, {**options, "expect": Outcome.HOLDS})
-        found = check_against_bound(claim, run, seeds, power)
+        found = check_against_bound(claim, run, seeds, bool(power))
         self._record(found.result)
         if found.power is not None:
             self._properties.append(("caught mistakes", len(found.power.caught)))
-            self._properties.append(("missed mistakes", ", ".join(j.mutant.name for j in found.power.missed)))
+            missed = [j.mutant.name for j in found.power.missed]
+            self._properties.append(("missed mistakes", ", ".join(missed)))
+            if power == "required" and missed:
+                raise AssertionError(f"the comparison with the bound would miss {len(missed)} mistakes. {found.reason}")
         if found.result.failures:
             raise AssertionError(f"{claim.label()}: {' '.join(found.result.failures)}")
         return found
@@ -216,17 +220,23 @@ class Boundcheck:
     ) -> Agreement:
         """Fails unless `run(task, seed)` does what the method does: see `boundcheck.compare_implementation`.
 
-        problem: default one on which the mistakes of the method differ. options: tolerance, seeds, rate, power.
+        problem: default one on which the mistakes of the method differ. options: tolerance, seeds, rate, power; with
+        power = "required" the test also fails where the problem does not tell every known mistake from the method.
         """
         __tracebackhide__ = True
         from boundcheck.implementations.comparison import compare_implementation
 
+        required = options.get("power") == "required"
+        if required:
+            del options["power"]
         found = compare_implementation(method, run, problem, rounds=rounds, **options)
         self._properties.append(("method", found.method))
         self._properties.append(("agrees", found.agrees))
         if not found.agrees:
             self._properties.append(("mistakes", ", ".join(found.mistakes)))
             raise AssertionError(found.reason)
+        if required and found.alike:
+            raise AssertionError(f"the comparison would miss {len(found.alike)} mistakes. {found.reason}")
         return found
 
     def _settle(self, claim: Claim) -> ClaimResult:

@@ -100,15 +100,21 @@ def _proximal(rule: Rule) -> Iterator[Edit]:
         return rule.direction(y, g, at) - at.prox * Fraction(1, 2) * (y - at.start)
 
     def first(self: Rule, y: Any, g: Callable[[Any], Any], at: At) -> Any:
-        return rule.direction(y, g, at) + at.prox * (at.start - at.x0)
+        return rule.direction(y, g, at) + at.prox * (at.start - at.server["first"])
+
+    def begun(self: Rule, at: At) -> Mapping[str, Any]:
+        return {**rule.initial(at), "first": at.x0}
+
+    def stays(self: Rule, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        return {**rule.combine(total, at), "first": at.server["first"]}
 
     def origin(self: Rule, y: Any, g: Callable[[Any], Any], at: At) -> Any:
         return rule.direction(y, g, at) + at.prox * at.start
 
     yield "proximal weight halved", "the proximal term lacks a factor 2, as mu/4 |y - x|^2 does", {"direction": halved}
-    yield "proximal term around the first point", "the proximal term pulls to the start of the run", {
-        "direction": first
-    }  # fmt: skip
+    own = {"kept_by_server": {**rule.kept_by_server, "first": True}, "initial": begun, "combine": stays}
+    words = "the proximal term pulls to the start of the run"
+    yield "proximal term around the first point", words, {**own, "direction": first}
     yield "proximal term around the origin", "the proximal term pulls to 0, as weight decay does", {"direction": origin}
 
 
