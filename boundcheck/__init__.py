@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from boundcheck.errors import BadInput, BoundcheckError
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.falsify.search import FalsifyResult
-    from boundcheck.implementations.checks.result import CheckResult, ImplementationChecks
-    from boundcheck.implementations.checks.run import check_implementation
-    from boundcheck.implementations.comparison import compare_implementation
-    from boundcheck.implementations.findings import Agreement
-    from boundcheck.implementations.mutants import mutants
-    from boundcheck.implementations.task import Task
+    from boundcheck.judge.checks.result import CheckResult, ImplementationChecks
+    from boundcheck.judge.checks.run import check_implementation
+    from boundcheck.judge.comparison import compare_implementation
+    from boundcheck.judge.findings import Agreement
+    from boundcheck.judge.identify import Identified, identify
+    from boundcheck.judge.mutants import mutants
+    from boundcheck.judge.task import Task
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
     from boundcheck.proof.derivation import Derivation
@@ -57,6 +58,7 @@ __all__ = [
     "ClaimResult",
     "Curve",
     "Grade",
+    "Identified",
     "ImplementationChecks",
     "Key",
     "Method",
@@ -74,6 +76,7 @@ __all__ = [
     "derivation",
     "describe_constants",
     "falsify",
+    "identify",
     "implementation_checks",
     "load_paper",
     "method",
@@ -104,25 +107,27 @@ providers.register(providers.STUDIES, "training", "boundcheck.networks.study")
 _ELSEWHERE = {
     "BadInput": "boundcheck.errors",
     "BoundcheckError": "boundcheck.errors",
-    "CheckResult": "boundcheck.implementations.checks.result",
+    "CheckResult": "boundcheck.judge.checks.result",
     "Claim": "boundcheck.evidence.claim",
-    "Agreement": "boundcheck.implementations.findings",
+    "Agreement": "boundcheck.judge.findings",
     "ClaimResult": "boundcheck.evidence.claim",
     "Curve": "boundcheck.engines.curve",
     "Grade": "boundcheck.verdict",
-    "ImplementationChecks": "boundcheck.implementations.checks.result",
+    "ImplementationChecks": "boundcheck.judge.checks.result",
     "Key": "boundcheck.theory.keys",
     "Method": "boundcheck.methods.method",
     "Outcome": "boundcheck.verdict",
     "Problem": "boundcheck.problems.problem",
     "Statement": "boundcheck.theory.statement",
     "Symbol": "boundcheck.theory.symbols",
-    "Task": "boundcheck.implementations.task",
+    "Task": "boundcheck.judge.task",
     "Verdict": "boundcheck.verdict",
-    "check_implementation": "boundcheck.implementations.checks.run",
+    "check_implementation": "boundcheck.judge.checks.run",
     "implementation_checks": "boundcheck.pytest_plugin",
-    "compare_implementation": "boundcheck.implementations.comparison",
-    "mutants": "boundcheck.implementations.mutants",
+    "compare_implementation": "boundcheck.judge.comparison",
+    "Identified": "boundcheck.judge.identify",
+    "identify": "boundcheck.judge.identify",
+    "mutants": "boundcheck.judge.mutants",
 }
 
 
@@ -350,7 +355,7 @@ def task(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any
 
     method, problem: objects or specifications. Raises BadInput, UnknownName and Unsupported.
     """
-    from boundcheck.implementations.task import task_of
+    from boundcheck.judge.task import task_of
 
     built = _build_method(method) if isinstance(method, Mapping) else method
     return task_of(built, _build_problem(problem) if isinstance(problem, Mapping) else problem, rounds)

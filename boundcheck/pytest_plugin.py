@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boundcheck.evidence.claim import Claim, ClaimResult
-    from boundcheck.implementations.against_bound import BoundCheck
-    from boundcheck.implementations.findings import Agreement
-    from boundcheck.implementations.task import Task
+    from boundcheck.judge.against_bound import BoundCheck
+    from boundcheck.judge.findings import Agreement
+    from boundcheck.judge.task import Task
     from boundcheck.theory.statement import Statement
 
 
@@ -193,7 +193,7 @@ class Boundcheck:
         power = "required" the test fails where there are any that a problem can show.
         """
         __tracebackhide__ = True
-        from boundcheck.implementations.against_bound import check_against_bound
+        from boundcheck.judge.against_bound import check_against_bound
         from boundcheck.verdict import Outcome
 
         claim = _claim(statement, problem, method, rounds, at, {**options, "expect": Outcome.HOLDS})
@@ -224,7 +224,7 @@ class Boundcheck:
         power = "required" the test also fails where the problem does not tell every known mistake from the method.
         """
         __tracebackhide__ = True
-        from boundcheck.implementations.comparison import compare_implementation
+        from boundcheck.judge.comparison import compare_implementation
 
         required = options.get("power") == "required"
         if required:
@@ -280,7 +280,7 @@ def implementation_checks(
     such a failure is an xfail, and a pass is an error. Raises UnknownName and BadInput as `check_implementation` does.
     """
     from boundcheck.core.parameters import check_types
-    from boundcheck.implementations.checks.run import validated
+    from boundcheck.judge.checks.run import validated
 
     given = {"run": run, "method": method, "checks": checks, "lacks": lacks, "expected": expected}
     check_types("implementation_checks", implementation_checks.__annotations__, given)
@@ -298,8 +298,8 @@ class _Check:
     def __call__(self) -> Any:
         """The result of the check; fails, skips or xfails the test that calls it."""
         __tracebackhide__ = True
-        from boundcheck.implementations.checks.result import BAD, Status
-        from boundcheck.implementations.checks.run import check_implementation
+        from boundcheck.judge.checks.result import BAD, Status
+        from boundcheck.judge.checks.run import check_implementation
 
         expected = {k: v for k, v in (self.how["expected"] or {}).items() if k == self.name}
         how: dict[str, Any] = {**self.how, "checks": [self.name], "expected": expected}

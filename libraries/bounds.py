@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import boundcheck as bc
-from boundcheck.implementations.against_bound import check_against_bound
+from boundcheck.judge.against_bound import check_against_bound
 from libraries.instances import PROBLEMS
 from libraries.pairs import PAIRS
 

@@ -10,8 +10,8 @@ import numpy as np
 
 import boundcheck as bc
 from boundcheck import Agreement, compare_implementation
-from boundcheck.implementations.reference import iterates
-from boundcheck.implementations.task import task_of
+from boundcheck.judge.reference import iterates
+from boundcheck.judge.task import task_of
 from libraries.instances import PROBLEMS
 from libraries.pairs import Pair
 from libraries.runs import local_steps

@@ -15,6 +15,7 @@ from boundcheck._version import __version__
 from boundcheck.cli import (
     conformance,
     data,
+    identify,
     new,
     power,
     proofs,
@@ -112,6 +113,7 @@ runs.register(app)
 tune.register(app)
 sweeps.register(app)
 power.register(app)
+identify.register(app)
 schedule.register(app)
 reports.register(app)
 recorded.register(app)

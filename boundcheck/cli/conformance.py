@@ -28,8 +28,8 @@ def conformance(
     \b
     Example: boundcheck conformance own-problem
     """
-    from boundcheck.conformance.result import Answer
-    from boundcheck.conformance.suite import conformance as run
+    from boundcheck.judge.conformance.result import Answer
+    from boundcheck.judge.conformance.suite import conformance as run
 
     checks = run(package)
     counts = {answer: sum(c.answer is answer for c in checks) for answer in Answer}

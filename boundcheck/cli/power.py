@@ -33,7 +33,7 @@ def power(
 
     from boundcheck.errors import BoundcheckError
     from boundcheck.evidence.spec import load_claims
-    from boundcheck.implementations.power import Power, power_of
+    from boundcheck.judge.power import Power, power_of
 
     found: list[Power] = []
     refused: list[tuple[str, str]] = []

@@ -1,8 +1,8 @@
 """The plug-ins pass the conformance suite, and run as shipped ones do."""
 
 import boundcheck as bc
-from boundcheck.conformance.result import Answer
-from boundcheck.conformance.suite import conformance
+from boundcheck.judge.conformance.result import Answer
+from boundcheck.judge.conformance.suite import conformance
 
 
 def test_no_check_fails():

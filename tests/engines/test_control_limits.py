@@ -18,7 +18,7 @@ from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.judging import NoLimit
 from boundcheck.evidence.limits import exact_limit
-from boundcheck.implementations.altered import OppositeControl
+from boundcheck.judge.altered import OppositeControl
 from boundcheck.methods.build import build
 from boundcheck.methods.parts import (
     ClientOptimizer,

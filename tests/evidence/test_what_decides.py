@@ -24,7 +24,7 @@ from boundcheck.evidence.claim_result import ClaimResult
 from boundcheck.evidence.compare import compare
 from boundcheck.evidence.open_step_sizes import resolve_steps
 from boundcheck.evidence.spec import claims_from_text
-from boundcheck.implementations.against_bound import check_against_bound
+from boundcheck.judge.against_bound import check_against_bound
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.dimension import LENGTH2

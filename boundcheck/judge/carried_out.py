@@ -1,0 +1,72 @@
+"""Mistakes in how a right composition is carried out: clients that share one model in memory.
+
+Only methods without randomness, by their clients' whole gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact.paths import walked_iterates
+from boundcheck.engines.exact.paths_histories import History
+from boundcheck.engines.exact.paths_rounds import Cohort, Plan, Walk
+from boundcheck.engines.exact.paths_visits import Atoms, Ended, Point, Values
+from boundcheck.judge.mutants import Mutant
+from boundcheck.methods.method import Method
+from boundcheck.problems.problem import Floats, Problem, clients_of
+
+
+def carried_out(method: Method, problem: Problem) -> list[Mutant]:
+    """The method with its rounds carried out wrongly."""
+    if method.is_random(clients_of(problem)) or problem.clients < 2:
+        return []
+    found: list[Mutant] = []
+    for name, sentence, itself in (
+        ("one model in memory", "all clients train one and the same model, one after the other, and return it", True),
+        ("clients in turn", "each client starts from the model that the client before it returned", False),
+    ):
+        found.append(Mutant(name, sentence, method, partial(_in_turn, method, itself)))
+    return found
+
+
+def _in_turn(method: Method, itself: bool, problem: Problem, rounds: int) -> Floats:
+    walk = _InTurn(method, problem, Arithmetic.FLOAT64, stepped=False)
+    walk.itself = itself
+    return walked_iterates(walk, rounds)
+
+
+class _InTurn(Walk):
+    """The members of a cohort work one after the other, each from where the one before it ended.
+
+    itself: whether all of them return the model that they share, as it is in the end.
+    """
+
+    itself = False
+
+    def _outcomes(self, history: History, plan: Plan, works: Any, seen: Any) -> Iterator[History]:
+        self._now: Point | None = None
+        yield from super()._outcomes(history, plan, works, seen)
+
+    def _ended(self, values: Values, client: int, works: Any, collected: Atoms, *, way: bool) -> Sequence[Ended]:
+        x = values.server["x"]
+        now = x if self._now is None else self._now
+        shared = Values(self._data, {**values.server, "x": now}, values.clients)
+        (end,) = super()._ended(shared, client, works, collected, way=way)
+        moved = end.sent["x"]
+        if moved is None:
+            moved = self._data.zero()
+        self._now = now + moved
+        return [replace(end, sent={**end.sent, "x": self._now - x})]
+
+    def _after(
+        self, history: History, values: Values, plan: Plan, cohort: Cohort, collected: Atoms,
+        outcome: Sequence[Ended], p: Any, seen: Any,
+    ) -> History:  # fmt: skip
+        if self.itself and outcome:
+            last = outcome[-1].sent["x"]
+            outcome = [replace(end, sent={**end.sent, "x": last}) for end in outcome]
+        return super()._after(history, values, plan, cohort, collected, outcome, p, seen)

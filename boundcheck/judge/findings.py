@@ -1,0 +1,116 @@
+"""What a comparison of an implementation with its method has found, and how it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from boundcheck.judge.task import Task
+from boundcheck.verdict import plain
+
+MOST_NAMED = 6
+SINGLE = 1e-5  # relative differences that single precision explains
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where an implementation parts from its method.
+
+    what: "coordinate 0", or a metric. expected: of the method, an expectation where it is random; exact: the same as a
+    fraction, "" where it is not known or long. got: of the implementation, a mean over seeds where it is random.
+    """
+
+    round: int
+    what: str
+    expected: float
+    exact: str
+    got: float
+
+    def words(self) -> str:
+        """As a clause."""
+        shown = f"{self.exact} = {self.expected:.12g}" if self.exact else f"{self.expected:.12g}"
+        return f"after round {self.round}, {self.what} is {self.got:.12g} instead of {shown}"
+
+
+@dataclass(frozen=True, repr=False)
+class Agreement:
+    """Whether an implementation does what its method does.
+
+    agrees: no difference was found. how: "run" (a method without randomness, compared number by number), "expectation"
+    (means against exact expectations, laws against draws of the sampled engine) or "two samples" (the latter alone).
+    difference: the first one, or None. mistakes: name -> sentence of the known mistakes with which the implementation
+    agrees; [] where none of the `tried` does. alike: names of the mistakes that this problem cannot tell from the
+    method. reason: the whole as text. evidence: numbers of the statistical tests. compatible: as `mistakes`, those that
+    the implementation does not refute, without agreeing with them more than with the method.
+    """
+
+    method: str
+    problem: str
+    rounds: int
+    agrees: bool
+    how: Literal["run", "expectation", "two samples"]
+    difference: Difference | None
+    mistakes: Mapping[str, str]
+    tried: int
+    alike: tuple[str, ...]
+    reason: str
+    evidence: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    compatible: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        own = None if self.difference is None else dict(vars(self.difference))
+        lists = {"mistakes": dict(self.mistakes), "alike": list(self.alike), "compatible": dict(self.compatible)}
+        return plain({**vars(self), "schema": 1, "difference": own, **lists})
+
+    def __repr__(self) -> str:
+        return f"<Agreement {'yes' if self.agrees else 'no'}: {self.reason}>"
+
+
+def labels(task: Task, names: Sequence[str]) -> tuple[str, ...]:
+    """What the columns of a comparison are called: the coordinates, or the metrics that were returned."""
+    return tuple(names) if names else tuple(f"coordinate {k}" for k in range(task.dimension))
+
+
+def within_single(of: str) -> str:
+    """That single precision explains all differences, as a sentence."""
+    return (
+        f"All differences of these {of} are below {SINGLE:g}, relative to the largest number, as those of single "
+        f"precision are; tolerance = {SINGLE:g} accepts them. "
+    )
+
+
+def looks_like(mistakes: Mapping[str, str], tried: int, compatible: Mapping[str, str] | None = None) -> str:
+    """Which mistakes explain a difference, as a sentence."""
+    if not mistakes and compatible:
+        more = f" and {len(compatible) - MOST_NAMED} more" if len(compatible) > MOST_NAMED else ""
+        return (
+            f"None of the {tried} known mistakes is shown to explain it; it is compatible with "
+            f"{', '.join(list(compatible)[:MOST_NAMED])}{more}, as it is with the method's means."
+        )
+    if not mistakes:
+        return f"None of the {tried} known mistakes explains it."
+    shown = [f"{name} ({sentence})" for name, sentence in list(mistakes.items())[:MOST_NAMED]]
+    more = f", and {len(mistakes) - MOST_NAMED} more" if len(mistakes) > MOST_NAMED else ""
+    if len(mistakes) == 1:
+        return f"It looks like this mistake: {shown[0]}."
+    return f"It looks like one of {len(mistakes)} mistakes that this run does not tell apart: {'; '.join(shown)}{more}."
+
+
+def at_first(names: Sequence[str], until: int) -> str:
+    """Which mistakes the first rounds look like where none explains all of them, as a sentence."""
+    more = f" or {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    which = " or ".join(f"'{name}'" for name in names[:MOST_NAMED])
+    rounds = "Round 1 is" if until == 1 else f"Rounds 1 to {until} are"
+    return f"{rounds} as with {which}{more}; from round {until + 1} on it is something else."
+
+
+def not_told(alike: Sequence[str], asked: bool = True, what: str = "cannot be told from the method") -> str:
+    """Which mistakes the problem does not show, as a sentence; "" where it shows all."""
+    if not asked:
+        return " Which mistakes this problem would not show was not computed."
+    if not alike:
+        return ""
+    more = f" and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
+    return f" On this problem these mistakes {what}: {', '.join(alike[:MOST_NAMED])}{more}."

@@ -1,0 +1,110 @@
+"""FedAvg as a stranger writes it: the right one agrees, and seven wrong ones are told apart by their mistakes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from plain_fedavg import BUGS, LOOKS_LIKE, fedavg
+
+import boundcheck as bc
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.judge.comparison import compare_implementation
+from boundcheck.judge.task import Task
+from boundcheck.pytest_plugin import Boundcheck
+
+METHOD: dict[str, Any] = {"kind": "fedavg_sync", "K": 2, "eta_l": "1/10"}
+LOGISTIC: dict[str, Any] = {"kind": "logistic_regression", "data": "breast_cancer", "clients": 3, "ridge": "1/10"}
+ALIKE: dict[str, Any] = {"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1}
+
+
+def test_the_right_one(boundcheck: Boundcheck) -> None:
+    found = boundcheck.assert_matches(method=METHOD, run=fedavg, rounds=200)
+    assert found.alike == ()
+    assert found.tried > 40
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_planted_bugs(boundcheck: Boundcheck, bug: str) -> None:
+    with pytest.raises(AssertionError, match="after round 1, coordinate 0"):
+        boundcheck.assert_matches(method=METHOD, run=BUGS[bug], rounds=200)
+    assert list(compare_implementation(METHOD, BUGS[bug]).mistakes) == [LOOKS_LIKE[bug]]
+
+
+def test_numbers_of_a_difference_by_hand() -> None:
+    """One client on the line: x = 3, gradient 2 x, K = 2 steps of 1/10: (8/10)^2 3 = 48/25; half of it: 2.43."""
+    problem = {"kind": "quadratics", "clients": [{"A": [[2]], "b": [0]}], "start": [3]}
+    found = compare_implementation(METHOD, BUGS["lr/2"], problem, rounds=3)
+    assert found.difference is not None
+    assert (found.difference.round, found.difference.what) == (1, "coordinate 0")
+    assert found.difference.exact == "48/25"
+    assert found.difference.got == pytest.approx(2.43)
+
+
+def test_what_a_problem_does_not_show() -> None:
+    found = compare_implementation(METHOD, BUGS["unweighted"], ALIKE, rounds=20)
+    assert found.agrees
+    assert "uniform weights" in found.alike
+    assert "weights 0 and 2 swapped" in found.alike
+    assert "cannot be told from the method: uniform weights" in found.reason
+
+
+def test_unknown_factors_and_unknown_mistakes() -> None:
+    found = compare_implementation(METHOD, lambda t, s: fedavg(t, s, factor=0.7371), rounds=50)
+    assert list(found.mistakes) == ["local step size times 0.7371"]
+    found = compare_implementation(METHOD, lambda t, s: fedavg(t, s, weights=t.weights * 1.037), rounds=50)
+    assert list(found.mistakes) == ["models averaged with weights scaled by 1.037"]
+    found = compare_implementation(METHOD, lambda t, s: fedavg(t, s, weights=np.roll(t.weights, 1) ** 2), rounds=50)
+    assert not found.agrees
+    assert not found.mistakes
+    assert "None of the" in found.reason
+
+
+@pytest.mark.parametrize("bug", ["", *BUGS])
+def test_metrics_instead_of_iterates(bug: str) -> None:
+    def gaps(task: Task, seed: int) -> dict[str, Any]:
+        points = (BUGS[bug] if bug else fedavg)(task, seed)
+        return {name: [task.problem.metric(name, x) for x in points] for name in ("gap", "grad2")}
+
+    found = compare_implementation(METHOD, gaps, rounds=30)
+    assert found.agrees == (not bug)
+    if bug:
+        assert found.difference is not None
+        assert found.difference.what == "gap"
+        assert LOOKS_LIKE[bug] in found.mistakes
+
+
+def test_problems_that_are_not_quadratic() -> None:
+    method = {**METHOD, "eta_l": "1"}
+    assert compare_implementation(method, fedavg, LOGISTIC, rounds=30).agrees
+    found = compare_implementation(method, BUGS["one step fewer"], LOGISTIC, rounds=30)
+    assert not found.agrees
+    assert "one local step fewer" in found.mistakes
+
+
+def test_single_precision() -> None:
+    def single(task: Task, seed: int) -> Any:
+        return np.asarray(fedavg(task, seed), dtype=np.float32)
+
+    assert not compare_implementation(METHOD, single).agrees
+    assert compare_implementation(METHOD, single, tolerance=1e-6).agrees
+
+
+def test_a_run_that_diverges() -> None:
+    method = {**METHOD, "eta_l": "20"}
+    problem = {"kind": "quadratics", "clients": [{"A": [[2]], "b": [0]}, {"A": [[1]], "b": [1]}], "start": [3]}
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert compare_implementation(method, fedavg, problem).agrees
+        assert not compare_implementation(method, BUGS["lr/2"], problem).agrees
+
+
+def test_bad_input() -> None:
+    with pytest.raises(BadInput, match="tolerance = 0"):
+        bc.compare_implementation(METHOD, fedavg, tolerance=0)
+    with pytest.raises(BadInput, match=r"run = \[\[1.0\]\] is not allowed; it must be a function"):
+        bc.compare_implementation(METHOD, [[1.0]])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(BadInput, match="rounds = 0"):
+        bc.compare_implementation(METHOD, fedavg, rounds=0)
+    with pytest.raises(Unsupported, match="no problem of at most 8 clients"):
+        bc.compare_implementation({"kind": "fedavg_async", "K": 1, "eta_l": 1, "times": [1] * 9}, fedavg)
