@@ -19,7 +19,7 @@ def conformance(
     every: Annotated[bool, typer.Option("--all", help="Print the checks that passed, too.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
-    """Holds a package's own problems, methods and parts against a generic loop, finite differences and sampling.
+    """Holds a package's own problems, methods and parts against the paths reader, finite differences and sampling.
 
     Parts and methods run on random quadratics, where every outcome is gone through in fractions; the gradients,
     constants and minimiser of problems are looked at, at sampled points. A check that cannot be asked is counted apart.

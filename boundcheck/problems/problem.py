@@ -206,6 +206,7 @@ OPTIONAL: Mapping[str, str] = {
     "metric_many": "(name, points) -> a metric at each row of points (K, dim); shape (K,)",
     "metric_range": "(name, low, high) -> exact bounds of a metric over an interval of the line",
     "gap_bounds": "(x) -> rational bounds of F(x) - F* within 1e-30, on the line, where it is not rational",
+    "proximal": "(client, centre, shift, mu) -> the exact minimiser of f_client(v) + <shift, v> + mu/2 |v - centre|^2",
     "ratios": "names of metrics of a point that are no quadratic functions: only sampled runs have them",
     # hypotheses and other weights
     "decides": "(assumption, constants) -> whether it holds with these constants; None where that is open",

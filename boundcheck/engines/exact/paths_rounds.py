@@ -45,7 +45,7 @@ from boundcheck.methods.formal import Vector
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import StepSize, Visit, first_repeated, position
 from boundcheck.methods.reading import Reading
-from boundcheck.problems.problem import Arrays, Problem, clients_of, flat_arrays
+from boundcheck.problems.problem import Arrays, Problem, clients_of, flat_arrays, optional
 from boundcheck.setting.metrics import is_round_metric, measured
 from boundcheck.setting.step_sizes import run_steps
 
@@ -102,11 +102,8 @@ class Walk:
         snap: Snap | None = None, checked: Callable[[Plan, StepSize, Any], None] | None = None,
     ) -> None:  # fmt: skip
         self._method, self._problem, self._snap, self._look = method, problem, snap, checked
-        self._rule, self._clients, self._sizes = (
-            method.rule,
-            clients_of(problem),
-            run_steps(method, clients_of(problem)),
-        )
+        self._rule, self._clients = method.rule, clients_of(problem)
+        self._sizes = run_steps(method, self._clients)
         stepped = stepped and is_stepped(problem, arithmetic)
         if not stepped and method.is_random(self._clients):
             raise Unsupported(
@@ -377,11 +374,14 @@ class Walk:
     def _solve(self, values: Values, client: int, compiled: Compiled, collected: Atoms) -> Point:
         from boundcheck.engines.simulate.solves import newton
 
-        arrays, solve = _linear_scores(self._problem), compiled.solve
-        assert arrays is not None
+        arrays, solve, exact = _linear_scores(self._problem), compiled.solve, optional(self._problem, "proximal")
         assert solve is not None
-        prox, centre = float(solve.mu), values.at(solve.centre, client, collected)
-        shift = values.at(solve.shift, client, collected)
+        centre, shift = values.at(solve.centre, client, collected), values.at(solve.shift, client, collected)
+        if exact is not None:
+            own = exact(client, centre, shift, solve.mu)
+            return self._data.array(own) - values.at(compiled.begin[0], client, collected)
+        assert arrays is not None
+        prox = float(solve.mu)
         y = newton(arrays, client, centre, shift, prox)
         left = self._problem.gradient(client, y) + shift + prox * (y - centre)
         off = float(np.linalg.norm(left)) / (arrays.ridge + prox)
@@ -396,7 +396,7 @@ class Walk:
         """Refuse before it starts what cannot be carried out, and what one history alone has too much of."""
         problem, clients, method = self._problem, self._clients, self._method
         kinds = [v for m in self._law(0).members for _, v in m.visits]
-        if any(v.sampling == "exact" for v in kinds):
+        if any(v.sampling == "exact" for v in kinds) and optional(problem, "proximal") is None:
             if self._data.stepped or self._data.arithmetic is not Arithmetic.FLOAT64 or _linear_scores(problem) is None:
                 raise no_solves(problem)
             self.inexactness = 0.0

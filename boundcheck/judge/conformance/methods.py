@@ -1,4 +1,4 @@
-"""Checks of parts and kinds of methods: their answers, and engines against the generic loop on random quadratics."""
+"""Checks of parts and kinds of methods: their answers, and engines against the paths reader on random quadratics."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
-from boundcheck.judge.conformance.loop import Toy, expected, random_toy, trajectories
 from boundcheck.judge.conformance.result import Check, Subject
+from boundcheck.judge.conformance.toys import Toy, expected, random_toy, trajectories
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.kind import Kind
 from boundcheck.methods.method import Method
-from boundcheck.methods.own_parts import ROLES, expected_sum, objections
+from boundcheck.methods.own_parts import expected_sum, objections
 from boundcheck.methods.parts import Average, Constant, Epochs, Full, GradientSteps, SumOne, Uniform
 from boundcheck.problems.build import build as build_problem
+from boundcheck.problems.problem import clients_of
 
 ROUNDS = 3
 SEEDS = 400
 FALSE_FAILURE = 1e-9  # of one statistical check of parts that are right
-NEAR = 1e-9  # relative distance at which a sampled run counts as an outcome of the loop
+NEAR = 1e-9  # relative distance at which a sampled run counts as an outcome of the paths reader
 TOYS = (1, 2)  # seeds of the random quadratics
 ETA = Constant(Fraction(1, 20))
 
@@ -58,9 +59,9 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
     },
 }
 SUM_TO_ONE = "the coefficients of a cohort sum to 1 in the mean over the cohorts"
-EXACT = "the exact engine gives the expected distances of the generic loop, as fractions"
-SAMPLED_POINTS = "every sampled run is one of the outcomes of the generic loop"
-SAMPLED_MEAN = "the mean of the sampled runs is the expectation of the generic loop"
+EXACT = "the exact engine gives the expected distances of the paths reader, as fractions"
+SAMPLED_POINTS = "every sampled run is one of the outcomes of the paths reader"
+SAMPLED_MEAN = "the mean of the sampled runs is the expectation of the paths reader"
 
 
 def check_part(subject: Subject, role: str, part: Any) -> Iterable[Check]:
@@ -68,7 +69,7 @@ def check_part(subject: Subject, role: str, part: Any) -> Iterable[Check]:
     faults: dict[str, str] = {}
     for seed in TOYS:
         try:
-            faults |= dict(objections(role, part, random_toy(seed).clients, {"local": Epochs(1)}))
+            faults |= dict(objections(role, part, clients_of(random_toy(seed)), {"local": Epochs(1)}))
         except BoundcheckError as error:
             yield subject.not_asked("answers", "the part answers its protocol on three clients", str(error))
             return
@@ -91,7 +92,7 @@ def _sums(subject: Subject, part: Any) -> Check:
     if not getattr(part, "sums_to_one", True):
         return subject.not_asked("weights", SUM_TO_ONE, "the part says sums_to_one = False")
     for seed in TOYS:
-        clients = random_toy(seed).clients
+        clients = clients_of(random_toy(seed))
         for participation in (Full(), Uniform(2)):
             total = expected_sum(part, clients, participation, Epochs(1))
             if total != 1:
@@ -113,19 +114,14 @@ def _methods(role: str, part: Any) -> list[tuple[str, Method]]:
 
 
 def against_the_loop(subject: Subject, method: Method, label: str) -> Iterable[Check]:
-    """The exact and the sampled engine against the generic loop on random quadratics."""
-    others = [r.replace("_", " ") for r, p in method.parts.items() if p is not None and r not in (*ROLES, "server")]
+    """The exact and the sampled engine against the paths reader on random quadratics."""
     names = [f"{name} ({label})" for name in ("exact engine", "sampled engine: outcomes", "sampled engine: mean")]
-    if others:
-        for name, sentence in zip(names, (EXACT, SAMPLED_POINTS, SAMPLED_MEAN), strict=True):
-            yield subject.not_asked(name, sentence, f"the generic loop has no {', '.join(others)}")
-        return
     exact: list[Check] = []
     sampled: list[Check] = []
     for seed in TOYS:
         toy = random_toy(seed)
         try:
-            method.check(toy.clients, 2)
+            method.check(clients_of(toy), 2)
             outcomes = trajectories(method, toy, ROUNDS)
         except (BadInput, Unsupported) as error:
             for name, sentence in zip(names, (EXACT, SAMPLED_POINTS, SAMPLED_MEAN), strict=True):
@@ -157,7 +153,9 @@ def _exact(subject: Subject, method: Method, toy: Toy, outcomes: list[dict[Any, 
     found = curve.exact["dist2"]
     for r, (ours, theirs) in enumerate(zip(wanted, found, strict=True)):
         if ours != theirs:
-            detail = f"after {r} rounds the loop has {ours} = {float(ours):.12g}, the engine {float(theirs):.12g}"
+            detail = (
+                f"after {r} rounds the paths reader has {ours} = {float(ours):.12g}, the engine {float(theirs):.12g}"
+            )
             return subject.failed(name, EXACT, detail)
     return subject.passed(name, EXACT, f"equal after 0 to {grid[-1]} rounds")
 
@@ -166,7 +164,7 @@ def _sampled(
     subject: Subject, method: Method, toy: Toy, outcomes: list[dict[Any, Fraction]], points: str, mean: str
 ) -> Iterable[Check]:
     last = len(outcomes) - 1
-    random = method.is_random(toy.clients)
+    random = method.is_random(clients_of(toy))
     try:
         curve = run_sampled(
             method, build_problem(toy.spec), last, SEEDS if random else 1, ("dist2",), [last], path="numpy"
@@ -184,7 +182,7 @@ def _sampled(
         detail = f"seed {off} ends at distance^2 {seen[off]:.12g} after {last} rounds, which is none of the outcomes"
         yield subject.failed(points, SAMPLED_POINTS, detail)
     elif not random and len(possible) > 1:
-        detail = f"the method says that it is not random, and the loop has {len(possible)} outcomes"
+        detail = f"the method says that it is not random, and the paths reader has {len(possible)} outcomes"
         yield subject.failed(points, SAMPLED_POINTS, detail)
     else:
         yield subject.passed(points, SAMPLED_POINTS, f"{len(seen)} seeds, {len(possible)} outcomes, {last} rounds")
@@ -209,7 +207,7 @@ def check_kind(subject: Subject, name: str, kind: Kind, parameters: Mapping[str,
         yield subject.failed("builds", "the kind builds a method from the example", str(error))
         return
     yield subject.passed("builds", "the kind builds a method from the example")
-    clients = random_toy(TOYS[0]).clients
+    clients = clients_of(random_toy(TOYS[0]))
     known = algorithms(method, clients)
     yield subject.settled(
         "recognised", recognised, None if name in known else f"it is an instance of {known or 'none'}"

@@ -13,11 +13,11 @@ import boundcheck as bc
 from boundcheck.cli import main
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.judge.conformance import methods as of_methods
-from boundcheck.judge.conformance.loop import after_round, random_toy
 from boundcheck.judge.conformance.methods import check_kind, check_part
 from boundcheck.judge.conformance.problems import check_problem
 from boundcheck.judge.conformance.result import Answer, Check, Subject
 from boundcheck.judge.conformance.suite import conformance
+from boundcheck.judge.conformance.toys import random_toy, trajectories
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.build import kind_of, kinds
 from boundcheck.methods.method import Method
@@ -194,11 +194,11 @@ def test_a_wrong_engine_is_caught(monkeypatch):
     assert "exact engine (random)" in caught
 
 
-def test_the_generic_loop_by_hand():
+def test_the_paths_by_hand():
     """One client a round with probability 1/2 each, one gradient step: two outcomes, computed by hand."""
     toy = random_toy(5, clients=2)
     method = Method("one", Subsets(((0,), (1,)), (F(1, 2), F(1, 2))), GradientSteps(1), Constant(F(1, 10)), Average())
-    outcomes = after_round(method, toy, 0, toy.start)
+    _, outcomes = trajectories(method, toy, 1)
     wanted = {}
     for own in toy.samples:
         gradient = [
