@@ -1,6 +1,7 @@
-"""Mistakes in how a right composition is carried out: clients that share one model in memory.
+"""Mistakes in how a right composition is carried out: one model in memory for all, samples that are never shuffled.
 
-Only methods without randomness, by their clients' whole gradients.
+Clients that share a model: methods without randomness, by their clients' whole gradients. Samples in a fixed order:
+plain methods in which all clients take part.
 """
 
 from __future__ import annotations
@@ -10,27 +11,60 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.paths import walked_iterates
 from boundcheck.engines.exact.paths_histories import History
 from boundcheck.engines.exact.paths_rounds import Cohort, Plan, Walk
 from boundcheck.engines.exact.paths_visits import Atoms, Ended, Point, Values
+from boundcheck.engines.exact.visits import batch_sizes
 from boundcheck.judge.mutants import Mutant
+from boundcheck.judge.task import task_of
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Floats, Problem, clients_of
 
 
 def carried_out(method: Method, problem: Problem) -> list[Mutant]:
     """The method with its rounds carried out wrongly."""
-    if method.is_random(clients_of(problem)) or problem.clients < 2:
-        return []
     found: list[Mutant] = []
+    if method.is_random(clients_of(problem)) or problem.clients < 2:
+        words = "every epoch takes the samples in the order of the data"
+        in_order = Mutant("samples in a fixed order", words, method, partial(_in_order, method))
+        return [in_order] if _draws_samples_alone(method, problem) else []
     for name, sentence, itself in (
         ("one model in memory", "all clients train one and the same model, one after the other, and return it", True),
         ("clients in turn", "each client starts from the model that the client before it returned", False),
     ):
         found.append(Mutant(name, sentence, method, partial(_in_turn, method, itself)))
     return found
+
+
+def _draws_samples_alone(method: Method, problem: Problem) -> bool:
+    clients = clients_of(problem)
+    everyone = tuple(range(clients.count))
+    if not method.is_plain or method.participation.fixed(0, clients) != everyone:
+        return False
+    each = [method.local.visits(i, everyone, clients) for i in everyone]
+    return all(len(own) == 1 and own[0][1].sampling in ("reshuffled", "replacement") for own in each)
+
+
+def _in_order(method: Method, problem: Problem, rounds: int) -> Floats:
+    task = task_of(method, problem, rounds)
+    clients, points = clients_of(problem), [task.start]
+    everyone = tuple(range(clients.count))
+    factors = [float(v) for v in method.factors(everyone, clients)]
+    for eta in task.step_sizes:
+        x, moved = points[-1], 0.0
+        for client, factor in zip(task.clients, factors, strict=True):
+            ((_, visit),) = method.local.visits(client.index, everyone, clients)
+            y, at = x, 0
+            for width in batch_sizes(client.size, visit.batch, visit.steps):
+                g = client.gradient(y, range(at, at + width)) + float(visit.prox) * (y - x)
+                y, at = y - eta * float(visit.scale) * g, (at + width) % client.size
+            moved = moved + factor * (y - x)
+        points.append(x + moved)
+    return np.array(points)
 
 
 def _in_turn(method: Method, itself: bool, problem: Problem, rounds: int) -> Floats:

@@ -15,7 +15,7 @@ from boundcheck.judge.mistakes_of_averages import MOST_CLIENTS
 from boundcheck.judge.mutants import Mutant, mutants
 from boundcheck.judge.reference import iterates
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import AveragedModels, ExactSolve
+from boundcheck.methods.parts import AveragedModels, ClientOptimizer, ExactSolve
 from boundcheck.problems.problem import Floats, Problem, clients_of
 
 Measure = Callable[[Floats], Floats]  # iterates (R + 1, d) -> what the implementation returned (R + 1, q)
@@ -162,6 +162,9 @@ def _families(method: Method, problem: Problem) -> Iterator[_Family]:
             lambda s: replace(scaled(s), server=models),
         )
     steps = not isinstance(work, ExactSolve)
+    if steps and method.is_plain:
+        words = "local steps have a weight decay of {}, which the method has not"
+        yield _Family("weight decay of {}", words, lambda s: replace(method, client_optimizer=_decay(s)))
     if steps:
         yield _Family("local step size times {}", "every local step is {} times as long", longer)
     for i in range(min(n, MOST_CLIENTS)) if n > 1 else ():
@@ -170,6 +173,10 @@ def _families(method: Method, problem: Problem) -> Iterator[_Family]:
             yield _Family(f"step size of client {i} times {{}}", words, lambda s, i=i: longer(alone(i, s)))
         words = f"client {i} alone has {{}} times its weight"
         yield _Family(f"weight of client {i} times {{}}", words, lambda s, i=i: scaled(alone(i, s)))
+
+
+def _decay(weight: Fraction) -> ClientOptimizer:
+    return ClientOptimizer(weight_decay=weight)
 
 
 def _factor(family: _Family, problem: Problem, got: Floats, measure: Measure) -> float | None:

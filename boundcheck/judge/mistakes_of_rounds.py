@@ -25,7 +25,7 @@ def round_mistakes(method: Method, clients: Clients) -> Found:
     """Edits of the functions of the method's round."""
     optimizer = method.client_optimizer
     if optimizer is not None and replace(method, client_optimizer=None).is_plain:
-        rows = _client_momentum(optimizer)
+        rows = _client_momentum(optimizer, method.schedule.is_constant())
         rule: Rule = method.server
     else:
         rule = method.rule
@@ -118,7 +118,7 @@ def _proximal(rule: Rule) -> Iterator[Edit]:
     yield "proximal term around the origin", "the proximal term pulls to 0, as weight decay does", {"direction": origin}
 
 
-def _client_momentum(optimizer: parts.ClientOptimizer) -> Iterator[Edit]:
+def _client_momentum(optimizer: parts.ClientOptimizer, constant: bool) -> Iterator[Edit]:
     """v <- m v + g in local steps: other conventions, and a buffer that stays."""
     m, decay = optimizer.momentum, optimizer.weight_decay
     if optimizer.clip is not None or not m:
@@ -145,6 +145,24 @@ def _client_momentum(optimizer: parts.ClientOptimizer) -> Iterator[Edit]:
     one = Fraction(1)
     stays = {**own, "kept_by_clients": {"v": False}, "begin": begun, "keep": kept, "step": steps(m, one)}
     yield "momentum kept over rounds", "clients keep the buffer of their momentum from round to round", stays
+    if not constant:
+
+        def scaled(self: Rule, y: Any, g: Callable[[Any], Any], at: At) -> Mapping[str, Any]:
+            d = g(y["y"]) + at.prox * (y["y"] - at.start) + decay * y["y"]
+            v = m * y["v"] + at.eta * d
+            return {"y": y["y"] - v, "v": v}
+
+        words = "the buffer holds steps, m v + eta g, which differs where the step size changes within a visit"
+        yield "buffer of steps", words, {**own, "step": scaled}
+    if decay:
+
+        def apart(self: Rule, y: Any, g: Callable[[Any], Any], at: At) -> Mapping[str, Any]:
+            v = m * y["v"] + g(y["y"]) + at.prox * (y["y"] - at.start)
+            return {"y": y["y"] - at.eta * (v + decay * y["y"]), "v": v}
+
+        yield "weight decay apart from the momentum", "the weight decay does not enter the buffer", {
+            **own, "step": apart
+        }  # fmt: skip
     words = "the buffer is a weighted mean, m v + (1 - m) g, or its dampening is m"
     yield "momentum as a weighted mean", words, {**own, "step": steps(m, 1 - m)}
     yield "Nesterov's local momentum", "local steps go along g + m v", {**own, "step": steps(m, one, nesterov=True)}

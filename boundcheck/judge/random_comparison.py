@@ -13,6 +13,7 @@ from boundcheck.engines.envelopes import certified_envelopes
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.judge import findings
 from boundcheck.judge.agreement import FIRST, Expected, LawTest, MeanTest, check_means, same_law
+from boundcheck.judge.carried_out import carried_out
 from boundcheck.judge.mutants import Mutant, mutants
 from boundcheck.judge.reference import expected_metrics, iterates, sampled_iterates
 from boundcheck.judge.task import Task
@@ -292,20 +293,24 @@ class _Answer:
         found, merely = list[tuple[float, Mutant]](), list[tuple[float, Mutant]]()
         alike, tried, names = list[str](), 0, [what for _, what in self.seen.labels]
 
-        for mutant in mutants(self.task.method, self.task.problem):
-            begun = self._coordinates(mutant.method)  # second moments take longer, and are needed for few mistakes
+        known = [*mutants(self.task.method, self.task.problem), *carried_out(self.task.method, self.task.problem)]
+        for mutant in known:
+            begun = self._coordinates(mutant)  # second moments take longer, and are needed for few mistakes
             if begun is None:
                 continue
             tried += 1
             fits = values is not None and _standard_errors(values[:, first], begun) <= FAR
             if not fits and not (right is not None and _same(begun, right[first])):
                 continue
-            own = self._mean(mutant.method)
+            own = self._mean(mutant.method) if mutant.carried is None else self._certain(mutant)
             if own is None:
                 continue
             if right is not None and _same(own, right):
                 alike.append(mutant.name)
             elif values is not None and fits and (off := _standard_errors(values, own)) <= FAR:
+                if mutant.carried is not None:
+                    found.append((off, mutant))
+                    continue
                 draws = _draws(mutant.method, self.task, self.seen, 4 * len(values))
                 if draws is None:
                     (merely if usual else found).append((off, mutant))
@@ -319,12 +324,17 @@ class _Answer:
         """Which of the numbers are coordinates."""
         return [j for j, (_, what) in enumerate(self.seen.labels) if what.startswith("coordinate")]
 
-    def _coordinates(self, method: Method) -> Floats | None:
+    def _certain(self, mutant: Mutant) -> Floats:
+        """The compared numbers of a mistake after which nothing is random."""
+        points = mutant.iterates(self.task.problem, self.task.rounds)
+        return self.seen.of(Trajectories(points[None], {}, 0))[0]
+
+    def _coordinates(self, mutant: Mutant) -> Floats | None:
         """E of those numbers that are coordinates."""
         if not self.seen.coordinates:
             return np.empty(0)
         try:
-            points = iterates(method, self.task.problem, self.task.rounds)[self.seen.rounds]
+            points = mutant.iterates(self.task.problem, self.task.rounds)[self.seen.rounds]
         except BoundcheckError:
             return None
         return points[:, : self.seen.coordinates].reshape(-1)

@@ -14,6 +14,7 @@ BOTH = {"kind": "scaffold", "K": 2, "eta_l": "1/10"}
 SAMPLED = {**BOTH, "participation": {"kind": "uniform", "size": 2}}
 PROX = {"kind": "fedprox", "mu": "1/2", "solver": {"steps": 2, "eta": "1/10"}}
 LOCAL = {"kind": "fedavg_sync", "K": 2, "eta_l": "1/10", "momentum_l": "1/2"}
+SHUFFLED = {"kind": "fedavg_rr", "E": 1, "eta_l": "1/20"}
 SERVER = {"kind": "fedavgm", "K": 2, "eta_l": "1/10", "momentum_g": "1/2"}
 
 
@@ -71,6 +72,26 @@ def two(task, x, eta, r, kept):
 
 def first_round(task, x, eta, r, kept):
     return descended(task.clients[-1], x, 2, eta) if r == 0 else right(task, x, eta * 1.01**r, r, kept)
+
+
+def decayed(task, x, eta, r, kept):
+    models = []
+    for client in task.clients:
+        y = x
+        for _ in range(2):
+            y = y - eta * (client.gradient(y) + 0.01 * y)
+        models.append(y)
+    return mean(task, models)
+
+
+def in_order(task, x, eta, r, kept):
+    models = []
+    for client in task.clients:
+        y = x
+        for j in range(client.size):
+            y = y - eta * client.gradient(y, [j])
+        models.append(y)
+    return mean(task, models)
 
 
 def proximal(centre, factor=1.0):
@@ -155,6 +176,8 @@ WRONG = [
     (K2, looped(lost), "first round lost"),
     (K2, looped(summed), "gradients summed over samples"),
     (K2, looped(two), "uniform weights and one local step more"),
+    (K2, looped(decayed), "weight decay of 0.01"),
+    (SHUFFLED, looped(in_order), "samples in a fixed order"),
     (PROX, looped(proximal(lambda x, x0: x0)), "proximal term around the first point"),
     (PROX, looped(proximal(lambda x, x0: 0)), "proximal term around the origin"),
     (PROX, looped(proximal(lambda x, x0: x, 0.5)), "proximal weight halved"),
