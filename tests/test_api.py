@@ -165,6 +165,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "falsify": {"statement": ID, "budget": 0.1, "seed": 0, "max_instances": 1, "cluster": None},
     "check_implementation": {"method": METHOD, "run": print, "checks": []},
     "compare_implementation": {"method": METHOD, "run": print, "problem": PROBLEM},
+    "identify": {"run": print, "problem": PROBLEM},
     "mutants": {"method": 1, "problem": 1},
     "implementation_checks": {"run": print, "method": METHOD, "checks": None},
     "Claim": {"statement": ID, "problem": PROBLEM, "method": METHOD, "at": {}, "engine": "exact", "level": 0.9},
