@@ -101,6 +101,10 @@ class FloatStatement:
         with np.errstate(all="ignore"):
             return np.all(np.broadcast_arrays(True, *(gap(known) > least for gap, least in self._domain)), axis=0)
 
+    def before(self, known: Known, step: Any) -> float:
+        """The bound that holds for doing nothing, of one instance; 0 where the statement names none."""
+        return float(np.nan_to_num(self._trivial(known, step, 1.0)))
+
     def largest_step(self, known: Known, unit: Floats) -> Floats:
         """Largest step size in scope of each instance, (B,), by a scan and bisection; NaN where none is in scope.
 

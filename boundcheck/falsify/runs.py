@@ -265,7 +265,10 @@ class Runs(Shapes):
         known = {names[name]: float(Fraction(str(c["value"]))) for name, c in values.items() if name in names}
         step = np.nan if self.size is None else known.get(self.size.key, np.nan)
         found: list[tuple[int, float]] = []
+        top = max([*result.metric_low, self.claimed.before(known, step)], default=0.0)
+        ground = NOISE[True] * top if result.claim.arithmetic == "float64" else 0.0
         for index, metric, bound in zip(result.index or [0], result.metric_low, result.bound, strict=False):
+            metric = 0.0 if abs(metric) < ground else metric  # what rounding leaves
             if kind is Kind.UPPER_BOUND and not round_symbols(self.statement):
                 score = float(self.claimed.compared(known, step, float(index), metric, bound))
             else:
@@ -273,7 +276,7 @@ class Runs(Shapes):
                 apart = abs(apart) if kind is Kind.EQUALITY else -apart if kind is Kind.LOWER_BOUND else apart
                 score = float(apart / (abs(metric) + abs(bound) + 1e-300))
             found.append((int(index), -np.inf if np.isnan(score) else score))
-        if outcome is Outcome.VIOLATED and all(score <= 0 for _, score in found):
+        if outcome is Outcome.VIOLATED and not ground and all(score <= 0 for _, score in found):
             return [(found[-1][0] if found else 0, 1.0)]
         return found
 

@@ -241,6 +241,8 @@ class Shapes(Generator):
         method.check(like.clients, like.problem.dim)
         if statement.algorithm is not None and statement.algorithm.kind not in like.algorithms:
             raise Unsupported(f"the method '{method.name}' is no {statement.algorithm.kind} for some clients")
+        if self.size is not None and not like.has(self.size.key):
+            raise Unsupported(f"the method '{method.name}' has no step size {self.size.reported}")
         if statement.metric.surrogate:
             like = like.following()
         for assumption in statement.assumptions:

@@ -153,36 +153,6 @@ class AlteredSteps:
 
 
 @dataclass(frozen=True)
-class OppositeCorrection(parts.Correction):
-    """A gradient correction with the wrong sign."""
-
-    def at(self, round_index: int) -> Fraction:
-        """-c_t of a round (from 0)."""
-        return -super().at(round_index)
-
-
-@dataclass(frozen=True, kw_only=True)
-class OppositeControl(parts.ControlVariates):
-    """Control variates that local steps add where they are to be subtracted."""
-
-    @property
-    def sign(self) -> int:
-        """-1."""
-        return -1
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlteredBlocks(parts.Blocks):
-    """An averaging of blocks with other weights, `given`, one a client."""
-
-    given: tuple[Fraction, ...]
-
-    def of(self, weights: Sequence[Fraction]) -> Sequence[Fraction]:
-        """The given weights, whatever those of the clients are."""
-        return self.given
-
-
-@dataclass(frozen=True)
 class DrawnAgain:
     """`size` clients a round, each drawn anew and uniformly: a client can be drawn several times."""
 

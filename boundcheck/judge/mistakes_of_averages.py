@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from boundcheck.judge.altered import AlteredBlocks, AlteredWeights
+from boundcheck.judge.altered import AlteredWeights, edited
 from boundcheck.methods import parts
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -105,7 +105,7 @@ def _block_weights(blocks: parts.Blocks, clients: Clients) -> Found:
         return
 
     def using(weights: list[Fraction]) -> dict[str, Any]:
-        return {"exchange": AlteredBlocks(**vars(blocks), given=tuple(weights))}
+        return {"exchange": edited(blocks, of=lambda self, of_clients: tuple(weights))}
 
     if blocks.weights == "data":
         words = "every client counts alike instead of by its weight"

@@ -190,6 +190,9 @@ def _server_momentum(rule: parts.ServerMomentum) -> Iterator[Edit]:
 
 
 def _correction(rule: parts.Correction) -> Iterator[Edit]:
+    words = "the gradient correction is subtracted"
+    yield "correction with the wrong sign", words, {"at": lambda self, round_index: -rule.at(round_index)}
+
     def without_own(self: Rule, y: Any, g: Callable[[Any], Any], at: At) -> Any:
         return rule.direction(y, g, at) + at.number["c"] * at.whole(at.start)
 
@@ -200,6 +203,12 @@ def _correction(rule: parts.Correction) -> Iterator[Edit]:
 
 def _control_variates(rule: parts.ControlVariates, method: Method, clients: Clients) -> Iterator[Edit]:
     share = rule.share
+
+    def opposite(self: Rule, y: Any, g: Callable[[Any], Any], at: At) -> Any:
+        return g(y) + at.client["c"] - at.server["c"]
+
+    words = "local steps add c_i - c instead of c - c_i"
+    yield "control variates with the wrong sign", words, {"direction": opposite}
 
     def fixed(self: Rule, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
         return {**rule.combine(total, at), "c": at.server["c"]}

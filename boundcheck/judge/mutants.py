@@ -16,8 +16,6 @@ from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.judge.altered import (
     AlteredWeights,
     DrawnAgain,
-    OppositeControl,
-    OppositeCorrection,
 )
 from boundcheck.judge.mistakes_of_averages import Found, server_mistakes, weight_mistakes
 from boundcheck.judge.mistakes_of_rounds import round_mistakes
@@ -162,12 +160,6 @@ def _correction(method: Method, clients: Clients) -> Found:
     c = method.correction
     if c is None:
         return
-    own = {name: getattr(c, name) for name in ("participation", "decay", "factor", "pipelined", "weights")}
-    yield (
-        "correction with the wrong sign",
-        "the gradient correction is subtracted",
-        {"correction": OppositeCorrection(**own)},
-    )
     other = "data" if c.weights == "uniform" else "uniform"
     yield (
         f"correction with {other} weights",
@@ -188,9 +180,6 @@ def _control(method: Method, clients: Clients) -> Found:
         else:
             words = "new control variates are the mean gradients of the local steps"
             yield "control variates: option II", words, {"control": replace(c, update="difference")}
-        opposite = OppositeControl(update=c.update, start=c.start, weights=c.weights)
-        words = "local steps add c_i - c instead of c - c_i"
-        yield "control variates with the wrong sign", words, {"control": opposite}
         start = "gradient" if c.start == "zero" else "zero"
         words = f"the first control variates are {start}"
         yield f"control variates from {start}", words, {"control": replace(c, start=start)}

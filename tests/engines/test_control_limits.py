@@ -18,7 +18,7 @@ from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.judging import NoLimit
 from boundcheck.evidence.limits import exact_limit
-from boundcheck.judge.altered import OppositeControl
+from boundcheck.judge.mutants import mutants
 from boundcheck.methods.build import build
 from boundcheck.methods.parts import (
     ClientOptimizer,
@@ -287,7 +287,7 @@ def test_the_exact_engine_refuses_a_state_of_too_many_clients() -> None:
 
 def test_both_paths_know_the_sign_of_the_correction() -> None:
     method = build({"kind": "scaffold", "eta_l": "1/5", "K": 2, "start": "gradient"})
-    wrong = replace(method, control=OppositeControl(start="gradient"))
+    (wrong,) = (m.method for m in mutants(method, problem(EQUAL)) if m.name == "control variates with the wrong sign")
     runs = [run_sampled(wrong, problem(EQUAL), 9, 2, ["dist2"], range(10), path=p) for p in ("numpy", "numba")]
     np.testing.assert_allclose(runs[0].samples["dist2"], runs[1].samples["dist2"], rtol=1e-13)
     exact = run(wrong, problem(EQUAL), rounds=range(10), metrics=["dist2"])

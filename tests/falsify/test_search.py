@@ -71,14 +71,14 @@ def test_a_bound_that_promises_too_much_is_broken() -> None:
     ("id", "count"),
     [
         ("fedshuffle/lemma_e_4/as_printed", 50_000),
-        ("fedshuffle/theorem_e_1_nonconvex/as_printed", 20_000),
+        ("fedshuffle/theorem_e_1_nonconvex/as_printed", 50_000),
         ("async_fl/lemma_3_gradients/as_printed", 100_000),
         ("async_fl/theorem_1/as_printed", 100_000),
     ],
 )
 def test_statements_of_other_methods_are_broken_too(id: str, count: int) -> None:
     """Also those about any method, about quantities of a round, and those whose sides do not scale alike."""
-    found = falsify(statement(id), seed=1, max_instances=count)
+    found = falsify(statement(id), seed=0, max_instances=count)
     assert found.witness is not None
     assert replay(found.witness).outcome is Outcome.VIOLATED
 

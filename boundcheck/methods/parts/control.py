@@ -34,11 +34,6 @@ class _Weighted(Rule):
         if self.weights not in WEIGHTS:
             raise UnknownName("the weights of the control variates", self.weights, WEIGHTS)
 
-    @property
-    def sign(self) -> int:
-        """Of the correction c - c_i of local steps; -1 is the mistake that adds c_i - c."""
-        return 1
-
     def shares(self, clients: Clients) -> Sequence[Fraction]:
         """s_i of each client."""
         if self.weights == "data":
@@ -83,7 +78,7 @@ class ControlVariates(_Weighted):
         return {"x": at.x0, "c": at.mean("c", self.shares(at.clients))}
 
     def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
-        return g(y) + self.sign * (at.server["c"] - at.client["c"])
+        return g(y) + at.server["c"] - at.client["c"]
 
     def _renewed(self, y: Any, at: At) -> Any:
         if self.update != "difference":
@@ -155,7 +150,7 @@ class ReferencePoint(_Weighted):
         return {"g": Sent(self.share(at) * at.whole(at.server["r"]), PLAIN)}
 
     def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
-        return g(y) + self.sign * (at.collected["g"] - at.whole(at.server["r"]))
+        return g(y) + at.collected["g"] - at.whole(at.server["r"])
 
     def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
         x, old, r, last = at.server["x"] + at.eta_g * total["x"], at.server["x"], at.server["r"], at.number["last"]
