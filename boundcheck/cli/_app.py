@@ -13,11 +13,8 @@ import typer
 
 from boundcheck._version import __version__
 from boundcheck.cli import (
-    conformance,
     data,
-    identify,
     new,
-    power,
     proofs,
     recorded,
     reports,
@@ -112,12 +109,10 @@ theory.register(app)
 runs.register(app)
 tune.register(app)
 sweeps.register(app)
-power.register(app)
-identify.register(app)
+judge.register(app)
 schedule.register(app)
 reports.register(app)
 recorded.register(app)
 proofs.register(app)
-conformance.register(app)
 data.register(app)
 new.register(app)
