@@ -12,18 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from boundcheck._version import __version__
-from boundcheck.cli import (
-    data,
-    new,
-    proofs,
-    recorded,
-    reports,
-    runs,
-    schedule,
-    sweeps,
-    theory,
-    tune,
-)
+from boundcheck.cli import data, judge, new, proofs, recorded, reports, runs, schedule, sweeps, theory, tune
 
 SHELLS = ("bash", "zsh", "fish")
 
