@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.exact.paths import walked_iterates
+from boundcheck.engines.exact.paths import oracle_iterates
 from boundcheck.engines.exact.paths_histories import History
 from boundcheck.engines.exact.paths_rounds import Cohort, Plan, Walk
 from boundcheck.engines.exact.paths_visits import Atoms, Ended, Point, Values
@@ -32,11 +31,15 @@ def carried_out(method: Method, problem: Problem) -> list[Mutant]:
         words = "every epoch takes the samples in the order of the data"
         in_order = Mutant("samples in a fixed order", words, method, partial(_in_order, method))
         return [in_order] if _draws_samples_alone(method, problem) else []
-    for name, sentence, itself in (
-        ("one model in memory", "all clients train one and the same model, one after the other, and return it", True),
-        ("clients in turn", "each client starts from the model that the client before it returned", False),
+    for name, sentence, kind in (
+        (
+            "one model in memory",
+            "all clients train one and the same model, one by one, and return it",
+            _Shared,
+        ),
+        ("clients in turn", "each client starts from the model that the client before it returned", _InTurn),
     ):
-        found.append(Mutant(name, sentence, method, partial(_in_turn, method, itself)))
+        found.append(Mutant(name, sentence, method, partial(oracle_iterates, method, kind=kind)))
     return found
 
 
@@ -67,19 +70,8 @@ def _in_order(method: Method, problem: Problem, rounds: int) -> Floats:
     return np.array(points)
 
 
-def _in_turn(method: Method, itself: bool, problem: Problem, rounds: int) -> Floats:
-    walk = _InTurn(method, problem, Arithmetic.FLOAT64, stepped=False)
-    walk.itself = itself
-    return walked_iterates(walk, rounds)
-
-
 class _InTurn(Walk):
-    """The members of a cohort work one after the other, each from where the one before it ended.
-
-    itself: whether all of them return the model that they share, as it is in the end.
-    """
-
-    itself = False
+    """The members of a cohort work one after the other, each from where the one before it ended."""
 
     def _outcomes(self, history: History, plan: Plan, works: Any, seen: Any) -> Iterator[History]:
         self._now: Point | None = None
@@ -96,11 +88,14 @@ class _InTurn(Walk):
         self._now = now + moved
         return [replace(end, sent={**end.sent, "x": self._now - x})]
 
+
+class _Shared(_InTurn):
+    """All of them return the model that they share, as it is in the end."""
+
     def _after(
         self, history: History, values: Values, plan: Plan, cohort: Cohort, collected: Atoms,
         outcome: Sequence[Ended], p: Any, seen: Any,
     ) -> History:  # fmt: skip
-        if self.itself and outcome:
-            last = outcome[-1].sent["x"]
-            outcome = [replace(end, sent={**end.sent, "x": last}) for end in outcome]
-        return super()._after(history, values, plan, cohort, collected, outcome, p, seen)
+        last = outcome[-1].sent["x"] if outcome else None
+        shared = [replace(end, sent={**end.sent, "x": last}) for end in outcome]
+        return super()._after(history, values, plan, cohort, collected, shared, p, seen)

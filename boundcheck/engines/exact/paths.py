@@ -64,16 +64,12 @@ def run_paths(
     return replace(curve, info={**curve.info, "inexactness": walks[-1].inexactness})
 
 
-def oracle_iterates(method: Method, problem: Problem, rounds: int) -> NDArray[np.float64]:
+def oracle_iterates(method: Method, problem: Problem, rounds: int, kind: type[Walk] = Walk) -> NDArray[np.float64]:
     """The server's point after 0, ..., rounds rounds, shape (rounds + 1, d), in double precision.
 
-    From the clients' gradients. Raises Unsupported as `run_paths`, and for random methods.
+    From the clients' gradients. kind: of the walk. Raises Unsupported as `run_paths`, and for random methods.
     """
-    return walked_iterates(Walk(method, problem, Arithmetic.FLOAT64, stepped=False), rounds)
-
-
-def walked_iterates(walk: Walk, rounds: int) -> NDArray[np.float64]:
-    """The server's point after 0, ..., rounds rounds of a walk without randomness in double precision."""
+    walk = kind(method, problem, Arithmetic.FLOAT64, stepped=False)
     with np.errstate(over="ignore", invalid="ignore"):
         found = [h.server["x"] for _, (h,) in walk.rounds(range(rounds + 1), lambda share: None)]
     return np.where(np.isnan(found), np.inf, np.array(found, dtype=np.float64))
