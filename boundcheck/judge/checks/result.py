@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
 from boundcheck.errors import BadInput
 from boundcheck.judge.checks.instances import Case
-from boundcheck.judge.checks.table import CHECKS, Check, find
+from boundcheck.judge.checks.table import CHECKS, LOOK, Check, find
 from boundcheck.judge.checks.trial import Finding, NotAsked, Parting, RunFailed, Trial
 from boundcheck.judge.trajectories import Run
 
@@ -138,6 +138,8 @@ def carry_out(
     try:
         found = check.judge(trial)
         status = Status.FAILED if found.reason else Status.PASSED
+        if found.reason:
+            found = replace(found, reason=f"{found.reason} Look first at {LOOK[check.name]}.")
     except NotAsked as error:
         found, status = Finding(str(error), ""), Status.NOT_ASKED
     except RunFailed as error:

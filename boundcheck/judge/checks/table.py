@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -397,6 +397,38 @@ CHECKS: Sequence[Check] = (
         statistical=True,
     ),
 )
+
+# What most often makes a check fail, as the end of a sentence that begins with "look first at".
+LOOK: Mapping[str, str] = {
+    "minimiser_is_a_fixed_point": "state that grows by itself, and at terms beside the gradient such as weight decay",
+    "zero_objectives_move_nothing": "terms beside the gradient: weight decay, a proximal term around another point",
+    "one_client_is_gradient_descent": "the step size and the number of local steps",
+    "one_local_step_is_a_server_step": "the weights of the clients and the sign of the server's step",
+    "exact_after_one_round": "the first number that differs; boundcheck.compare_implementation names mistakes",
+    "exact_after_k_rounds": "what is kept from round to round, where the first round is right",
+    "equal_clients": "how many clients are added up, and the number by which their sum is divided",
+    "unequal_weights": "the weights in the server's mean: by data, alike, over all clients or over the cohort",
+    "unequal_local_steps": "how local steps are counted: of epochs or of steps, for all clients alike",
+    "number_of_local_steps": "a number of local steps that is written into the code",
+    "last_batch_of_an_epoch": "a loader that drops the last batch, and the divisor of that batch's mean",
+    "starts_at_the_start": "a model that is initialised anew",
+    "changing_step_size": "an optimiser that is made once, and a schedule that is one round early or late",
+    "server_step_size": "a server that replaces its model in place of taking a step",
+    "order_of_clients": "models that share memory: a client that goes on from where the one before it ended",
+    "step_size_scales": "constants that belong to gradients or steps: clipping, an epsilon, momentum times step",
+    "translation": "terms that know where 0 is: weight decay, a model that is initialised at 0",
+    "coordinates_do_not_leak": "norms and clipping over all coordinates, and the reshaping of the model",
+    "rounds_are_a_prefix": "schedules and stopping rules that know the number of rounds",
+    "seeds_repeat": "random generators that are not seeded, and state that stays between runs",
+    "seeds_differ": "a seed that is written into the code",
+    "inputs_are_not_modified": "operations in place, such as x += ..., on what the task gives",
+    "samples_once_an_epoch": "samples that are drawn with replacement, and a last batch that is dropped",
+    "samples_drawn_anew": "samples that are shuffled instead",
+    "unbiased_participation": "the law of the cohorts: by weight, uniform, with replacement",
+    "cohorts_are_drawn_anew": "a generator that is made anew in every round with the same seed",
+    "mean_after_k_rounds": "weights that do not make up for how often a client takes part",
+    "choices_have_their_law": "the law of the cohorts, and of the numbers of epochs",
+}
 
 
 def find(name: str) -> Check:

@@ -15,7 +15,7 @@ from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.judge.checks.counts import Event, refuted, smallest
 from boundcheck.judge.checks.outcomes import Outcomes
 from boundcheck.judge.checks.result import CheckResult, Status
-from boundcheck.judge.checks.table import CHECKS
+from boundcheck.judge.checks.table import CHECKS, LOOK
 from boundcheck.judge.task import Task
 from tests.judge.checks.wrong_fedavg import FULL, RIGHT, SOME, WRONG
 
@@ -285,3 +285,14 @@ def test_counts() -> None:
     # with rate 2^-9 only all heads or all tails of 10 refute; heads must have probability 0.99^(1/10) to be seen
     assert smallest([Event("heads", 0.5, 5, 10)], 2.01 * 2**-10) == pytest.approx(0.99 ** (1 / 10) - 0.5, abs=1e-9)
     assert smallest([Event("heads", 0.5, 5, 1000)], 1e-6) < smallest([Event("heads", 0.5, 5, 100)], 1e-6)
+
+
+def test_a_failed_check_says_what_to_look_at_first() -> None:
+    assert {check.name for check in CHECKS} == set(LOOK)
+
+    def forgets(task: Any, seed: int) -> Any:
+        return [task.start + r for r in range(task.rounds)]
+
+    method = {"kind": "gradient_descent", "eta": "1/10"}
+    (found,) = bc.check_implementation(method, forgets, checks=["starts_at_the_start"]).results
+    assert found.reason.endswith("Look first at a model that is initialised anew.")
