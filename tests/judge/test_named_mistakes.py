@@ -14,6 +14,7 @@ BOTH = {"kind": "scaffold", "K": 2, "eta_l": "1/10"}
 SAMPLED = {**BOTH, "participation": {"kind": "uniform", "size": 2}}
 PROX = {"kind": "fedprox", "mu": "1/2", "solver": {"steps": 2, "eta": "1/10"}}
 LOCAL = {"kind": "fedavg_sync", "K": 2, "eta_l": "1/10", "momentum_l": "1/2"}
+BALL = {"kind": "heavy_ball", "eta": "1/10", "momentum_g": "1/2"}
 SHUFFLED = {"kind": "fedavg_rr", "E": 1, "eta_l": "1/20"}
 SERVER = {"kind": "fedavgm", "K": 2, "eta_l": "1/10", "momentum_g": "1/2"}
 
@@ -72,6 +73,32 @@ def two(task, x, eta, r, kept):
 
 def first_round(task, x, eta, r, kept):
     return descended(task.clients[-1], x, 2, eta) if r == 0 else right(task, x, eta * 1.01**r, r, kept)
+
+
+def against(task, x, eta, r, kept):
+    return 2 * x - right(task, x, eta, r, kept)
+
+
+def against_by_half(task, x, eta, r, kept):
+    return 2 * x - right(task, x, eta / 2, r, kept)
+
+
+def only_last(task, x, eta, r, kept):
+    return descended(task.clients[-1], x, 2, eta)
+
+
+def without_first(task, x, eta, r, kept):
+    moves = [w * (descended(c, x, 2, eta) - x) for c, w in zip(task.clients, task.weights, strict=True)]
+    return x + sum(moves[1:])
+
+
+def followed(ahead=False, damped=1.0, beta=0.5):
+    def round_(task, x, eta, r, kept):
+        v, y = kept.get("v", 0), x + (beta * kept.get("v", 0) if ahead else 0)
+        kept["v"] = beta * v - damped * 0.1 * mean(task, [c.gradient(y) for c in task.clients])
+        return x + kept["v"]
+
+    return round_
 
 
 def decayed(task, x, eta, r, kept):
@@ -178,6 +205,16 @@ WRONG = [
     (K2, looped(two), "uniform weights and one local step more"),
     (K2, looped(decayed), "weight decay of 0.01"),
     (SHUFFLED, looped(in_order), "samples in a fixed order"),
+    (K2, looped(against), "server step with the wrong sign"),
+    (K2, looped(against_by_half), "server step with the wrong sign and local step size times 1/2"),
+    (K2, looped(only_last), "last client only"),
+    (K2, looped(without_first), "client 0 left out"),
+    (BALL, looped(followed(ahead=True)), "Nesterov instead of heavy ball"),
+    (BALL, looped(followed(damped=0.5)), "aggregated difference times 1 - momentum"),
+    (BALL, looped(followed(beta=0.0)), "no momentum of the server"),
+    (PROX, looped(proximal(lambda x, x0: x, 0.0)), "no proximal term"),
+    (PROX, looped(proximal(lambda x, x0: x, 2.0)), "proximal weight doubled"),
+    (PROX, looped(proximal(lambda x, x0: x, -1.0)), "proximal term with the wrong sign"),
     (PROX, looped(proximal(lambda x, x0: x0)), "proximal term around the first point"),
     (PROX, looped(proximal(lambda x, x0: 0)), "proximal term around the origin"),
     (PROX, looped(proximal(lambda x, x0: x, 0.5)), "proximal weight halved"),
@@ -203,7 +240,17 @@ def test_a_mistake_is_found_and_named(method, run, name):
     assert name in found.mistakes
 
 
-RIGHT = [(K2, looped(right)), (PROX, looped(proximal(lambda x, x0: x))), (LOCAL, looped(momentum(0.5, 1)))]
+RIGHT = [
+    (K2, looped(right)),
+    (BALL, looped(followed())),
+    (PROX, looped(proximal(lambda x, x0: x))),
+    (LOCAL, looped(momentum(0.5, 1))),
+]
+    (K2, looped(right)),
+    (BALL, looped(followed())),
+    (PROX, looped(proximal(lambda x, x0: x))),
+    (LOCAL, looped(momentum(0.5, 1))),
+]
 
 
 @pytest.mark.parametrize(("method", "run"), [*RIGHT, (BOTH, control(renewed))])
