@@ -246,11 +246,6 @@ RIGHT = [
     (PROX, looped(proximal(lambda x, x0: x))),
     (LOCAL, looped(momentum(0.5, 1))),
 ]
-    (K2, looped(right)),
-    (BALL, looped(followed())),
-    (PROX, looped(proximal(lambda x, x0: x))),
-    (LOCAL, looped(momentum(0.5, 1))),
-]
 
 
 @pytest.mark.parametrize(("method", "run"), [*RIGHT, (BOTH, control(renewed))])

@@ -78,7 +78,7 @@ class ControlVariates(_Weighted):
         return {"x": at.x0, "c": at.mean("c", self.shares(at.clients))}
 
     def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
-        return g(y) + at.server["c"] - at.client["c"]
+        return g(y) + (at.server["c"] - at.client["c"])
 
     def _renewed(self, y: Any, at: At) -> Any:
         if self.update != "difference":
@@ -150,7 +150,7 @@ class ReferencePoint(_Weighted):
         return {"g": Sent(self.share(at) * at.whole(at.server["r"]), PLAIN)}
 
     def direction(self, y: Any, g: Callable[[Any], Any], at: At) -> Any:
-        return g(y) + at.collected["g"] - at.whole(at.server["r"])
+        return g(y) + (at.collected["g"] - at.whole(at.server["r"]))
 
     def combine(self, total: Mapping[str, Any], at: At) -> Mapping[str, Any]:
         x, old, r, last = at.server["x"] + at.eta_g * total["x"], at.server["x"], at.server["r"], at.number["last"]
