@@ -91,8 +91,9 @@ class Identified:
         how = f"{self.rounds} rounds on '{self.problem}'"
         if self.matches:
             how += f", in law, {self.seeds} seeds" if self.random else ""
-            rest = f" The same runs have {'; '.join(m.words() for m in self.matches[1:6])}." if self.matches[1:] else ""
-            return f"The code is {self.matches[0].words()}: its runs agree ({how}).{rest}"
+            rest = f" The same holds for {'; '.join(m.words() for m in self.matches[1:6])}." if self.matches[1:] else ""
+            said = "no difference was seen" if self.random else "its runs agree"
+            return f"The code is {self.matches[0].words()}: {said} ({how}).{rest}"
         none = f"The code is none of {self.tried} kinds, with any one of their options ({how})."
         if not self.mistaken:
             return none
@@ -131,7 +132,7 @@ def identify(
     numbers = {name: float(Fraction(str(v))) for name, v in VALUES.items() if not isinstance(v, list)}
     task = replace(task_of(plainest, instance, rounds), parameters={**numbers, "eta_g": 1.0, "momentum_l": 0.5})
     two = _points(run, task, range(2))
-    if (two[0] == two[1]).all():
+    if np.array_equal(two[0], two[1], equal_nan=True):
         return _fixed(task, two[0])
     return _random(task, _points(run, task, range(seeds)))
 
