@@ -15,6 +15,7 @@ from boundcheck.judge.agreement import POWER, RATE
 from boundcheck.judge.diagnosis import Mutations, agreeing, solved
 from boundcheck.judge.identify import siblings
 from boundcheck.judge.instances import telling_problem
+from boundcheck.judge.precision import SINGLE_ROUNDOFF, Rounding, rounding_of
 from boundcheck.judge.random_comparison import compare_random
 from boundcheck.judge.reference import is_random, iterates, look_ahead
 from boundcheck.judge.task import Task, task_of
@@ -25,7 +26,6 @@ from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Floats, Problem, Quadratic, clients_of
 
-TOLERANCE = 1e-9
 SEEDS = 1024
 LOOK_AHEAD = (
     " The points are those after the look-ahead, x + momentum (x - x_previous), where the next gradients are taken, as "
@@ -43,7 +43,7 @@ def compare_implementation(
     problem: Problem | Mapping[str, Any] | None = None,
     *,
     rounds: int = 200,
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
     seeds: int = SEEDS,
     rate: float = RATE,
     power: float = POWER,
@@ -51,9 +51,9 @@ def compare_implementation(
     """Run `run(task, seed)` and compare what it returns with the exact runs of a method.
 
     problem: default `instances.telling_problem`, on which the mistakes of the method differ. A method without
-    randomness is compared number by number, up to `tolerance` relative to the largest number so far (about 1e-5 for an
-    implementation in single precision). A random one is compared in expectation and in law, with up to `seeds` seeds; a
-    right implementation is refuted with probability `rate` at most, and the errors that would have been seen with
+    randomness is compared number by number, up to `tolerance` relative to the largest number so far: 1e-9 by default,
+    and what `precision.rounding_of` derives where iterates are float32 or float16. A random one is compared in
+    expectation and in law, with up to `seeds` seeds; a right implementation is refuted with probability `rate` at most, and the errors that would have been seen with
     probability `power` are stated; numbers within `tolerance` are the same. Where they differ, the mistakes of
     `mutants` are run and those that explain it are named.
     Raises BadInput, UnknownName and Unsupported; an error inside `run` passes through.
@@ -63,7 +63,7 @@ def compare_implementation(
     instance = build_problem(given) if isinstance(given, Mapping) else given
     if not callable(run):
         raise BadInput(f"run is {type(run).__name__}; it must be a function run(task, seed).")
-    if not 0 < tolerance < 1:
+    if tolerance is not None and not 0 < tolerance < 1:
         raise BadInput(f"tolerance = {tolerance} is not allowed; it lies between 0 and 1.")
     task = task_of(composed, instance, rounds)
     if is_random(composed, instance):
@@ -71,9 +71,11 @@ def compare_implementation(
     return _compare_fixed(task, run, tolerance)
 
 
-def _compare_fixed(task: Task, run: Run, tolerance: float) -> findings.Agreement:
+def _compare_fixed(task: Task, run: Run, given: float | None) -> findings.Agreement:
     """A method without randomness, on one seed."""
     found = follow(run, task, [0])
+    rounding = rounding_of(task, found.roundoff) if given is None else Rounding(given)
+    tolerance = rounding.tolerance
     names = tuple(sorted(found.metrics))
 
     def measure(points: Floats) -> Floats:
@@ -96,8 +98,8 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> findings.Agreement
     tried = 0 if known is None else known.tried
     what = f"{task.rounds} rounds of {task.method.name} on '{task.problem.name}'"
     if same.all():
-        reason = f"{what} agree with the exact run to {tolerance:g}, relative to the largest number so far."
-        reason += which
+        reason = f"{what} agree with the exact run to {tolerance:.3g}, relative to the largest number so far."
+        reason += which + rounding.words
         return _agreement(task, True, None, {}, tried, alike, reason + findings.not_told(alike, known is not None))
     assert known is not None
     row, column = (int(v) for v in np.argwhere(~same)[0])
@@ -108,9 +110,10 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> findings.Agreement
     mistakes = known.like(got, tolerance) or solved(task.method, task.problem, got, measure, tolerance)
     mistakes = mistakes or (known.pairs(got, tolerance) if cheap else [])
     named = {m.name: m.sentence + _of_kinds(m.method, task) for m in mistakes}
-    reason = f"{what} differ from the exact run: {difference.words()} (tolerance {tolerance:g}). "
-    if not named and tolerance < findings.SINGLE and agreeing(got, whole, findings.SINGLE).all():
-        reason += findings.within_single("rounds")
+    reason = f"{what} differ from the exact run: {difference.words()} (tolerance {tolerance:.3g}). "
+    single = rounding_of(task, SINGLE_ROUNDOFF).tolerance if not named else 0.0
+    if tolerance < single and agreeing(got, whole, single).all():
+        reason += findings.within_single("rounds", single)
     others = () if named or not cheap else siblings(task.method, task.problem, got, measure, tolerance)
     early, until = ([], 0) if named or others else known.prefix(got, whole, tolerance)
     if others:

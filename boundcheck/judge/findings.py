@@ -10,7 +10,6 @@ from boundcheck.judge.task import Task
 from boundcheck.verdict import plain
 
 MOST_NAMED = 6
-SINGLE = 1e-5  # relative differences that single precision explains
 
 
 @dataclass(frozen=True)
@@ -73,11 +72,11 @@ def labels(task: Task, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names) if names else tuple(f"coordinate {k}" for k in range(task.dimension))
 
 
-def within_single(of: str) -> str:
+def within_single(of: str, tolerance: float) -> str:
     """That single precision explains all differences, as a sentence."""
     return (
-        f"All differences of these {of} are below {SINGLE:g}, relative to the largest number, as those of single "
-        f"precision are; tolerance = {SINGLE:g} accepts them. "
+        f"All differences of these {of} are below {tolerance:.2g}, relative to the largest number, which rounding in "
+        f"single precision explains; tolerance = {tolerance:.2g} accepts them, as do iterates of type float32. "
     )
 
 

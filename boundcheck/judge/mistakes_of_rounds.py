@@ -24,32 +24,36 @@ _SAYING = ("momentum", "correction", "control", "exchange", "server_momentum")  
 def round_mistakes(method: Method, clients: Clients) -> Found:
     """Edits of the functions of the method's round."""
     optimizer = method.client_optimizer
+    visits = [v for i in range(clients.count) for _, v in method.local.visits(i, range(clients.count), clients)]
+    exact = any(v.sampling == "exact" for v in visits)  # solved without steps, so that edits of a step change nothing
     if optimizer is not None and replace(method, client_optimizer=None).is_plain:
         rows = _client_momentum(optimizer, method.schedule.is_constant())
         rule: Rule = method.server
     else:
         rule = method.rule
-        rows = _of_any(rule)
+        rows = _of_any(rule, any(v.steps > 1 for v in visits) and not exact)
         if isinstance(rule, parts.ControlVariates):
             rows = [*rows, *_control_variates(rule, method, clients)]
         if isinstance(rule, parts.ServerMomentum):
             rows = [*rows, *_server_momentum(rule)]
         if isinstance(rule, parts.Correction):
             rows = [*rows, *_correction(rule)]
-        if any(v.prox for _, v in method.local.visits(0, (0,), clients)):
+        if any(v.prox for v in visits) and not exact:
             rows = [*rows, *_proximal(rule)]
     none = dict.fromkeys((*_SAYING, "client_optimizer"))
     for name, sentence, functions in rows:
         yield name, sentence, {**none, "functions": edited(rule, **functions)}
 
 
-def _of_any(rule: Rule) -> Iterator[Edit]:
-    """Mistakes that any rule can have that adds up differences."""
+def _of_any(rule: Rule, steps: bool) -> Iterator[Edit]:
+    """Mistakes that any rule can have that adds up differences; steps: whether clients take several."""
 
     def frozen(self: Rule, y: Any, g: Callable[[Any], Any], at: At) -> Any:
         return rule.step(y, lambda v: g(at.start), at)
 
-    yield "gradients of the round's start", "all local steps use the gradient where the visit began", {"step": frozen}
+    if steps:
+        words = "all local steps use the gradient where the visit began"
+        yield "gradients of the round's start", words, {"step": frozen}
 
     def model(self: Rule, y: Any, at: At) -> Mapping[str, Any]:
         sent = dict(rule.upload(y, at))

@@ -24,6 +24,10 @@ def step_mistakes(method: Method, clients: Clients) -> Found:
     """Step sizes and numbers of steps of any local work."""
     work, n = method.local, clients.count
     if isinstance(work, ExactSolve):
+        for factor, name in ((Fraction(1, 2), "proximal weight halved"), (Fraction(2), "proximal weight doubled")):
+            words = f"the proximal weight is {factor} times what it should be"
+            own = tuple(v * factor for v in work.mu) if isinstance(work.mu, tuple) else work.mu * factor
+            yield name, words, {"local": ExactSolve(own)}
         return
     counts = sorted({v.steps for i in range(min(n, 50)) for _, v in work.visits(i, (i,), clients)})
     scales = dict.fromkeys((*_STEPS, *(Fraction(1, k) for k in counts if k > 1), *map(Fraction, counts)))

@@ -15,6 +15,7 @@ from boundcheck.judge import findings
 from boundcheck.judge.agreement import FIRST, Expected, LawTest, MeanTest, check_means, same_law
 from boundcheck.judge.carried_out import carried_out
 from boundcheck.judge.mutants import Mutant, mutants
+from boundcheck.judge.precision import SINGLE_ROUNDOFF, Rounding, rounding_of
 from boundcheck.judge.reference import expected_metrics, iterates, sampled_iterates
 from boundcheck.judge.task import Task
 from boundcheck.judge.trajectories import Run, Trajectories, follow
@@ -30,12 +31,13 @@ ROUNDING = 1e-9
 
 
 def compare_random(
-    task: Task, run: Run, seeds: int, rate: float, power: float, tolerance: float = ROUNDING
+    task: Task, run: Run, seeds: int, rate: float, power: float, tolerance: float | None = None
 ) -> findings.Agreement:
     """See `comparison.compare_implementation`; half of the rate goes to the test of means, half to that of laws."""
     if seeds < FIRST:
         raise BadInput(f"seeds = {seeds} is not allowed; a random method is compared with at least {FIRST}.")
     seen = _Seen(task, run)
+    rounding = rounding_of(task, seen.roundoff) if tolerance is None else Rounding(tolerance)
     expected = _expected(task, seen)
     draws = _draws(task.method, task, seen, 4 * seeds)
     if expected is None and draws is None:
@@ -43,19 +45,21 @@ def compare_random(
             f"no engine carries out {task.method.name} on '{task.problem.name}', so there is no reference."
         )
 
-    def tested(rounding: float) -> tuple[MeanTest | None, LawTest | None]:
+    def tested(allowed: float) -> tuple[MeanTest | None, LawTest | None]:
         means, laws = None, None
         if expected is not None:
             known, where = expected
-            known = replace(known, slack=rounding * np.maximum(np.abs(known.mean), 1e-300) + 1e-3 * rounding)
+            known = replace(known, slack=allowed * np.maximum(np.abs(known.mean), 1e-300) + 1e-3 * allowed)
             means = check_means(lambda b: seen.values(b)[:, where], known, seeds=seeds, rate=rate / 2, power=power)
         if draws is not None and not (means is not None and means.refuted):
-            laws = _laws(seen, draws, seeds, rate / 2, power, rounding)
+            laws = _laws(seen, draws, seeds, rate / 2, power, allowed)
         return means, laws
 
-    means, laws = tested(tolerance)
-    single = tolerance < findings.SINGLE and _refuted(means, laws) and not _refuted(*tested(findings.SINGLE))
-    return _Answer(task, seen, means, laws, draws, rate, power, tolerance, single).agreement(seeds)
+    means, laws = tested(rounding.tolerance)
+    single = rounding_of(task, SINGLE_ROUNDOFF).tolerance if _refuted(means, laws) else 0.0
+    if single <= rounding.tolerance or _refuted(*tested(single)):
+        single = 0.0
+    return _Answer(task, seen, means, laws, draws, rate, power, rounding, single).agreement(seeds)
 
 
 def _refuted(means: MeanTest | None, laws: LawTest | None) -> bool:
@@ -72,6 +76,7 @@ class _Seen:
         self._task, self._run = task, run
         self._rows = np.empty((0, 0))
         first = follow(run, task, range(1))
+        self.roundoff = first.roundoff
         self.metrics = tuple(sorted(first.metrics)) or tuple(m for m in METRICS if m in task.problem.metrics)
         self.coordinates = 0 if first.metrics else task.dimension if task.dimension <= MOST_COORDINATES else 0
         self.rounds = compared_rounds(task.rounds)
@@ -194,8 +199,8 @@ class _Answer:
     draws: Floats | None
     rate: float
     power: float
-    tolerance: float
-    single: bool
+    rounding: Rounding
+    single: float  # the tolerance of single precision, where that explains all differences
 
     def agreement(self, seeds: int) -> findings.Agreement:
         task, seen, used = self.task, self.seen, self.seen.count
@@ -209,11 +214,11 @@ class _Answer:
             found, merely, tried, alike = self._explanations(values)
             mistakes, compatible = ({m.name: m.sentence for m in each} for each in (found, merely))
             reason = f"{what} differ from the method in {used} seeds: {difference.words()}, {self._why()}. "
-            reason += (findings.within_single("seeds") if self.single else "") + findings.looks_like(
+            reason += (findings.within_single("seeds", self.single) if self.single else "") + findings.looks_like(
                 mistakes, tried, compatible
             )
         else:
-            reason = f"{what}: no difference found in {used} seeds. {self._would_have_seen()}"
+            reason = f"{what}: no difference found in {used} seeds. {self._would_have_seen()}{self.rounding.words}"
             _, _, tried, alike = self._explanations(None)
         return findings.Agreement(
             task.method.name, task.problem.name, task.rounds, not refuted, how, difference, mistakes, tried, alike,
@@ -314,7 +319,7 @@ class _Answer:
                 draws = _draws(mutant.method, self.task, self.seen, 4 * len(values))
                 if draws is None:
                     (merely if usual else found).append((off, mutant))
-                elif not same_law(values, draws, names, rate=self.rate, rounding=self.tolerance).refuted:
+                elif not same_law(values, draws, names, rate=self.rate, rounding=self.rounding.tolerance).refuted:
                     found.append((off, mutant))
         near, far = ([m for _, m in sorted(each, key=lambda pair: pair[0])] for each in (found, merely))
         return near, far, tried, tuple(alike)

@@ -160,11 +160,13 @@ def task_of(method: Method, problem: Problem, rounds: int) -> Task:
 
 
 def _parameters(method: Method) -> dict[str, float]:
-    """The numbers of a method; the number of its local steps is K too, as some kinds call it."""
+    """The numbers of a method; local steps are K too, and the proximal weight is mu, as kinds call them."""
     found = {name: as_double(value, name) for name, value in method.parameters().items()}
     if isinstance(method.local, GradientSteps | StochasticSteps):
         work = method.local
         found["K"] = float(work.E if isinstance(work, GradientSteps) else work.steps)
+    if "prox" in found:
+        found["mu"] = found["prox"]
     return found
 
 

@@ -23,12 +23,14 @@ class Trajectories:
     """What an implementation returned, one row a seed.
 
     points: (S, rounds + 1, d) iterates from the start on, or None where it returned metrics. metrics: name ->
-    (S, rounds + 1), or (S, rounds) where the start was left out: `first` is the round of the first column.
+    (S, rounds + 1), or (S, rounds) where the start was left out: `first` is the round of the first column. roundoff:
+    of the numbers as they were returned, 2^-53 for float64 and 2^-24 for float32.
     """
 
     points: Floats | None
     metrics: Mapping[str, Floats]
     first: int
+    roundoff: float = 2.0**-53
 
     def measured(self, problem: Problem, names: Sequence[str]) -> dict[str, Floats]:
         """Metrics by name, (S, columns): of the iterates, or as returned. Raises BadInput for a missing one."""
@@ -63,42 +65,44 @@ def follow(run: Run, task: Task, seeds: Sequence[int]) -> Trajectories:
     values. Torch and JAX arrays are converted. Raises BadInput where a shape is another, iterates do not begin at the
     start, or seeds return different things. An error inside `run` is the caller's own and passes through.
     """
-    returned = [_parsed(run(task, seed), task, seed) for seed in seeds]
-    if not returned:
+    both = [_parsed(run(task, seed), task, seed) for seed in seeds]
+    if not both:
         raise BadInput("seeds: an implementation needs at least 1.")
+    returned, roundoff = [found for found, _ in both], max(unit for _, unit in both)
     names = sorted(returned[0])
     for seed, found in zip(seeds, returned, strict=True):
         if sorted(found) != names or any(found[n].shape != returned[0][n].shape for n in names):
             raise BadInput(f"seed {seed} returned {_words(found)}, seed {seeds[0]} {_words(returned[0])}.")
     stacked = {name: np.stack([found[name] for found in returned]) for name in names}
     if names == [""]:
-        return Trajectories(stacked[""], {}, 0)
+        return Trajectories(stacked[""], {}, 0, roundoff)
     columns = stacked[names[0]].shape[1]
-    return Trajectories(None, stacked, task.rounds + 1 - columns)
+    return Trajectories(None, stacked, task.rounds + 1 - columns, roundoff)
 
 
 def _words(found: Mapping[str, Floats]) -> str:
     return ", ".join(f"{name or 'iterates'} of shape {rows.shape}" for name, rows in sorted(found.items()))
 
 
-def _parsed(value: Any, task: Task, seed: int) -> dict[str, Floats]:
-    """The iterates with the start under the name "", or the metrics by name."""
+def _parsed(value: Any, task: Task, seed: int) -> tuple[dict[str, Floats], float]:
+    """The iterates with the start under the name "", or the metrics by name; and the roundoff of these numbers."""
     if isinstance(value, Mapping):
         if not value or not all(isinstance(name, str) and name for name in value):
             raise BadInput(f"seed {seed}: the implementation returned a mapping that does not go from names to values.")
-        found = {str(name): _numbers(rows, f"seed {seed}: the metric '{name}'") for name, rows in value.items()}
+        given = {str(name): _numbers(rows, f"seed {seed}: the metric '{name}'") for name, rows in value.items()}
+        found = {name: rows for name, (rows, _) in given.items()}
         lengths = {rows.shape for rows in found.values()}
         if len(lengths) != 1 or lengths.pop() not in ((task.rounds,), (task.rounds + 1,)):
             raise BadInput(
                 f"seed {seed}: the implementation returned {_words(found)}; each metric needs {task.rounds} values, "
                 f"one after each round, or {task.rounds + 1} with the start."
             )
-        return found
-    points = _numbers(value, f"seed {seed}: the iterates")
+        return found, max(unit for _, unit in given.values())
+    points, unit = _numbers(value, f"seed {seed}: the iterates")
     if points.ndim == 1 and task.dimension == 1:
         points = points[:, None]
     if points.shape == (task.rounds, task.dimension):
-        return {"": np.concatenate([np.asarray(task.problem.start, dtype=np.float64)[None], points])}
+        return {"": np.concatenate([np.asarray(task.problem.start, dtype=np.float64)[None], points])}, unit
     if points.shape != (task.rounds + 1, task.dimension):
         raise BadInput(
             f"seed {seed}: the implementation returned iterates of shape {points.shape}; ({task.rounds}, "
@@ -106,12 +110,13 @@ def _parsed(value: Any, task: Task, seed: int) -> dict[str, Floats]:
             "needed."
         )
     begin = np.asarray(task.problem.start, dtype=np.float64)
-    if not np.allclose(points[0], begin, rtol=1e-6, atol=1e-12):
+    if not np.allclose(points[0], begin, rtol=max(1e-6, 2 * unit), atol=1e-12):
         raise BadInput(f"seed {seed}: {task.rounds + 1} iterates begin with the start {begin}, not with {points[0]}.")
-    return {"": points}
+    return {"": points}, unit
 
 
-def _numbers(value: Any, what: str) -> Floats:
+def _numbers(value: Any, what: str) -> tuple[Floats, float]:
+    """An array in double precision, and the unit roundoff of what was given."""
     rows: Any = value
     if isinstance(value, list | tuple):
         parts: list[Any] = [_detached(v) for v in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
@@ -129,7 +134,7 @@ def _numbers(value: Any, what: str) -> Floats:
     if len(lost):
         first = given[tuple(lost[0])]
         raise BadInput(f"{what} are of type {given.dtype}; {first} of them is no number in double precision.")
-    return found
+    return found, float(np.finfo(given.dtype).eps) / 2 if kind == "f" else 2.0**-53
 
 
 def _detached(value: Any) -> Any:

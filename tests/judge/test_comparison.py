@@ -87,8 +87,37 @@ def test_single_precision() -> None:
     def single(task: Task, seed: int) -> Any:
         return np.asarray(fedavg(task, seed), dtype=np.float32)
 
-    assert not compare_implementation(METHOD, single).agrees
-    assert compare_implementation(METHOD, single, tolerance=1e-6).agrees
+    found = compare_implementation(METHOD, single)
+    assert found.agrees
+    assert "The numbers are in single precision" in found.reason
+    refused = compare_implementation(METHOD, single, tolerance=1e-9)
+    assert not refused.agrees
+    assert "which rounding in single precision explains" in refused.reason
+    wrong = compare_implementation(METHOD, lambda t, s: np.asarray(BUGS["lr/2"](t, s), dtype=np.float32))
+    assert list(wrong.mistakes) == [LOOKS_LIKE["lr/2"]]
+
+
+def test_the_tolerance_of_a_precision_covers_its_rounding() -> None:
+    """FedAvg carried out in float32 and float16, each operation rounded, with constant and with falling steps."""
+
+    def rounded(task: Task, dtype: Any) -> Any:
+        x, path = task.start.astype(dtype), list[Any]()
+        for r in range(task.rounds):
+            models = list[Any]()
+            for client in task.clients:
+                y = x
+                for _ in range(int(task.parameters["E"])):
+                    step = dtype(task.step_sizes[r]) * client.gradient(y.astype(float)).astype(dtype)
+                    y = (y - step).astype(dtype)
+                models.append(dtype(1 / len(task.clients)) * y)
+            x = np.sum(models, axis=0, dtype=dtype)
+            path.append(x)
+        return path
+
+    for steps in ({"eta": "1/10"}, {"eta0": "1/10"}):
+        for dtype in (np.float32, np.float16):
+            found = compare_implementation({"kind": "fedavg", "E": 2, **steps}, lambda t, s, d=dtype: rounded(t, d))
+            assert found.agrees, found
 
 
 def test_a_run_that_diverges() -> None:
@@ -108,3 +137,19 @@ def test_bad_input() -> None:
         bc.compare_implementation(METHOD, fedavg, rounds=0)
     with pytest.raises(Unsupported, match="no problem of at most 8 clients"):
         bc.compare_implementation({"kind": "fedavg_async", "K": 1, "eta_l": 1, "times": [1] * 9}, fedavg)
+
+
+def test_a_proximal_weight_of_exact_solves() -> None:
+    """One client with f(y) = y^2/2 goes from x to mu x/(1 + mu)."""
+    problem = {"kind": "quadratics", "clients": [{"A": [[1]], "b": [0]}], "start": [6]}
+    method = {"kind": "fedprox", "mu": "1/2", "solver": "exact"}
+
+    def solved(weight: float) -> Any:
+        def powers(task: Task, seed: int) -> Any:
+            return 6 * (weight / (1 + weight)) ** np.arange(task.rounds + 1)
+
+        return compare_implementation(method, powers, problem, rounds=5)
+
+    assert solved(0.5).agrees
+    assert list(solved(0.25).mistakes) == ["proximal weight halved"]
+    assert list(solved(1.0).mistakes) == ["proximal weight doubled"]

@@ -31,14 +31,15 @@ BAD = (Status.FAILED, Status.UNEXPECTED_PASS)
 
 @dataclass(frozen=True)
 class Settings:
-    """seeds: of the statistical checks, numbered from `first_seed`. tolerance: relative, of exact comparisons.
+    """seeds: of the statistical checks, numbered from `first_seed`. tolerance: relative, of exact comparisons; None: that of
+    the precision of the iterates (`precision.rounding_of`).
 
     rate: probability that a right implementation fails any check of the suite.
     """
 
     seeds: int = 400
     first_seed: int = 0
-    tolerance: float = 1e-9
+    tolerance: float | None = None
     rate: float = 1e-6
 
     def __post_init__(self) -> None:
@@ -46,7 +47,7 @@ class Settings:
             value: Any = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < (name == "seeds"):
                 raise BadInput(f"{name} = {value} is not allowed; an integer of at least {int(name == 'seeds')} is.")
-        if not 0 < self.tolerance < 1 or not 0 < self.rate < 1:
+        if not (self.tolerance is None or 0 < self.tolerance < 1) or not 0 < self.rate < 1:
             raise BadInput(f"tolerance = {self.tolerance} and rate = {self.rate} must lie between 0 and 1.")
 
 

@@ -42,7 +42,7 @@ def check_implementation(
     expected: Mapping[str, str] | None = None,
     seeds: int = 400,
     first_seed: int = 0,
-    tolerance: float = 1e-9,
+    tolerance: float | None = None,
     rate: float = 1e-6,
 ) -> ImplementationChecks:
     """Run the named checks on an implementation of a method, each on a fixed instance of its own.
@@ -52,7 +52,7 @@ def check_implementation(
     checks: names (default all). lacks: capabilities of `CAPABILITIES` that the implementation does not have; it may
     also raise NotImplementedError. Such checks are "not asked". expected: check -> reason, of checks that are known to
     fail; one that passes, or is not asked, is an error. seeds: of the statistical checks. tolerance: relative, of exact
-    comparisons; 1e-5 for single precision. rate: probability that a right implementation fails any check.
+    comparisons, by default that of the iterates' precision. rate: probability that a right implementation fails any.
     Raises UnknownName and BadInput for what does not exist or is not allowed.
     """
     how: dict[str, Any] = {"seeds": seeds, "first_seed": first_seed, "tolerance": tolerance, "rate": rate}

@@ -13,6 +13,7 @@ from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.judge.checks.instances import Case
 from boundcheck.judge.checks.outcomes import Outcomes
+from boundcheck.judge.precision import SINGLE_ROUNDOFF, rounding_of
 from boundcheck.judge.task import Task, task_of
 from boundcheck.judge.trajectories import Run, follow
 from boundcheck.methods.build import build as build_method
@@ -20,7 +21,6 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Floats, Problem, clients_of
 
 CANNOT_TELL = "cannot be told"
-SINGLE = 1e-5  # relative error of a few rounds in single precision
 
 
 class NotAsked(Exception):
@@ -82,12 +82,13 @@ class Trial:
     """An implementation on the cases of one check.
 
     seeds: of statistical checks; few: of the others where the method is random. rate: false failures allowed of this
-    check. tolerance: relative to the largest coordinate on the way. kept: what checks of one suite share.
+    check. given: tolerance, relative to the largest coordinate on the way; None for that of the iterates' precision.
+    kept: what checks of one suite share.
     """
 
     run: Run
     cases: tuple[Case, ...]
-    tolerance: float
+    given: float | None
     rate: float
     seeds: range
     few: int = 16
@@ -97,6 +98,13 @@ class Trial:
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]
+
+    @property
+    def tolerance(self) -> float:
+        """Relative to the largest coordinate on the way, from the runs so far."""
+        if self.given is not None:
+            return self.given
+        return rounding_of(self.task(self.cases[0]), self.kept.get("roundoff", 0.0)).tolerance
 
     def problem(self, case: Case) -> Problem:
         """The problem of a case."""
@@ -154,16 +162,17 @@ class Trial:
         """The iterates (rounds + 1, d) of one run of a task, not kept."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                points = follow(self.run, task, [seed]).points
+                found = follow(self.run, task, [seed])
         except NotImplementedError as error:
             raise NotAsked(f"the implementation has no such thing: {error or 'NotImplementedError'}") from error
         except BadInput as error:
             raise RunFailed(str(error)) from error
         except Exception as error:
             raise RunFailed(f"the implementation raised {type(error).__name__}: {error}") from error
-        if points is None:
+        if found.points is None:
             raise RunFailed("the implementation returned metrics; the named checks need the iterates after each round.")
-        return points[0]
+        self.kept["roundoff"] = max(found.roundoff, self.kept.get("roundoff", 0.0))
+        return found.points[0]
 
     def parting(self, number: int, statistical: bool = False) -> Parting | None:
         """Where the implementation first parts from the possible iterates of a case; None where all are explained."""
@@ -207,9 +216,10 @@ class Trial:
     def hint(self, parting: Parting) -> str:
         """What a difference of the size of rounding in single precision suggests."""
         expected = abs(float(Fraction(parting.expected)))
-        if abs(parting.got - float(Fraction(parting.expected))) > SINGLE * max(expected, 1e-2):
+        single = rounding_of(self.task(self.cases[0]), SINGLE_ROUNDOFF).tolerance
+        if abs(parting.got - float(Fraction(parting.expected))) > single * max(expected, 1e-2):
             return ""
-        return f" The difference is as small as rounding in single precision; tolerance = {SINGLE:g} allows that."
+        return f" The difference is as small as rounding in single precision; tolerance = {single:.2g} allows that."
 
     def smallest(self) -> str:
         """What an exact comparison would have seen."""
