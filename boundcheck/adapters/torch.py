@@ -36,10 +36,10 @@ class Point(torch.nn.Module):
 
 
 def loss_of(task: Task) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
-    """The criterion `loss(output, target)`: the mean loss of the samples that a batch's targets name.
+    """The criterion `loss(output, target)`: mean loss of the samples that a batch's targets name.
 
-    output: of a `Point`. target: (B, 2) client and sample, as `loader` gives them; all of one client. Raises Unsupported
-    where the problem has gradients only.
+    output: of a `Point`. target: (B, 2) client and sample, as `loader` gives them; all of one client. Raises
+    Unsupported where the problem has gradients only.
     """
     clients = task.torch().clients
 

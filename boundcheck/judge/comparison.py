@@ -53,9 +53,9 @@ def compare_implementation(
     problem: default `instances.telling_problem`, on which the mistakes of the method differ. A method without
     randomness is compared number by number, up to `tolerance` relative to the largest number so far: 1e-9 by default,
     and what `precision.rounding_of` derives where iterates are float32 or float16. A random one is compared in
-    expectation and in law, with up to `seeds` seeds; a right implementation is refuted with probability `rate` at most, and the errors that would have been seen with
-    probability `power` are stated; numbers within `tolerance` are the same. Where they differ, the mistakes of
-    `mutants` are run and those that explain it are named.
+    expectation and in law, with up to `seeds` seeds; a right implementation is refuted with probability `rate` at most,
+    and the errors that would have been seen with probability `power` are stated; numbers within `tolerance` are the
+    same. Where they differ, the mistakes of `mutants` are run and those that explain it are named.
     Raises BadInput, UnknownName and Unsupported; an error inside `run` passes through.
     """
     composed = build_method(method) if isinstance(method, Mapping) else method

@@ -31,8 +31,8 @@ BAD = (Status.FAILED, Status.UNEXPECTED_PASS)
 
 @dataclass(frozen=True)
 class Settings:
-    """seeds: of the statistical checks, numbered from `first_seed`. tolerance: relative, of exact comparisons; None: that of
-    the precision of the iterates (`precision.rounding_of`).
+    """seeds: of the statistical checks, numbered from `first_seed`. tolerance: relative, of exact comparisons;
+    None: that of the precision of the iterates (`precision.rounding_of`).
 
     rate: probability that a right implementation fails any check of the suite.
     """
