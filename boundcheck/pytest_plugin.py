@@ -298,8 +298,9 @@ class _Check:
     def __call__(self) -> Any:
         """The result of the check; fails, skips or xfails the test that calls it."""
         __tracebackhide__ = True
-        from boundcheck.judge.checks.result import BAD, Status
+        from boundcheck.judge.checks.result import BAD
         from boundcheck.judge.checks.run import check_implementation
+        from boundcheck.judge.findings import Status
 
         expected = {k: v for k, v in (self.how["expected"] or {}).items() if k == self.name}
         how: dict[str, Any] = {**self.how, "checks": [self.name], "expected": expected}

@@ -111,19 +111,21 @@ def conformance(
     \b
     Example: boundcheck conformance own-problem
     """
-    from boundcheck.judge.conformance.result import Answer
     from boundcheck.judge.conformance.suite import conformance as run
+    from boundcheck.judge.findings import Status
 
     checks = run(package)
-    counts = {answer: sum(c.answer is answer for c in checks) for answer in Answer}
+    counts = {
+        status: sum(c.status is status for c in checks) for status in (Status.PASSED, Status.FAILED, Status.NOT_ASKED)
+    }
     if as_json:
         tally = {answer.value: count for answer, count in counts.items()}
         print_json({"package": package, "counts": tally, "checks": [c.to_dict() for c in checks]})
     else:
         for check in checks:
-            if every or check.answer is not Answer.PASS:
-                line(f"{check.answer.value.upper()} {check.subject}: {check.name}: {check.sentence}.")
+            if every or check.status is not Status.PASSED:
+                line(f"{check.status.value.upper()} {check.subject}: {check.name}: {check.sentence}.")
                 if check.detail:
                     line(f"    {check.detail}")
-        line(f"{counts[Answer.PASS]} passed, {counts[Answer.FAIL]} failed, {counts[Answer.NOT_ASKED]} not asked.")
-    return 1 if counts[Answer.FAIL] else 0
+        line(f"{counts[Status.PASSED]} passed, {counts[Status.FAILED]} failed, {counts[Status.NOT_ASKED]} not asked.")
+    return 1 if counts[Status.FAILED] else 0

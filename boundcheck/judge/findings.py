@@ -1,15 +1,26 @@
-"""What a comparison of an implementation with its method has found, and how it is said."""
+"""What a comparison of an implementation with its method, or a check of either, has found, and how it is said."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Literal
 
 from boundcheck.judge.task import Task
 from boundcheck.verdict import plain
 
 MOST_NAMED = 6
+
+
+class Status(StrEnum):
+    """What became of a check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_ASKED = "not asked"  # there is no room for it in what is checked; never counted as passed
+    EXPECTED_FAILURE = "expected failure"
+    UNEXPECTED_PASS = "unexpected pass"  # an error too: what was expected to fail did not
 
 
 @dataclass(frozen=True)

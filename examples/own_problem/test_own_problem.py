@@ -1,15 +1,15 @@
 """The plug-ins pass the conformance suite, and run as shipped ones do."""
 
 import boundcheck as bc
-from boundcheck.judge.conformance.result import Answer
+from boundcheck.judge.findings import Status
 from boundcheck.judge.conformance.suite import conformance
 
 
 def test_no_check_fails():
     """What was not asked is not counted as passed."""
     checks = conformance("own-problem")
-    assert not [c for c in checks if c.answer is Answer.FAIL]
-    assert sum(c.answer is Answer.PASS for c in checks) > 50
+    assert not [c for c in checks if c.status is Status.FAILED]
+    assert sum(c.status is Status.PASSED for c in checks) > 50
 
 
 def test_a_shipped_theorem_holds_on_the_own_problem(boundcheck):

@@ -6,25 +6,14 @@ import html
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from typing import Any
 
 from boundcheck.errors import BadInput
 from boundcheck.judge.checks.instances import Case
 from boundcheck.judge.checks.table import CHECKS, LOOK, Check, find
 from boundcheck.judge.checks.trial import Finding, NotAsked, Parting, RunFailed, Trial
+from boundcheck.judge.findings import Status
 from boundcheck.judge.trajectories import Run
-
-
-class Status(StrEnum):
-    """What became of a check."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    NOT_ASKED = "not asked"  # the composition or the implementation has no room for it; never counted as passed
-    EXPECTED_FAILURE = "expected failure"
-    UNEXPECTED_PASS = "unexpected pass"  # an error too: what was expected to fail did not
-
 
 BAD = (Status.FAILED, Status.UNEXPECTED_PASS)
 

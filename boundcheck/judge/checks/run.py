@@ -9,9 +9,10 @@ from typing import Any
 from boundcheck.core.parameters import checks_types
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.judge.checks.instances import Case, Subject
-from boundcheck.judge.checks.result import CheckResult, ImplementationChecks, Settings, Status, carry_out
+from boundcheck.judge.checks.result import CheckResult, ImplementationChecks, Settings, carry_out
 from boundcheck.judge.checks.table import CHECKS, Check, find
 from boundcheck.judge.checks.trial import NotAsked
+from boundcheck.judge.findings import Status
 from boundcheck.judge.trajectories import Run
 from boundcheck.methods.build import build
 from boundcheck.problems.build import build as build_problem

@@ -15,6 +15,7 @@ from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.judge.conformance.result import Check, Subject
 from boundcheck.judge.conformance.toys import Toy, expected, random_toy, trajectories
+from boundcheck.judge.findings import Status
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.kind import Kind
 from boundcheck.methods.method import Method
@@ -136,9 +137,9 @@ def against_the_loop(subject: Subject, method: Method, label: str) -> Iterable[C
 
 def worst(checks: list[Check]) -> Check:
     """The first failure, else the first that was not asked, else the last."""
-    for answer in ("fail", "not asked"):
+    for status in (Status.FAILED, Status.NOT_ASKED):
         for check in checks:
-            if check.answer.value == answer:
+            if check.status is status:
                 return check
     return checks[-1]
 

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
-
-class Answer(StrEnum):
-    """Outcome of a check. What was not asked is counted apart and never as passed."""
-
-    PASS = "pass"
-    FAIL = "fail"
-    NOT_ASKED = "not asked"
+from boundcheck.judge.findings import Status
 
 
 @dataclass(frozen=True)
@@ -20,19 +13,19 @@ class Check:
     """One check of one subject.
 
     subject: what was checked, such as "problem 'ridge' (example 1)". name: of the check. sentence: what it asks.
-    answer: its outcome. detail: the numbers of a failure, the reason why nothing was asked, or how sharp a pass is.
+    status: its outcome. detail: the numbers of a failure, the reason why nothing was asked, or how sharp a pass is.
     """
 
     subject: str
     name: str
     sentence: str
-    answer: Answer
+    status: Status
     detail: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
         own = {"subject": self.subject, "check": self.name, "sentence": self.sentence}
-        return {**own, "answer": self.answer.value, "detail": self.detail}
+        return {**own, "status": self.status.value, "detail": self.detail}
 
 
 @dataclass(frozen=True)
@@ -43,15 +36,15 @@ class Subject:
 
     def passed(self, check: str, sentence: str, detail: str = "") -> Check:
         """A check that passed; detail: how sharp it was."""
-        return Check(self.name, check, sentence, Answer.PASS, detail)
+        return Check(self.name, check, sentence, Status.PASSED, detail)
 
     def failed(self, check: str, sentence: str, detail: str) -> Check:
         """A check that failed; detail: the numbers."""
-        return Check(self.name, check, sentence, Answer.FAIL, detail)
+        return Check(self.name, check, sentence, Status.FAILED, detail)
 
     def not_asked(self, check: str, sentence: str, detail: str) -> Check:
         """A check that could not be asked; detail: why."""
-        return Check(self.name, check, sentence, Answer.NOT_ASKED, detail)
+        return Check(self.name, check, sentence, Status.NOT_ASKED, detail)
 
     def settled(self, check: str, sentence: str, objection: str | None, detail: str = "") -> Check:
         """Failed with an objection, passed without one."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import boundcheck as bc
-from boundcheck.judge.checks.result import Status
+from boundcheck.judge.findings import Status
 from boundcheck.judge.reference import sampled_iterates
 from boundcheck.judge.task import Task
 from tests.judge.checks.wrong_fedavg import BATCHES, FULL, MOMENTUM, RIGHT, SLOWING, SOME, WRONG

@@ -10,9 +10,10 @@ from scipy.stats import binom
 
 import boundcheck as bc
 from boundcheck.judge.checks.instances import Subject
-from boundcheck.judge.checks.result import BAD, Status
+from boundcheck.judge.checks.result import BAD
 from boundcheck.judge.checks.table import CHECKS, find
 from boundcheck.judge.checks.trial import NotAsked, Trial
+from boundcheck.judge.findings import Status
 from tests.judge.checks.wrong_fedavg import BATCHES, FULL, RIGHT, SLOWING, SOME
 
 EXACT = [c.name for c in CHECKS if not c.statistical]

@@ -15,8 +15,9 @@ import boundcheck as bc
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.judge.checks.counts import Event, refuted, smallest
 from boundcheck.judge.checks.outcomes import Outcomes
-from boundcheck.judge.checks.result import CheckResult, Status
+from boundcheck.judge.checks.result import CheckResult
 from boundcheck.judge.checks.table import CHECKS, LOOK
+from boundcheck.judge.findings import Status
 from boundcheck.judge.task import Task
 from tests.judge.checks.wrong_fedavg import FULL, RIGHT, SOME, WRONG
 

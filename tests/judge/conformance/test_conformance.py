@@ -15,9 +15,10 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.judge.conformance import methods as of_methods
 from boundcheck.judge.conformance.methods import check_kind, check_part
 from boundcheck.judge.conformance.problems import check_problem
-from boundcheck.judge.conformance.result import Answer, Check, Subject
+from boundcheck.judge.conformance.result import Check, Subject
 from boundcheck.judge.conformance.suite import conformance
 from boundcheck.judge.conformance.toys import random_toy, trajectories
+from boundcheck.judge.findings import Status
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.build import kind_of, kinds
 from boundcheck.methods.method import Method
@@ -69,29 +70,29 @@ SAMPLE = {
 
 
 def failures(checks: list[Check]) -> list[Check]:
-    return [c for c in checks if c.answer is Answer.FAIL]
+    return [c for c in checks if c.status is Status.FAILED]
 
 
 def test_the_example_passes(monkeypatch, tmp_path):
     install(monkeypatch, tmp_path, "own_problem", EXAMPLE.read_text(), OWN)
     checks = conformance("own-problem")
     assert failures(checks) == []
-    names = {(c.subject, c.name): c.answer for c in checks}
+    names = {(c.subject, c.name): c.status for c in checks}
     for subject, name in (
         ("problem 'two_distances' (example 1)", "gradient of F"),
         ("problem 'two_distances' (example 2)", "constant sigma2"),
         ("method 'alternating_fedavg'", "exact engine (built)"),
         ("part 'alternating'", "sampled engine: mean (random)"),
     ):
-        assert names[subject, name] is Answer.PASS
-    assert names["problem 'two_distances' (example 1)", "forms"] is Answer.NOT_ASKED
+        assert names[subject, name] is Status.PASSED
+    assert names["problem 'two_distances' (example 1)", "forms"] is Status.NOT_ASKED
 
 
 def test_correct_parts_pass_and_run_by_name(monkeypatch, tmp_path):
     install(monkeypatch, tmp_path, "sample_parts", PARTS.read_text(), SAMPLE)
     checks = conformance("sample_parts")
     assert failures(checks) == []
-    assert sum(c.answer is Answer.PASS for c in checks) > 40
+    assert sum(c.status is Status.PASSED for c in checks) > 40
     problem = {"kind": "random_quadratics", "clients": 3, "d": 2}
     composed = {
         "kind": "composed",
@@ -223,9 +224,9 @@ def test_the_command_fails_with_the_numbers(monkeypatch, tmp_path, capsys):
     install(monkeypatch, tmp_path, "own_problem", EXAMPLE.read_text().replace(old, new), {"problems": OWN["problems"]})
     assert main(["conformance", "own-problem", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert told["counts"]["fail"] >= 1
+    assert told["counts"]["failed"] >= 1
     assert sum(told["counts"].values()) == len(told["checks"])
-    assert any(c["check"] == name and c["answer"] == "fail" and c["detail"] for c in told["checks"])
+    assert any(c["check"] == name and c["status"] == "failed" and c["detail"] for c in told["checks"])
 
 
 # --- our own problems and parts ---------------------------------------------------------------------------------------
@@ -261,7 +262,7 @@ PROBLEMS = (
 def test_the_shipped_problems_pass(spec):
     checks = list(check_problem(Subject("shipped"), spec))
     assert failures(checks) == []
-    assert sum(c.answer is Answer.PASS for c in checks) >= 15
+    assert sum(c.status is Status.PASSED for c in checks) >= 15
 
 
 SHIPPED = {
@@ -293,7 +294,7 @@ def test_the_shipped_parts_pass(role, part):
     assert failures(checks) == []
     asked = [c for c in checks if c.name.startswith(("exact engine", "sampled engine"))]
     assert len(asked) == 6
-    assert all(c.answer is Answer.PASS for c in asked)
+    assert all(c.status is Status.PASSED for c in asked)
 
 
 @pytest.mark.slow  # thousands of outcomes each, in fractions
@@ -371,7 +372,7 @@ def test_bad_part_plugins_are_refused(source, expected, monkeypatch, tmp_path):
     with pytest.raises(BadInput, match=expected):
         build_method({"kind": "composed", "participation": "mine", "eta": 1})
     (check,) = conformance("sample_bad")
-    assert (check.name, check.answer) == ("loads", Answer.FAIL)
+    assert (check.name, check.status) == ("loads", Status.FAILED)
 
 
 def test_engines_refuse_parts_that_they_would_take_for_others():
