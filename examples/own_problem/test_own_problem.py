@@ -1,8 +1,8 @@
 """The plug-ins pass the conformance suite, and run as shipped ones do."""
 
 import boundcheck as bc
-from boundcheck.judge.findings import Status
 from boundcheck.judge.conformance.suite import conformance
+from boundcheck.judge.findings import Status
 
 
 def test_no_check_fails():
