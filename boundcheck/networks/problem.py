@@ -1,7 +1,7 @@
 """A neural network on labelled data that is spread over clients; trained by engine = "neural" alone.
 
 f_ij(x) = -log softmax(scores of the model x at sample j of client i)_{its label} + ridge/2 |x|^2, f_i the mean over the
-client's samples, F = sum of w_i f_i. The model x is one flat vector, in the order of `Architecture.slots`.
+client's samples, F = sum of w_i f_i. The model x is one flat vector, in the order of `Network.slots`.
 
 With model = "softmax" F is that of the kind "softmax_regression" with an intercept, of the same samples, the intercepts
 standing after all other coordinates. That kind has certified constants, a certified minimum and the engines "sampled"
@@ -27,13 +27,12 @@ from boundcheck.certified.lazy import LazyConstants
 from boundcheck.core.linalg import float_up
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, round_up
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
-from boundcheck.networks.architectures import zoo
-from boundcheck.networks.architectures.architecture import Architecture
-from boundcheck.networks.architectures.layers import Dense
-from boundcheck.networks.architectures.partition import coordinates, partition
+from boundcheck.networks import models
 from boundcheck.networks.data.imdb import PADDING
 from boundcheck.networks.data.labelled import LEVELS, NAMES, Labelled, client_rows, labelled
 from boundcheck.networks.data.own import own_labelled
+from boundcheck.networks.functional import Network
+from boundcheck.networks.partition import coordinates, partition
 from boundcheck.problems._instance import ASSUMPTIONS, Instance, unknown
 from boundcheck.problems._own_data import is_own
 from boundcheck.problems._specs import whole
@@ -63,9 +62,9 @@ class Start(Sequence[Fraction]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedProblem(Instance):
-    """A model and the samples of its clients; classes below it add the model and its loss.
+    """A model and the samples of its clients; classes below it add what is known of it.
 
-    name, spec: see `Problem`. inputs: (N, *sample), client after client; labels: (N,); offsets: client i owns the rows
+    name, spec: see `Problem`. network: the model. inputs: (N, *sample), client after client; labels: (N,); offsets: client i owns the rows
     offsets[i] to offsets[i + 1]. weights: w_i. ridge: at least 0. start_vector: x_0 (dim,). test_inputs, test_labels:
     held out, or None.
     """
@@ -74,6 +73,7 @@ class TrainedProblem(Instance):
 
     name: str
     spec: Mapping[str, Any]
+    network: Network
     inputs: NDArray[Any]
     labels: NDArray[Any]
     offsets: tuple[int, ...]
@@ -82,6 +82,11 @@ class TrainedProblem(Instance):
     start_vector: Floats
     test_inputs: NDArray[Any] | None
     test_labels: NDArray[Any] | None
+
+    @property
+    def dim(self) -> int:
+        """How many coordinates a model has."""
+        return self.network.dim
 
     @property
     def clients(self) -> int:
@@ -141,16 +146,17 @@ _OF_RIDGE = {
 class NeuralProblem(TrainedProblem):
     """A network and its samples, see `TrainedProblem`.
 
-    architecture: the model. inputs: float32 or, for symbols, int64; labels: in 0..classes-1. notes: what was left
-    out of the data, or drawn, in sentences.
+    model: its name. inputs: float32 or, for symbols, int64; labels: in 0..classes-1. notes: what was left out of the
+    data, or drawn, in sentences.
     """
 
-    architecture: Architecture
+    model: str
+    classes: int
     loss: Literal["cross_entropy"] = "cross_entropy"
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        top = self.architecture.classes - 1
+        top = self.classes - 1
         for what, inputs, labels in (
             ("labels", self.inputs, self.labels),
             ("test_labels", self.test_inputs, self.test_labels),
@@ -163,11 +169,6 @@ class NeuralProblem(TrainedProblem):
                 raise BadInput(f"{what} of '{self.name}' {must_be}")
             if labels.shape != (len(inputs),):
                 raise BadInput(f"{what} of '{self.name}' must be {len(inputs)} in one row, one a sample.")
-
-    @property
-    def dim(self) -> int:
-        """How many coordinates a model has."""
-        return self.architecture.dim
 
     def constants(self) -> Mapping[str, Constant]:
         """n, d, f_low (F >= 0 everywhere), and gap_0 from above where the start is 0: F(0) - F* <= log classes.
@@ -188,13 +189,13 @@ class NeuralProblem(TrainedProblem):
             "d": exact(self.dim, "number of parameters"),
             "f_low": lambda: Constant(Fraction(0), Known.CERTIFIED, "lower", low),
         }
-        if isinstance(self.architecture.layers[-1], Dense) and not self.start_vector.any():  # all scores are 0
+        if not self.start_vector.any():  # all scores are 0, as every model ends in a dense layer
             found["gap_0"] = self._gap_at_zero
         return LazyConstants(found)
 
     def _gap_at_zero(self) -> Constant:
-        top = round_up(Fraction(float_up(arb(self.architecture.classes).log())))
-        how = f"all scores are 0 at the start, so that F = log {self.architecture.classes} there, and F* >= 0"
+        top = round_up(Fraction(float_up(arb(self.classes).log())))
+        how = f"all scores are 0 at the start, so that F = log {self.classes} there, and F* >= 0"
         return Constant(top, Known.CERTIFIED, "upper", how)
 
     def _objection(self, assumption: str) -> str | None:
@@ -211,13 +212,13 @@ class NeuralProblem(TrainedProblem):
 
     def block_coordinates(self, kind: str, blocks: int) -> tuple[tuple[int, ...], ...]:
         """The coordinates of each block of layers or of channels (`kind`) of the model."""
-        ranges = partition(self.architecture, kind, blocks)
+        ranges = partition(self.network, kind, blocks)
         return tuple(tuple(coordinates(own).tolist()) for own in ranges)
 
     @property
     def is_linear(self) -> bool:
         """Whether the scores are linear in the parameters: softmax regression."""
-        return len(self.architecture.layers) == 1 and isinstance(self.architecture.layers[0], Dense)
+        return self.model == "softmax"
 
     @property
     def _met(self) -> frozenset[str]:
@@ -249,7 +250,7 @@ def build(
 
     data: a name of `_labelled`, or a table {name = ..., options}; or own data, a file or arrays, with target and client
     (see `problems._own_data`), which are features for the models softmax and mlp, and of which a test part is drawn
-    (see `networks.data.own`). model: a name of `architectures.zoo`, or a table
+    (see `networks.data.own`). model: a name of `networks.models`, or a table
     {name = ..., options}, such as {name = "cnn", channels = [8, 16], hidden = 64}.
     clients: default 10, with split = "owners" all that the data have; split, seed, alpha, shards_per_client, imbalance:
     see `_split`; a sorted split goes by the label. weights: "data" (|D_i|/|D|) or "equal". ridge: of the l2 term, at
@@ -268,7 +269,7 @@ def build(
     if not 0 <= strength <= 10**6:
         raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be from 0 to 1000000.")
     own = whole(0 if seed is None else seed, "seed", 0, 2**64 - 1)
-    zoo.check_options(model_name, model_options)
+    models.check_options(model_name, model_options)
     if not (start == ZERO or isinstance(start, int)) or isinstance(start, bool):
         raise BadInput(f"start = {shown(repr(start))} is not allowed; it must be the seed of the start or '{ZERO}'.")
     begin = None if start == ZERO else whole(start, "start", 0, 2**64 - 1)
@@ -288,7 +289,8 @@ def build(
     sizes, order = [len(part) for part in parts], np.concatenate(parts)
     _check_labels(found, model_name)
     inputs = _prepared(found, found.inputs[order], model_name)
-    net = zoo.architecture(model_name, inputs.shape[1:], found.classes, found.vocabulary, model_options)
+    module = models.model(model_name, inputs.shape[1:], found.classes, found.vocabulary, model_options)
+    network = Network(module, inputs.shape[1:])
     held = _subset(len(found.test_labels), test_samples, "test_samples", TEST, own)
     spec: dict[str, Any] = {"kind": "neural", "data": data_spec, "model": _plain(model), "clients": dealt.clients}
     spec |= {"split": split, **{k: v for k, v in dealt.given.items() if k != "feature"}, "weights": weights}
@@ -299,13 +301,15 @@ def build(
     return NeuralProblem(
         name=f"{model_name} on {everything.name}, {dealt.clients} clients, split {dealt.name}",
         spec=spec,
-        architecture=net,
+        network=network,
+        model=model_name,
+        classes=found.classes,
         inputs=inputs,
         labels=found.labels[order],
         offsets=tuple(int(v) for v in np.concatenate([[0], np.cumsum(sizes)])),
         weights=data_weights(sizes, weights),
         ridge=strength,
-        start_vector=np.zeros(net.dim) if begin is None else net.start(begin),
+        start_vector=np.zeros(network.dim) if begin is None else network.start(begin),
         test_inputs=_prepared(found, found.test_inputs[held], model_name),
         test_labels=found.test_labels[held],
         notes=found.notes,
@@ -366,12 +370,12 @@ def _only(found: Labelled, rows: NDArray[np.int64]) -> Labelled:
 
 def _check_labels(found: Labelled, model: str) -> None:
     """Raises BadInput for a model of texts whose labels are of the other kind: the next symbol, or a class."""
-    if found.kind != "tokens" or not found.symbols or model not in zoo.NEXT_SYMBOL:
+    if found.kind != "tokens" or not found.symbols or model not in models.NEXT_SYMBOL:
         return
-    of_model, of_data = zoo.NEXT_SYMBOL[model], found.meanings == found.symbols
+    of_model, of_data = models.NEXT_SYMBOL[model], found.meanings == found.symbols
     if of_model != of_data:
         words = {True: "the symbol that follows", False: "the class of a text"}
-        other = next(name for name, follows in zoo.NEXT_SYMBOL.items() if follows == of_data)
+        other = next(name for name, follows in models.NEXT_SYMBOL.items() if follows == of_data)
         raise BadInput(
             f"the model '{model}' gives {words[of_model]}; the labels of the data set '{found.name}' are "
             f"{words[of_data]}, so take model = '{other}'."
@@ -380,7 +384,7 @@ def _check_labels(found: Labelled, model: str) -> None:
 
 def _prepared(found: Labelled, raw: NDArray[Any], model: str) -> Inputs:
     """Samples as the model takes them. Raises BadInput where it does not take such data."""
-    takes = zoo.takes(model)
+    takes = models.takes(model)
     if found.kind == "tokens" and takes == "tokens":
         return _at_the_end(raw) if found.name == "imdb" else raw
     if found.kind == "image" and takes != "tokens":

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal, overload
 
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
@@ -59,6 +60,32 @@ class HandOver:
             raise BadInput(f"{self.active} active clients for {self.every} rounds are impossible; both are at least 1.")
         if self.design not in (1, 2):
             raise BadInput(f"the design {self.design} of a hand-over is not known; 1 and 2 are.")
+
+
+@dataclass(frozen=True)
+class Others(Sequence[int]):
+    """The coordinates below `dim` that are none of `others`, increasing; written out where they are read."""
+
+    others: tuple[int, ...]
+    dim: int
+
+    @cached_property
+    def _own(self) -> tuple[int, ...]:
+        left = set(self.others)
+        return tuple(k for k in range(self.dim) if k not in left)
+
+    def __len__(self) -> int:
+        return self.dim - len(self.others)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        return self._own[index]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._own)
 
 
 @dataclass(frozen=True)
@@ -125,10 +152,16 @@ class Blocks(Rule):
 
     def pattern(self, dim: int) -> tuple[tuple[int, ...], ...]:
         """The coordinates that are averaged after each round of a period."""
-        if self.partition == "whole":
-            return (*[()] * (self.tau - 1), tuple(range(dim)))
-        blocks = self.blocks(dim)
-        return blocks if self.order is None else tuple(blocks[k] for k in self.order)
+        if dim not in self._patterns:
+            blocks = self.blocks(dim)
+            if self.partition == "whole":
+                blocks = (*[()] * (self.tau - 1), *blocks)
+            self._patterns[dim] = blocks if self.order is None else tuple(blocks[k] for k in self.order)
+        return self._patterns[dim]
+
+    @cached_property
+    def _patterns(self) -> dict[int, tuple[tuple[int, ...], ...]]:
+        return {}
 
     @property
     def averaging(self) -> Blocks:
@@ -203,7 +236,7 @@ class Blocks(Rule):
         averaged = self.pattern(dim)[round_index % self.tau]
         if handed and own is not None and own.design == 1:
             averaged = tuple(range(dim))
-        return {"apart": tuple(k for k in range(dim) if k not in set(averaged)), "handed": handed}
+        return {"apart": Others(tuple(averaged), dim), "handed": handed}
 
     def begin(self, at: At) -> Any:
         return at.server["x"] + at.client["apart"]

@@ -18,9 +18,8 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
-from boundcheck.networks.engine.device import library
+from boundcheck.networks.engine.device import Tensor, library
 from boundcheck.networks.engine.losses import sample_losses
-from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.passes import Passes
 
 Product = Callable[[Tensor], Tensor]  # (N, dim) vectors -> (N, dim), each by the Hessian of its lane

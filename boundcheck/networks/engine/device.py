@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from boundcheck.core.digest import package_version
 from boundcheck.core.extras import needed_for
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
-from boundcheck.networks.engine.network import Tensor
+
+
+Tensor = Any  # torch.Tensor; torch is imported only where a run needs it
 
 
 def library() -> Any:

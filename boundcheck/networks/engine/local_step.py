@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 from boundcheck.errors import BadInput
 from boundcheck.networks.engine import losses
-from boundcheck.networks.engine.device import Settings, library
+from boundcheck.networks.engine.device import Settings, Tensor, library
 from boundcheck.networks.engine.memory import is_memory_error
-from boundcheck.networks.engine.network import Network, Tensor
 from boundcheck.networks.engine.task import Task
+from boundcheck.networks.functional import Network
 
 GRAPHS = 16  # steps that are kept as graphs; those that fit none of them run without
 SPARE = 2  # a graph is used for as many models as it was recorded with, down to this part of them
@@ -24,23 +26,6 @@ WARM_UP = 3  # steps before a graph is recorded
 # Carries out some work once, so that it can be repeated in place: gives the function that repeats it, and its results,
 # which every repetition overwrites.
 Recorder = Callable[[Callable[[], tuple[Tensor, Tensor]]], tuple[Callable[[], None], tuple[Tensor, Tensor]]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Compiled:
-    """A network whose scores are compiled."""
-
-    inner: Network
-    compiled: Callable[[Tensor, Tensor], Tensor]
-
-    @property
-    def dim(self) -> int:
-        """Coordinates of a model."""
-        return self.inner.dim
-
-    def scores(self, parameters: Tensor, inputs: Tensor) -> Tensor:
-        """See `Network`."""
-        return self.compiled(parameters, inputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +60,6 @@ class LocalStep:
         if self.recorder is not None:
             return self._replayed(self.recorder, parameters, rows, mask)
         return self._eager(parameters, rows, mask)
-
-    def descend(self, parameters: Tensor, rows: Tensor, mask: Tensor | None, eta: Tensor) -> None:
-        """One step of plain SGD of the prepared task's models, in place, see `losses.descend`."""
-        if self.recorder is None and self.compiled is None:
-            losses.descend(self.task, parameters, rows, mask, eta)
-        else:
-            parameters.addcmul_(eta, self.gradients(self.task, parameters, rows, mask)[1], value=-1)
 
     def _eager(self, parameters: Tensor, rows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         if self.compiled is not None:
@@ -151,14 +129,22 @@ def prepare(task: Task, settings: Settings, recorder: Recorder | None = None) ->
         if task.device.type != "cuda":
             raise BadInput(f"graphs = true needs a GPU; the device of this run is '{task.device}'.")
         recorder = recording()
-    compiled = replace(task, network=_compiled(task.network)) if settings.compiled else None
+    compiled = (
+        replace(task, network=_Compiled(task.network.module, task.network.sample, task.network.mapped))
+        if settings.compiled
+        else None
+    )
     return LocalStep(task, compiled, recorder if settings.graphs else None)
 
 
-def _compiled(network: Network) -> Network:
-    # Each shape is compiled by itself, and torch stays eager after some of them: its compiler gives up on convolutions
-    # whose sizes are left open.
-    return _Compiled(network, library().compile(network.scores, dynamic=False))
+class _Compiled(Network):
+    """A network whose scores are compiled. Each shape is compiled by itself, and torch stays eager after some of them:
+    its compiler gives up on convolutions whose sizes are left open."""
+
+    @cached_property
+    def scores(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """See `Network`."""
+        return library().compile(super().scores, dynamic=False)
 
 
 def recording() -> Recorder:

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from boundcheck.engines.simulate.lowering import Lowered
 from boundcheck.errors import Unsupported
 from boundcheck.networks.engine.device import library
-from boundcheck.networks.engine.features import Lowered
-from boundcheck.networks.engine.passes import width_of
-from boundcheck.networks.engine.task import Task, architecture_of
-from boundcheck.problems.problem import Problem
+from boundcheck.networks.engine.task import Task
 
 # What the allocators of torch and of its libraries say; CUDA's own error has a class besides.
 _SAID = ("out of memory", "can't allocate memory", "not enough memory", "_ALLOC_FAILED", "alloc_cpu")
@@ -136,16 +134,12 @@ def check_state(task: Task, seeds: int, parts: int) -> None:
         )
 
 
-def lanes_that_fit(task: Task, problem: Problem, lowered: Lowered, seeds: int) -> int:
+def lanes_that_fit(task: Task, lowered: Lowered, seeds: int) -> int:
     """How many lanes fit into their share of the memory; the same on equal devices, independent of their load."""
-    architecture: Any = architecture_of(problem)
-    inputs = 1
-    for side in task.inputs.shape[1:]:
-        inputs *= int(side)
-    width = 32 * inputs if architecture is None else width_of(architecture)
-    whole = lowered.whole or lowered.momentum is not None or lowered.correction is not None
+    width = task.network.width
+    whole = lowered.whole or lowered.rule.collecting is not None or bool(lowered.kept)
     batch = min(task.known.largest, max(lowered.batch, AT_ONCE if whole else 1))
-    held = (COPIES + (lowered.rho > 0)) * task.network.dim  # a buffer of the local momentum besides
+    held = (COPIES + len(lowered.rule.local) + len(lowered.kept)) * task.network.dim
     each = (8 if task.dtype == library().float64 else 4) * (held + KEPT * width * batch)
     most = seeds * max(1, lowered.largest)
     if task.device.type == "cpu":

@@ -32,18 +32,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from boundcheck.engines.curve import Floats
+from boundcheck.engines.simulate.lowering import Lowered
 from boundcheck.engines.simulate.metrics import (
     EPOCH_GRAD2,
     LOCAL,
     epochs_of_visits,
     is_discrepancy,
     needs_models,
+    portions_of,
 )
 from boundcheck.errors import BadInput, UnknownName, Unsupported
-from boundcheck.networks.engine.device import library
+from boundcheck.methods.answers import averaging
+from boundcheck.networks.engine.device import Tensor, library
 from boundcheck.networks.engine.memory import is_too_large
-from boundcheck.networks.engine.network import Tensor
-from boundcheck.networks.engine.passes import Passes, width_of
+from boundcheck.networks.engine.passes import Passes
 from boundcheck.networks.engine.task import Task
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems.problem import optional
@@ -53,7 +55,6 @@ from boundcheck.setting.followed_objective import small_step_weights
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
-    from boundcheck.networks.engine.features import Lowered
 
 
 METRICS = (
@@ -83,16 +84,6 @@ def surrogate_weights(method: Method, clients: Clients) -> Floats:
     mean = expected.mean
     total = sum(mean.values())
     return np.array([float(mean[i] / total) if i in mean else 0.0 for i in range(clients.count)])
-
-
-def passes_of(task: Task, problem: Any) -> Passes:
-    """Passes over a problem's samples, in chunks that fit its model."""
-    architecture = optional(problem, "architecture")
-    if architecture is not None:
-        return Passes(task, width_of(architecture))
-    if isinstance(problem, Classifier):
-        return Passes(task, problem.features.shape[1] + problem.loss.columns)
-    return Passes(task, 32 * int(np.prod(task.inputs.shape[1:])))  # a module of which nothing is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +123,7 @@ class Metrics:
             if is_discrepancy(name):
                 found[name][:] = self._apart(name, state)
         if self.of_returned:
-            for s, models in enumerate(state[:, 1:] if returned is None else returned):
+            for s, models in enumerate(points.unsqueeze(1) + self._apart_of(state) if returned is None else returned):
                 for name, value in self._local(library().cat([points[s : s + 1], models])).items():
                     found[name][s] = value
         if any(not _of_models(name) for name in self.names):
@@ -245,22 +236,21 @@ class Metrics:
         return {name: value for name, value in zip(LOCAL, (least, own, above), strict=True) if name in self.names}
 
     def _apart(self, name: str, state: Tensor) -> Floats:
-        torch = library()
-        assert self.lowered is not None
-        assert self.lowered.blocks is not None
-        number = name.partition(":")[2]
+        torch, lowered, number = library(), self.lowered, name.partition(":")[2]
+        assert lowered is not None
+        blocks = averaging(lowered.method.exchange)
+        assert blocks is not None
+        own: Any = slice(None)
         if number:
-            blocks = self.lowered.blocks.blocks(state.shape[-1])
-            own = torch.as_tensor(list(blocks[int(number)]), dtype=torch.int64, device=state.device)
-        else:
-            own = None
-        portions = torch.as_tensor(self.lowered.portions, device=state.device)
-        found = np.empty(len(state))
-        for s, models in enumerate(state):
-            at = models if own is None else models.index_select(1, own)
-            squares = torch.stack([(row.double() - at[0].double()).square().sum() for row in at[1:]])
-            found[s] = float(squares @ portions)
-        return found
+            own = torch.as_tensor(list(blocks.blocks(state.shape[-1])[int(number)]), dtype=torch.int64).to(state.device)
+        apart = self._apart_of(state)[:, :, own].double()
+        portions = torch.as_tensor(portions_of(lowered), device=state.device)
+        return (apart.square().sum(dim=2) @ portions).cpu().numpy()
+
+    def _apart_of(self, state: Tensor) -> Tensor:
+        """How far each model is from the point (S, models, dim), which is what clients keep first of all."""
+        assert self.lowered is not None
+        return state[:, len(self.lowered.server) :: len(self.lowered.kept)]
 
 
 def _of_models(name: str) -> bool:
@@ -277,7 +267,7 @@ def metrics_of(task: Task, problem: Any, names: Iterable[str], lowered: Lowered 
     asked = tuple(dict.fromkeys(names))
     for name in asked:
         _check(name, task, problem, lowered)
-    look = Metrics(passes_of(task, problem), problem, asked, lowered)
+    look = Metrics(Passes(task), problem, asked, lowered)
     if "surrogate_f" in asked:
         _ = look.surrogate  # refuses before the run starts
     return look
@@ -318,10 +308,11 @@ def _check(name: str, task: Task, problem: Any, lowered: Lowered | None) -> None
     if _of_models(name):
         if lowered is None:
             raise Unsupported(f"no method is given, which the metric '{name}' is about.")
-        if lowered.blocks is None:
+        blocks = averaging(lowered.method.exchange)
+        if blocks is None:
             raise needs_models(lowered, name)
         if number:
-            count = len(lowered.blocks.blocks(task.network.dim))
+            count = len(blocks.blocks(task.network.dim))
             if int(number) >= count:
                 text = f"the metric '{name}' is about a block that does not exist; there are {count}, from 0 on."
                 raise BadInput(text)

@@ -6,49 +6,26 @@ Everything is evaluated in the precision of the parameters, never under autocast
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from boundcheck.engines.curve import Floats
-from boundcheck.networks.architectures.architecture import Architecture
-from boundcheck.networks.architectures.layers import Layer, Residual
-from boundcheck.networks.engine.device import library
+from boundcheck.networks.engine.device import Tensor, library
 from boundcheck.networks.engine.losses import sample_losses
-from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.task import Task
 
 BUDGET = {"cpu": 1 << 28, "cuda": 1 << 31}  # bytes that a chunk may take, about
 MODELS_AT_ONCE = 32
 
 
-def width_of(architecture: Architecture) -> int:
-    """Numbers that one sample leaves in all layers: what a backward pass keeps, about."""
-
-    def through(layers: Sequence[Layer], given: tuple[int, ...]) -> int:
-        total, at = 0, given
-        for layer in layers:
-            if isinstance(layer, Residual):
-                total += through(layer.body, at) + through(layer.shortcut, at)
-            at = layer.shape(at)
-            total += math.prod(at)
-        return total
-
-    return math.prod(architecture.inputs) + through(architecture.layers, architecture.inputs)
-
-
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """Passes over the samples of a task.
-
-    width: numbers that one sample leaves in the layers of a model (`width_of`), from which the chunks are sized.
-    """
+    """Passes over the samples of a task, in chunks that fit its model."""
 
     task: Task
-    width: int
 
     @property
     def sizes(self) -> Floats:
@@ -75,7 +52,7 @@ class Passes:
 
     def rows_at_once(self, models: int) -> int:
         """How many samples pass at once through a number of models."""
-        return max(1, self._room[0] // (3 * self._bytes * max(1, self.width) * models))
+        return max(1, self._room[0] // (3 * self._bytes * max(1, self.task.network.width) * models))
 
     def lower_room(self) -> None:
         """Smaller chunks from now on. Raises MemoryError where they cannot be smaller."""

@@ -36,11 +36,9 @@ from boundcheck.certified.estimate import upper_mean
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.networks.engine.curvature import Ends, ends, hessian_product, sample_hessian_product
-from boundcheck.networks.engine.device import library
+from boundcheck.networks.engine.device import Tensor, library
 from boundcheck.networks.engine.estimates import Found
 from boundcheck.networks.engine.losses import sample_losses
-from boundcheck.networks.engine.metrics import passes_of
-from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.passes import Passes
 from boundcheck.networks.engine.task import Task
 from boundcheck.verdict import plain
@@ -135,7 +133,7 @@ def probe(
     if not bool(torch.isfinite(at).all()):
         raise BadInput("constants are measured at finite points; the run has diverged.")
     own = tuple(np.asarray(block, dtype=np.int64) for block in blocks)
-    return _Probing(task, passes_of(task, problem), at, own, effort or Effort(), low).all()
+    return _Probing(task, Passes(task), at, own, effort or Effort(), low).all()
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,11 +17,13 @@ from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import package_version
 from boundcheck.core.store import AnyCheckpoint, NullCheckpoint
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
+from boundcheck.engines.simulate.lowering import Lowered, lower
 from boundcheck.engines.simulate.metrics import EPOCH_GRAD2
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.networks.engine.device import (
     Settings,
+    Tensor,
     device_of,
     environment,
     library,
@@ -29,11 +31,10 @@ from boundcheck.networks.engine.device import (
     peak_memory,
     reset_peak_memory,
 )
-from boundcheck.networks.engine.features import Lowered, lower
 from boundcheck.networks.engine.local_step import prepare
 from boundcheck.networks.engine.memory import Lanes, Tally, is_memory_error, lanes_that_fit
 from boundcheck.networks.engine.metrics import METRICS, Metrics, metrics_of
-from boundcheck.networks.engine.rounds import Rounds
+from boundcheck.networks.engine.rounds import Looked, Rounds
 from boundcheck.networks.engine.task import resolved, task_of
 from boundcheck.problems.problem import Problem
 from boundcheck.setting.metrics import of_a_round
@@ -102,7 +103,7 @@ def run_neural(
         random = method.is_random(task.known)
         runs = np.array(wanted if random else wanted[:1], dtype=np.uint64)
         record = _record(names, len(runs), len(recorded), task.network.dim if keep_points else 0)
-        lanes = Lanes(settings.lanes or lanes_that_fit(task, problem, lowered, len(runs)))
+        lanes = Lanes(settings.lanes or lanes_that_fit(task, lowered, len(runs)))
         local = prepare(task, settings)
         try:
             steps = Rounds(lowered, local, runs, lanes)
@@ -175,21 +176,27 @@ def _carry_out(
                 return True
             if should_stop is not None and should_stop():
                 return False
-            looked_at = record.reached + 1 == grid[record.column]
-            steps.advance(record.reached, keep_returned=looked_at and look.of_returned)
+            looked = None
+            if look.of_returned and record.reached + 1 == grid[record.column]:
+                looked = Looked(returned=steps.state[:, : steps.lowered.models].clone())
+            steps.advance(record.reached, looked)
             record.reached += 1
             if due():  # before a checkpoint, which does not hold what the clients returned
-                _measure(steps, look, record)
+                _measure(steps, look, record, None if looked is None else looked.returned)
             if on_progress is not None:
                 on_progress(record.reached, last)
             if checkpoint.due():
                 checkpoint.save(saved(steps, record))
 
 
-def _measure(steps: Rounds, look: Metrics, record: Record) -> None:
-    steps.settle()
-    starts = steps.epoch_starts(record.reached, look.epochs) if look.epochs > 1 else None
-    for name, values in look(steps.state, steps.returned, starts).items():
+def _measure(steps: Rounds, look: Metrics, record: Record, returned: Tensor | None = None) -> None:
+    steps.look()
+    starts = None
+    if look.epochs > 1:
+        starts = steps.state[:, :1].expand(-1, look.epochs, -1).clone() * float("nan")
+        steps.look_into(record.reached, Looked(starts=starts))
+        starts = starts[:, 1:]
+    for name, values in look(steps.state, returned, starts).items():
         record.values[name][:, record.column] = np.where(steps.alive, values, np.inf)
     if record.points is not None:
         record.points[:, record.column] = steps.state[:, 0].double().cpu().numpy()
@@ -245,8 +252,6 @@ def saved(rounds: Rounds, record: Record) -> dict[str, NDArray[Any]]:
         "state": rounds.state.cpu().numpy(),
         "alive": rounds.alive,
     }
-    if rounds.buffers is not None:
-        arrays["buffers"] = rounds.buffers.cpu().numpy()
     arrays |= {f"values/{name}": values for name, values in record.values.items()}
     return arrays if record.points is None else {**arrays, "points": record.points}
 
@@ -264,7 +269,6 @@ def restore(arrays: Mapping[str, NDArray[Any]], rounds: Rounds, record: Record, 
         raise ValueError("another grid of rounds")
     notices = [str(notice) for notice in facts["notices"]]
     expected: dict[str, Any] = {"state": rounds.state, "alive": rounds.alive}
-    expected |= {} if rounds.buffers is None else {"buffers": rounds.buffers}
     expected |= {f"values/{name}": values for name, values in record.values.items()}
     expected |= {} if record.points is None else {"points": record.points}
     for name, target in expected.items():
@@ -284,17 +288,7 @@ def restore(arrays: Mapping[str, NDArray[Any]], rounds: Rounds, record: Record, 
 
 
 def check_method(lowered: Lowered) -> None:
-    """Raises Unsupported for exact minimisers, control variates and step sizes that change within a round."""
-    if lowered.sizes_of_steps.shape[1] > 1:
-        raise Unsupported(
-            f"engine = 'neural' does not carry out {lowered.method.name} with a step size that changes from local step "
-            "to local step; write it in the round r alone."
-        )
-    if lowered.method.control is not None:
-        raise Unsupported(
-            f"engine = 'neural' does not carry out {lowered.method.name}, which has control variates; take "
-            "engine = 'sampled' where that carries the problem."
-        )
+    """Raises Unsupported for exact minimisers."""
     if lowered.sampling == "exact":
         raise Unsupported(
             f"engine = 'neural' does not carry out {lowered.method.name} with exact local solves, since a network has "

@@ -13,12 +13,9 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
-from boundcheck.networks.architectures.architecture import Architecture
-from boundcheck.networks.architectures.layers import Dense
-from boundcheck.networks.architectures.partition import PARTITIONS, coordinates, partition
-from boundcheck.networks.engine.batched import batched
-from boundcheck.networks.engine.device import Settings, device_of, library
-from boundcheck.networks.engine.network import Network, Tensor
+from boundcheck.networks.engine.device import Settings, Tensor, device_of, library
+from boundcheck.networks.functional import Network
+from boundcheck.networks.partition import PARTITIONS, coordinates, partition
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._losses import Logistic
 from boundcheck.problems.problem import Problem, clients_of, is_neural, optional
@@ -53,14 +50,18 @@ class Task:
     autocast: bool = False
 
 
-def architecture_of(problem: Problem) -> Architecture | None:
-    """The network of a problem as data; None for a module of the user's own and for problems without a network."""
+def network_of(problem: Problem) -> Network:
+    """The model of a problem: its own, or of a linear classifier one dense layer without a bias.
+
+    Raises Unsupported for problems without labelled samples.
+    """
     if isinstance(problem, Classifier):
-        rows = problem.features.shape[1]
-        layers = (Dense(rows, problem.loss.columns, bias=False),)
-        return Architecture(problem.name, layers, (rows,), problem.loss.columns, "features")
-    found = optional(problem, "architecture")
-    return found if isinstance(found, Architecture) else None
+        rows, torch = problem.features.shape[1], library()
+        with torch.device("meta"):
+            return Network(torch.nn.Linear(rows, problem.loss.columns, bias=False), (rows,))
+    if not is_neural(problem):
+        raise refuse_problem(problem)
+    return getattr(problem, "network")  # noqa: B009
 
 
 def start_of(problem: Problem) -> Floats:
@@ -75,13 +76,7 @@ def resolved(method: Method, problem: Problem) -> Method:
     blocks = method.exchange
     if not isinstance(blocks, Blocks) or blocks.partition not in PARTITIONS:
         return method
-    architecture = architecture_of(problem)
-    if architecture is None:
-        raise Unsupported(
-            f"partition = '{blocks.partition}' is that of a network whose layers boundcheck knows; '{problem.name}' is "
-            "none, take partition = 'even'."
-        )
-    own = tuple(coordinates(ranges) for ranges in partition(architecture, str(blocks.partition), blocks.tau))
+    own = tuple(coordinates(ranges) for ranges in partition(network_of(problem), str(blocks.partition), blocks.tau))
     return replace(method, exchange=replace(blocks, partition=own))
 
 
@@ -91,9 +86,7 @@ def task_of(problem: Problem, settings: Settings) -> Task:
     Takes neural problems and linear classifiers, whose features are the samples of one dense layer without a bias.
     Raises Unsupported for other problems, BadInput for a device or precision that is not there, and MissingExtra.
     """
-    torch = library()
-    if not isinstance(problem, Classifier) and not is_neural(problem):
-        raise refuse_problem(problem)
+    torch, network = library(), network_of(problem)
     device = torch.device(device_of(settings))
     dtype = torch.float64 if settings.precision == "float64" else torch.float32
 
@@ -115,7 +108,7 @@ def task_of(problem: Problem, settings: Settings) -> Task:
     if not np.array_equal(np.diff(offsets), np.asarray(known.sizes, dtype=np.int64)) or (np.diff(offsets) < 1).any():
         raise BadInput(f"problem '{problem.name}' has a client without samples; every client needs at least one.")
     return Task(
-        network=_network(problem),
+        network=network,
         known=known,
         weights=np.array([float(w) for w in problem.weights], dtype=np.float64),
         inputs=inputs,
@@ -130,13 +123,6 @@ def task_of(problem: Problem, settings: Settings) -> Task:
         dtype=dtype,
         autocast=settings.precision == "bf16",
     )
-
-
-def _network(problem: Problem) -> Network:
-    architecture = architecture_of(problem)
-    if architecture is None:
-        return getattr(problem, "network")  # noqa: B009  (a module of the user's own)
-    return batched(architecture)
 
 
 def refuse_problem(problem: Problem) -> Unsupported:

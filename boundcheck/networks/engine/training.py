@@ -7,18 +7,16 @@ in groups of lanes of similar widths.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.networks.engine.device import library, placed
+from boundcheck.networks.engine.device import Tensor, library, placed
 from boundcheck.networks.engine.local_step import LocalStep
 from boundcheck.networks.engine.memory import AT_ONCE, Tally
-from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.task import Task
 
 WASTE = 0.25  # the largest share of padding among the samples of a step
@@ -41,33 +39,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Direction:
-    """The direction of a local step: slope h(y) + constant - keep g(x) + prox (y - x), x the point that it began from.
-
-    h(y) = g(y) min(1, clip/|g(y)|) + decay y. constant: (N, dim), or None. eta, prox: (N,); keep: 0 where no step looks
-    back at x. buffer: (N, dim), or None; becomes rho times itself and the direction in every step, and is then what
-    the step goes along.
-    """
-
-    eta: Floats
-    prox: Floats
-    slope: float = 1.0
-    constant: Tensor | None = None
-    keep: float = 0.0
-    buffer: Tensor | None = None
-    rho: float = 0.0
-    decay: float = 0.0
-    clip: float = inf
-
-    @property
-    def plain(self) -> bool:
-        """Whether steps go along g(y) itself."""
-        other = self.keep or self.prox.any() or self.decay or self.clip < inf
-        return not other and self.constant is None and self.slope == 1.0 and self.buffer is None
-
-
-@dataclass(frozen=True)
-class _Step:
+class Step:
     """One step of a group of lanes.
 
     lanes: which, a slice or numbers on the device; numbers: the same (n,), here; widths: (n,) samples of each.
@@ -98,7 +70,7 @@ def _groups(widths: Ints) -> list[Ints]:
     return [*found, np.sort(order[begin:])]
 
 
-def _cut(rows: Tensor, mask: Tensor | None, widths: Ints, tally: Tally) -> Iterator[_Step]:
+def _cut(rows: Tensor, mask: Tensor | None, widths: Ints, tally: Tally) -> Iterator[Step]:
     """One step in groups of lanes of similar widths. rows, mask: (lanes, at least the largest width)."""
     for lanes in _groups(widths):
         own = widths[lanes]
@@ -110,14 +82,14 @@ def _cut(rows: Tensor, mask: Tensor | None, widths: Ints, tally: Tally) -> Itera
 def _group(
     lanes: slice | Tensor, numbers: Ints, rows: Tensor, mask: Tensor | None, widths: Ints, widest: int, samples: int,
     tally: Tally,
-) -> _Step:  # fmt: skip
+) -> Step:  # fmt: skip
     computed = widest * len(widths)
     tally.add(Tally(computed, computed - samples))
     own = None if mask is None or samples == computed else mask[:, :widest]
-    return _Step(lanes, numbers, rows[:, :widest], own, widths)
+    return Step(lanes, numbers, rows[:, :widest], own, widths)
 
 
-def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
+def steps_of(task: Task, work: Work, tally: Tally) -> Iterator[list[Step]]:
     """The steps of the lanes, one after the other, each in groups of lanes."""
     last = int(work.steps[0]) if len(work.steps) else 0
     per_epoch = -(-work.size // work.batch)
@@ -148,69 +120,15 @@ def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
                 yield list(_cut(place, masked, own, tally))
 
 
-def train(local: LocalStep, work: Work, direction: Direction, y: Tensor, tally: Tally) -> None:
-    """Carry out the steps of N lanes from y (N, dim), which becomes what they return, as does a buffer."""
-    task = local.task
-    eta = column(task, -direction.eta)
-    prox = column(task, direction.prox) if direction.prox.any() else None
-    begun = y.clone() if prox is not None or direction.keep else None
-    plain = direction.plain
-    for step in _steps(task, work, tally):
-        for group in step:
-            own = group.lanes
-            at = y[own]
-            if plain:
-                local.descend(at, group.rows, group.mask, -eta[own])
-                if not isinstance(own, slice):
-                    y.index_copy_(0, own, at)
-                continue
-            _, slope = local.gradients(task, at, group.rows, group.mask)
-            if begun is not None and direction.keep:
-                _, before = local.gradients(task, begun[own], group.rows, group.mask)
-                slope.sub_(before, alpha=direction.keep)
-                tally.add(Tally(group.rows.numel(), group.rows.numel() - int(group.widths.sum())))
-            _move(direction, own, at, slope, eta, prox, begun)
-            if not isinstance(own, slice):
-                y.index_copy_(0, own, at)
-
-
-def _move(
-    direction: Direction, own: slice | Tensor, at: Tensor, slope: Tensor, eta: Tensor, prox: Tensor | None,
-    begun: Tensor | None,
-) -> None:  # fmt: skip
-    """One step of some lanes: `at` moves against the direction, in place."""
-    if direction.clip < inf:
-        norm = library().linalg.vector_norm(slope, dim=1, keepdim=True)
-        slope.mul_((direction.clip / norm).clamp_(max=1.0))
-    if direction.decay:
-        slope.add_(at, alpha=direction.decay)
-    if direction.slope != 1.0:
-        slope.mul_(direction.slope)
-    if direction.constant is not None:
-        slope.add_(direction.constant[own])
-    if prox is not None and begun is not None:
-        slope.addcmul_(prox[own], at - begun[own])
-    if direction.buffer is not None:
-        buffer = direction.buffer[own]
-        slope = buffer.mul_(direction.rho).add_(slope)
-        if not isinstance(own, slice):
-            direction.buffer.index_copy_(0, own, buffer)
-    at.addcmul_(eta[own], slope)
-
-
-def train_whole(local: LocalStep, clients: Ints, steps: Ints, direction: Direction, y: Tensor, tally: Tally) -> None:
-    """`train` for steps with the clients' whole gradients; lanes with more steps come first."""
-    task = local.task
-    eta = column(task, -direction.eta)
-    prox = column(task, direction.prox) if direction.prox.any() else None
-    begun = y.clone() if prox is not None or direction.keep else None
-    before = whole_gradients(local, clients, begun, tally) if begun is not None and direction.keep else None
-    for t in range(int(steps[0]) if len(steps) else 0):
-        own = slice(0, int((steps > t).sum()))
-        slope = whole_gradients(local, clients[own], y[own], tally)
-        if before is not None:
-            slope.sub_(before[own], alpha=direction.keep)
-        _move(direction, own, y[own], slope, eta, prox, begun)
+def step_gradients(local: LocalStep, step: Sequence[Step], points: Tensor) -> Tensor:
+    """The gradients (lanes, dim) of one step at points (lanes, dim), group by group."""
+    if len(step) == 1:
+        return local.gradients(local.task, points, step[0].rows, step[0].mask)[1]
+    found = library().empty_like(points)
+    for group in step:
+        _, slope = local.gradients(local.task, points[group.lanes], group.rows, group.mask)
+        found.index_copy_(0, group.lanes, slope)
+    return found
 
 
 def whole_gradients(local: LocalStep, clients: Ints, points: Tensor, tally: Tally) -> Tensor:
@@ -224,7 +142,7 @@ def whole_gradients(local: LocalStep, clients: Ints, points: Tensor, tally: Tall
     size = size[order]
     total = torch.zeros_like(at)
     work = Work(task.offsets[clients[order]], size, AT_ONCE, -(-size // AT_ONCE), None)
-    for step in _steps(task, work, tally):
+    for step in steps_of(task, work, tally):
         for group in step:
             own = group.lanes
             _, slope = local.gradients(task, at[own], group.rows, group.mask)

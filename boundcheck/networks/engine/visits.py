@@ -1,4 +1,4 @@
-"""The visits of a round, of all seeds at once, as flat arrays; every choice is that of the sampled engine's plan."""
+"""The visits of a round, of all seeds at once, as flat arrays; every choice is that of the simulating reader's plan."""
 
 from __future__ import annotations
 
@@ -12,29 +12,28 @@ from numpy.typing import NDArray
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate import drawing
-from boundcheck.engines.simulate.cohorts import Cohorts, counted
-from boundcheck.engines.simulate.lowering import Member
-from boundcheck.engines.simulate.planning import draw_choices, draw_cohorts, draw_common
-from boundcheck.networks.engine.features import Lowered
+from boundcheck.engines.simulate.cohorts import counted
+from boundcheck.engines.simulate.lowering import Lowered, Member
+from boundcheck.engines.simulate.planning import draw_choices, draw_common
 
 
 @dataclass(frozen=True)
 class Visits:
     """V visits, seed after seed, in the order of the cohorts.
 
-    seed: number of the seed; position: of the client among the members of its cohort. steps: local steps; eta: their
-    size; prox: mu; factor, share: see `Lowered.factors`. samples: rows of the problem's data that are visited, those of
-    visit v from first[v] on; empty where whole gradients are taken.
+    seed: number of the seed; position: of the client among the members of its cohort. steps: local steps; scale: of
+    their size; prox: mu; gain: what the method's own weight is multiplied by. cohorts: of each seed. samples: rows of
+    the problem's data that are visited, those of visit v from first[v] on; empty where whole gradients are taken.
     """
 
     seed: Ints
     position: Ints
     client: Ints
     steps: Ints
-    eta: Floats
+    scale: Floats
     prox: Floats
-    factor: Floats
-    share: Floats
+    gain: Floats
+    cohorts: Sequence[tuple[int, ...]]
     first: Ints
     samples: NDArray[np.uint32]
 
@@ -44,27 +43,40 @@ class Visits:
 
 def visits_of(lowered: Lowered, offsets: Ints, seeds: Words, round_index: int) -> Visits:
     """Those of one round. offsets: client i owns the rows offsets[i] to offsets[i + 1] of the data."""
-    members: list[tuple[Member, float, float]] = []
-    counts = list[int]()
-    cohorts = draw_cohorts(lowered, seeds, round_index)
-    for cohort, common in zip(cohorts, draw_common(lowered, seeds, round_index, cohorts), strict=True):
-        weights = lowered.factors(cohort)
-        own = [(m, *weights[m.client]) for m in lowered.members(cohort, common)]
-        members += own
-        counts.append(len(own))
+    cohorts = lowered.cohorts.draw(seeds, round_index)
+    commons = draw_common(lowered, seeds, round_index, cohorts)
+    each = [lowered.members(cohort, common) for cohort, common in zip(cohorts, commons, strict=True)]
+    members: list[Member] = [m for own in each for m in own]
+    counts = [len(own) for own in each]
     seed = np.repeat(np.arange(len(seeds)), counts)
     position = np.concatenate([np.arange(c) for c in counts] or [np.zeros(0)]).astype(np.int64)
-    client = np.array([m.client for m, _, _ in members], dtype=np.int64)
+    client = np.array([m.client for m in members], dtype=np.int64)
     choice = _choices(lowered, seeds, round_index, seed, client).tolist()
-    drawn = [
-        (m.steps[k], m.scale[k], m.prox[k], factor * m.gain[k], share)
-        for (m, factor, share), k in zip(members, choice, strict=True)
-    ]
-    table = np.array(drawn, dtype=np.float64).reshape(-1, 5)
+    drawn = [(m.steps[k], m.scale[k], m.prox[k], m.gain[k]) for m, k in zip(members, choice, strict=True)]
+    table = np.array(drawn, dtype=np.float64).reshape(-1, 4)
     steps = table[:, 0].astype(np.int64)
     first, samples = _samples(lowered, offsets, seeds, round_index, counts, client, steps)
-    eta = lowered.step(round_index) * table[:, 1]
-    return Visits(seed, position, client, steps, eta, table[:, 2], table[:, 3], table[:, 4], first, samples)
+    return Visits(seed, position, client, steps, table[:, 1], table[:, 2], table[:, 3], cohorts, first, samples)
+
+
+def collections_of(lowered: Lowered, seeds: Words, round_index: int, visits: Visits) -> Visits:
+    """Who collects before the local work: visits without steps."""
+    cohorts = visits.cohorts if lowered.gradients is None else lowered.gradients.draw(seeds, round_index)
+    each = [list(counted(cohort)) for cohort in cohorts]
+    client = np.array([i for own in each for i in own], dtype=np.int64)
+    position = np.array([k for own in each for k in range(len(own))], dtype=np.int64)
+    none, ones = np.zeros(len(client)), np.ones(len(client))
+    seed = np.repeat(np.arange(len(seeds)), [len(own) for own in each])
+    whole = none.astype(np.int64)
+    return Visits(seed, position, client, whole, ones, none, ones, cohorts, whole, np.empty(0, dtype=np.uint32))
+
+
+def weights(lowered: Lowered, visits: Visits, rule: Any, own: Ints, *, collecting: bool = False) -> Floats:
+    """With which weights (len(own),) visits are summed by a rule."""
+    weighing = lowered.weighing(rule, collecting=collecting)
+    pairs = zip(visits.seed[own].tolist(), visits.client[own].tolist(), strict=True)
+    found = np.array([weighing.of(visits.cohorts[s])[i] for s, i in pairs])
+    return found * visits.gain[own] if rule is None and not collecting else found
 
 
 def _choices(lowered: Lowered, seeds: Words, round_index: int, seed: Ints, client: Ints) -> Ints:
@@ -99,17 +111,3 @@ def _samples(
         client, begins, sizes, used, sequence,
     )  # fmt: skip
     return first[:-1], sequence
-
-
-def gradient_visits(lowered: Lowered, cohorts: Cohorts, seeds: Words, round_index: int) -> tuple[Ints, Ints, Floats]:
-    """Whose gradients make the mean that corrects local work: number of the seed, client and weight in the mean."""
-    by_data = lowered.correction is not None and lowered.correction.weights == "data"
-    seed, client, weight = list[int](), list[int](), list[float]()
-    for s, cohort in enumerate(cohorts.draw(seeds, round_index)):
-        often = counted(cohort)
-        each = [float(t) * (float(lowered.known.weights[i]) if by_data else 1.0) for i, t in often.items()]
-        total = sum(each)
-        seed += [s] * len(often)
-        client += list(often)
-        weight += [w / total for w in each]
-    return np.array(seed, dtype=np.int64), np.array(client, dtype=np.int64), np.array(weight, dtype=np.float64)

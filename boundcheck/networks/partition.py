@@ -17,26 +17,25 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.networks.architectures.architecture import Architecture, Slot
+from boundcheck.networks.functional import Network, Slot
 
 Ranges = tuple[tuple[int, int], ...]
 MOST = 100_000  # blocks
 
 
-def partition(architecture: Architecture, by: str, tau: int) -> tuple[Ranges, ...]:
+def partition(network: Network, by: str, tau: int) -> tuple[Ranges, ...]:
     """The coordinates of tau blocks; by: a key of `PARTITIONS`. Raises UnknownName, BadInput for tau below 1."""
     if by not in PARTITIONS:
         raise UnknownName("the partition of the model", by, PARTITIONS)
     if not 1 <= tau <= MOST:
         raise BadInput(f"tau = {tau} is not allowed; it must be from 1 to {MOST}.")
-    return PARTITIONS[by](architecture, tau)
+    return PARTITIONS[by](network, tau)
 
 
 def coordinates(block: Ranges) -> NDArray[np.int64]:
@@ -45,21 +44,15 @@ def coordinates(block: Ranges) -> NDArray[np.int64]:
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
-def layers(architecture: Architecture) -> tuple[tuple[int, int], ...]:
+def layers(network: Network) -> tuple[tuple[int, int], ...]:
     """Where each layer with parameters begins and ends in the flat vector, in their order."""
-    grouped = itertools.groupby(architecture.slots, key=_layer)
+    grouped = itertools.groupby(network.slots, key=lambda slot: slot.layer)
     own = [list(slots) for _, slots in grouped]
     return tuple((slots[0].offset, slots[-1].offset + slots[-1].size) for slots in own)
 
 
-def _layer(slot: Slot) -> tuple[str, str]:
-    place, _, name = slot.name.rpartition(".")
-    depth = re.search(r"_l(\d+)", name)  # of a deep LSTM, whose layers are one place
-    return place, depth[1] if depth else ""
-
-
-def _by_layer(architecture: Architecture, tau: int) -> tuple[Ranges, ...]:
-    found = layers(architecture)
+def _by_layer(network: Network, tau: int) -> tuple[Ranges, ...]:
+    found = layers(network)
     count = min(tau, len(found))
     cuts = _balanced([end - begin for begin, end in found], count)
     blocks = [((found[low][0], found[high - 1][1]),) for low, high in itertools.pairwise(cuts)]
@@ -82,17 +75,19 @@ def _balanced(sizes: list[int], count: int) -> list[int]:
     return [0, *reversed(cuts)]
 
 
-def _by_channel(architecture: Architecture, tau: int) -> tuple[Ranges, ...]:
-    return tuple(_merged(_pieces(architecture.slots, k, tau)) for k in range(tau))
+def _by_channel(network: Network, tau: int) -> tuple[Ranges, ...]:
+    return tuple(_merged(_pieces(network.slots, k, tau)) for k in range(tau))
 
 
 def _pieces(slots: Iterable[Slot], k: int, tau: int) -> Iterable[tuple[int, int]]:
     """The k-th piece of every array, as increasing ranges."""
     for slot in slots:
-        p = slot.parameter
-        units, inner = p.shape[p.axis] // p.gates, math.prod(p.shape[p.axis + 1 :])
+        shape, axis, gates = slot.shape, slot.axis, slot.gates
+        if not shape:  # a single number goes with the last piece
+            shape, axis = (1,), 0
+        units, inner = shape[axis] // gates, math.prod(shape[axis + 1 :])
         low, high = units * k // tau, units * (k + 1) // tau
-        for outer in range(math.prod(p.shape[: p.axis]) * p.gates):
+        for outer in range(math.prod(shape[:axis]) * gates):
             base = slot.offset + outer * units * inner
             yield base + low * inner, base + high * inner
 
@@ -110,7 +105,7 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
     return tuple(found)
 
 
-PARTITIONS: Mapping[str, Callable[[Architecture, int], tuple[Ranges, ...]]] = {
+PARTITIONS: Mapping[str, Callable[[Network, int], tuple[Ranges, ...]]] = {
     "layer": _by_layer,
     "channel": _by_channel,
 }
