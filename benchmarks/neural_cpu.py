@@ -56,7 +56,7 @@ from boundcheck.methods.build import build
 from boundcheck.methods.clients import Clients
 from boundcheck.networks import models
 from boundcheck.networks.engine.local_step import LocalStep
-from boundcheck.networks.engine.memory import Lanes
+from boundcheck.networks.engine.memory import Lanes, lanes_that_fit
 from boundcheck.networks.engine.rounds import Rounds
 from boundcheck.networks.engine.task import Task
 from boundcheck.networks.engine.visits import visits_of
@@ -171,7 +171,7 @@ class Case:
             device=torch.device("cpu"),
             dtype=torch.float32,
         )
-        rounds = Rounds(self.lowered, LocalStep(task), SEED, Lanes(self.lanes))
+        rounds = Rounds(self.lowered, LocalStep(task), SEED, Lanes(lanes_that_fit(task, self.lowered, 1)))
 
         def go() -> torch.Tensor:
             rounds.state[:, 0] = server

@@ -218,7 +218,8 @@ class NeuralProblem(TrainedProblem):
     @property
     def is_linear(self) -> bool:
         """Whether the scores are linear in the parameters: softmax regression."""
-        return self.model == "softmax"
+        layers = list(self.network.module)
+        return len(layers) == 1 and layers[0].__class__.__name__ == "Linear"
 
     @property
     def _met(self) -> frozenset[str]:

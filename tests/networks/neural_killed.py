@@ -17,9 +17,10 @@ import torch
 
 from boundcheck.core.digest import code_digest
 from boundcheck.core.store import Checkpoint, Store
+from boundcheck.engines.simulate.lowering import lower
 from boundcheck.evidence.stored import code_of, run_or_recall
 from boundcheck.methods.build import build as build_method
-from boundcheck.networks.engine.features import lower
+from boundcheck.networks.engine.run import run_neural
 from boundcheck.networks.engine.visits import visits_of
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
@@ -65,6 +66,7 @@ def _prepare(spec: dict[str, Any]) -> None:
     code_digest(code_of(problem, spec, "neural"))
     offsets = np.concatenate([[0], np.cumsum(clients_of(problem).sizes)]).astype(np.int64)
     visits_of(lower(method, clients_of(problem), 1), offsets, np.zeros(1, dtype=np.uint64), 0)
+    run_neural(method, problem, 1, 2, ("f", "accuracy"))  # torch imports what it maps with
 
 
 def _fork(method: dict[str, Any], folder: str) -> int:

@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from boundcheck.networks.architectures.architecture import Architecture
-from boundcheck.networks.architectures.layers import Dense, Flatten, Relu
+from boundcheck.networks.functional import Network
+from boundcheck.networks.models import model
 from boundcheck.networks.problem import NeuralProblem
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._losses import Logistic, Softmax
@@ -44,18 +44,19 @@ def classifier(loss: str = "softmax", sizes: tuple[int, ...] = SIZES) -> Classif
 def perceptron(sizes: tuple[int, ...] = SIZES, hidden: int = 4) -> NeuralProblem:
     """A network with one hidden layer on the same samples."""
     given = classifier(sizes=sizes)
-    layers = (Flatten(), Dense(len(PIXELS), hidden), Relu(), Dense(hidden, 3))
-    architecture = Architecture("mlp", layers, (len(PIXELS),), 3, "features")
+    network = Network(model("mlp", (len(PIXELS),), 3, 0, {"hidden": [hidden]}), (len(PIXELS),))
     return NeuralProblem(
         name="digits",
         spec={"kind": "neural", "data": "digits", "model": "mlp"},
-        architecture=architecture,
+        network=network,
+        model="mlp",
+        classes=3,
         inputs=given.features.astype(np.float32),
         labels=given.labels.astype(np.int64),
         offsets=given.offsets,
         weights=given.weights,
         ridge=F(1, 100),
-        start_vector=architecture.start(1),
+        start_vector=network.start(1),
         test_inputs=None,
         test_labels=None,
     )

@@ -14,6 +14,7 @@ from neural_toys import Interrupted, Saving, classifier, perceptron
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.simulate import plan
+from boundcheck.engines.simulate.lowering import lower
 from boundcheck.engines.simulate.oracles import ArrayOracle
 from boundcheck.engines.simulate.rows import Rows
 from boundcheck.errors import BadInput, Unsupported
@@ -45,7 +46,6 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.networks.engine import losses
 from boundcheck.networks.engine.device import Settings
-from boundcheck.networks.engine.features import lower
 from boundcheck.networks.engine.run import NeuralCurve, run_neural
 from boundcheck.networks.engine.visits import visits_of
 from boundcheck.networks.own_module import own_module
@@ -259,8 +259,7 @@ def test_a_module_of_ones_own_is_trained_as_the_same_network() -> None:
     )
     assert np.abs(points_of(trained(method, own)) - points_of(trained(method, given))).max() < 1e-12
     blocks = Method("m", Full(), WORK, STEP, exchange=Blocks(2, "layer"))
-    with pytest.raises(Unsupported, match="take partition = 'even'"):
-        trained(blocks, own)
+    assert np.abs(points_of(trained(blocks, own)) - points_of(trained(blocks, given))).max() < 1e-12
 
 
 # --- divergence, memory, padding ------------------------------------------------------------------------------

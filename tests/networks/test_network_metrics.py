@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import torch
 
+from boundcheck.engines.simulate.lowering import lower
 from boundcheck.engines.simulate.metrics import discrepancy
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build as method
 from boundcheck.networks.engine.device import Settings
-from boundcheck.networks.engine.features import lower
-from boundcheck.networks.engine.metrics import measures, metrics_of, passes_of, surrogate_weights
+from boundcheck.networks.engine.metrics import measures, metrics_of, surrogate_weights
 from boundcheck.networks.engine.passes import Passes
 from boundcheck.networks.engine.task import task_of
 from boundcheck.problems.build import build
@@ -57,8 +57,8 @@ def points(task: Any) -> Any:
 def plain(problem: Any, x: Any, inputs: Any) -> Any:
     """The scores of the MLP, its parameters taken out of the flat vector by hand."""
     slots = {
-        slot.name: x[slot.offset : slot.offset + slot.size].view(slot.parameter.shape)
-        for slot in problem.architecture.slots
+        slot.name: x[slot.offset : slot.offset + slot.size].view(slot.shape)
+        for slot in problem.network.slots
     }
     weights = [v for k, v in slots.items() if k.endswith("weight")]
     biases = [v for k, v in slots.items() if k.endswith("bias")]
@@ -115,7 +115,7 @@ def test_each_metric_alone_is_the_same(problem: Any, task: Any, points: Any) -> 
 def test_small_chunks_change_nothing(problem: Any, task: Any, points: Any) -> None:
     names = ("f", "grad2", "B2", "accuracy", "test_f")
     look = metrics_of(task, problem, names)
-    small = replace(look, passes=Passes(task, look.passes.width))
+    small = replace(look, passes=Passes(task))
     small.passes._room[0] = 6 * 8 * task.network.dim * 2  # two models at once  # pyright: ignore[reportPrivateUsage]
     assert small.passes.models_at_once() == 2
     assert small.passes.rows_at_once(2) < 50
@@ -137,7 +137,7 @@ def test_memory_that_ends_makes_smaller_chunks(problem: Any, task: Any, points: 
 
     monkeypatch.setattr(Passes, "slopes", slopes)
     look = metrics_of(task, problem, ("grad2",))
-    before = passes_of(task, problem).rows_at_once(1)
+    before = Passes(task).rows_at_once(1)
     np.testing.assert_allclose(look(points)["grad2"], whole["grad2"], rtol=1e-12)
     assert len(tries) >= 2
     assert look.passes.rows_at_once(1) < before
@@ -193,8 +193,7 @@ def test_discrepancies_are_those_of_the_sampled_engine(problem: Any, task: Any) 
     names = ("discrepancy", "discrepancy:0", "discrepancy:1")
     found = metrics_of(task, problem, names, lowered)(torch.as_tensor(state))
     for name in names:
-        apart = np.concatenate([state[:, :1], state[:, 1:] - state[:, :1]], axis=1)  # as simulated runs keep them
-        np.testing.assert_allclose(found[name], discrepancy(lowered, name, task.network.dim)(apart), rtol=1e-12)
+        np.testing.assert_allclose(found[name], discrepancy(lowered, name, task.network.dim)(state), rtol=1e-12)
     np.testing.assert_allclose(found["discrepancy"], found["discrepancy:0"] + found["discrepancy:1"], rtol=1e-12)
     with pytest.raises(BadInput, match="there are 2"):
         metrics_of(task, problem, ("discrepancy:2",), lowered)
@@ -208,7 +207,9 @@ def test_losses_of_the_clients_own_models(problem: Any, task: Any) -> None:
     state = np.random.default_rng(3).standard_normal((2, 4, task.network.dim)) / 3
     found = metrics_of(task, problem, (*LOCAL, "f"), lowered)(torch.as_tensor(state))
     w = np.array([float(v) for v in problem.weights])
-    for s, models in enumerate(torch.as_tensor(state)):
+    models_of = state.copy()
+    models_of[:, 1:] += state[:, :1]  # what clients keep is how far their models are from the point
+    for s, models in enumerate(torch.as_tensor(models_of)):
         # row k: what the model of client k (that of row 0: their mean) loses on the data of each client
         table = np.stack([client_losses(problem, x).detach().numpy() for x in models])
         least = min(float(row @ w) for row in table[1:])
@@ -223,7 +224,7 @@ def test_losses_of_the_clients_own_models(problem: Any, task: Any) -> None:
 def test_a_model_that_is_not_finite_is_not_the_least(problem: Any, task: Any) -> None:
     lowered = lower(method({"kind": "periodic_averaging", "tau": 2, "eta": "1/10"}), clients_of(problem), 4)
     state = torch.as_tensor(np.random.default_rng(4).standard_normal((1, 4, task.network.dim)) / 3)
-    state[0, 1] = state[0, 0]
+    state[0, 1] = 0.0
     state[0, 2:] = torch.nan
     found = metrics_of(task, problem, (*LOCAL, "f"), lowered)(state)
     assert found["least_local_f"][0] == pytest.approx(found["f"][0], rel=1e-12)

@@ -21,12 +21,11 @@ import torch
 
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients, Repeated
-from boundcheck.networks.architectures import zoo
-from boundcheck.networks.architectures.architecture import Architecture
+from boundcheck.networks import models
 from boundcheck.networks.engine import device, local_step, losses
-from boundcheck.networks.engine.batched import Batched, batched
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.task import Task
+from boundcheck.networks.functional import Network
 from boundcheck.problems.digits import load
 
 LANES, SAMPLES, BATCH, STEPS = 8, 80, 20, 50
@@ -42,8 +41,9 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def model(name: str) -> Architecture:
-    return zoo.architecture(name, (64,) if name == "mlp" else (1, 8, 8), 10, options=OPTIONS[name])
+def model(name: str) -> Network:
+    inputs = (64,) if name == "mlp" else (1, 8, 8)
+    return Network(models.model(name, inputs, 10, options=OPTIONS[name]), inputs)
 
 
 def task_of(name: str, precision: str = "float32") -> Task:
@@ -51,10 +51,10 @@ def task_of(name: str, precision: str = "float32") -> Task:
     kind = torch.float64 if precision == "float64" else torch.float32
     count = LANES * SAMPLES
     return Task(
-        network=batched(own),
+        network=own,
         known=Clients(Repeated(Fraction(1, LANES), LANES), Repeated(SAMPLES, LANES)),
         weights=np.full(LANES, 1 / LANES),
-        inputs=torch.from_numpy(digits.numbers[:count] / 16.0).to(kind).reshape(count, *own.inputs),
+        inputs=torch.from_numpy(digits.numbers[:count] / 16.0).to(kind).reshape(count, *own.sample),
         labels=torch.from_numpy(digits.labels[:count].astype(np.int64)),
         offsets=np.arange(LANES + 1) * SAMPLES,
         loss="cross_entropy",
@@ -87,7 +87,7 @@ def trained(name: str, precision: str) -> tuple[torch.Tensor, torch.Tensor]:
     with device.environment(settings, CPU):
         first = step.gradients(task, y, rows(0), None)[1].double()
         for t in range(STEPS):
-            step.descend(y, rows(t), None, eta)
+            y = y - eta * step.gradients(task, y, rows(t), None)[1]
     return first, y.double() - begun.double()
 
 
@@ -199,12 +199,6 @@ def test_replayed_steps_are_the_eager_ones() -> None:
     for t, mask in enumerate((None, masked(BATCH), None, masked(BATCH).flip(0))):  # what was kept is not overwritten
         assert torch.equal(kept[t][0], losses.gradients(task, kept[t][1], rows(t), mask)[1])
     assert (tape.recorded, tape.replayed) == (2, 4)  # with and without a mask
-    eta = torch.full((LANES, 1), 0.1)
-    one, other = y.clone(), y.clone()
-    step.descend(one, rows(9), None, eta)
-    losses.descend(task, other, rows(9), None, eta)
-    assert torch.allclose(one, other, rtol=1e-6, atol=1e-8)
-    assert tape.replayed == 5
 
 
 def test_only_so_many_shapes_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +282,7 @@ def test_compiled_is_torch_compile_of_the_scores(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(torch, "compile", as_it_is)
     agrees("mlp", None, masked(8))
-    assert [(type(network), dynamic) for network, dynamic in seen] == [(Batched, False)]
+    assert [(type(network).__mro__[1], dynamic) for network, dynamic in seen] == [(Network, False)]
     step = local_step.prepare(task_of("mlp"), Settings("cpu"))
     assert step.compiled is None
     assert len(seen) == 1
@@ -328,24 +322,3 @@ def test_fewer_models_use_the_graph_of_more() -> None:
                 assert ours.shape == theirs.shape
                 assert torch.allclose(ours, theirs, rtol=1e-9, atol=1e-12)
     assert tape.recorded == 2 * 3  # for 8 to 4 models, 3 to 2, and 1; with a mask and without
-
-
-def test_a_step_scatters_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`scatter_add_`, deterministic on a GPU, copies from the host and lays out an index for each number."""
-    own = zoo.architecture("char_lstm", (5,), 7, 7, {"embedding": 3, "hidden": 4})
-    tokens = torch.randint(7, (12, 5), generator=torch.Generator().manual_seed(0))
-    task = replace(task_of("mlp"), network=batched(own), inputs=tokens, labels=tokens[:, 0])
-    y = torch.from_numpy(own.start(0)).float().repeat(3, 1)
-    used = list[str]()
-    for name in ("scatter_add_", "scatter_add", "scatter_", "scatter", "gather", "index_put_"):
-        real = getattr(torch.Tensor, name)
-
-        def noted(self: torch.Tensor, *given: Any, name: str = name, real: Any = real, **more: Any) -> Any:
-            used.append(name)
-            return real(self, *given, **more)
-
-        monkeypatch.setattr(torch.Tensor, name, noted)
-    losses.gradients(task, y, torch.arange(12).view(3, 4), None)
-    losses.descend(task, y, torch.arange(12).view(3, 4), None, torch.full((3, 1), 0.1))
-    assert used.count("index_put_") == 2 * 2  # of the embedding and of the labels
-    assert not [name for name in used if name.startswith("scatter")]

@@ -21,7 +21,7 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.networks.engine.curvature import ends, hessian_product, kept_share, sample_hessian_product
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.losses import sample_losses
-from boundcheck.networks.engine.metrics import passes_of
+from boundcheck.networks.engine.passes import Passes
 from boundcheck.networks.engine.probing import Effort, probe
 from boundcheck.networks.engine.task import task_of
 from boundcheck.problems.build import build
@@ -125,7 +125,7 @@ def hessian(task: Any, x: Any, low: int, high: int) -> Any:
 
 def test_products_are_those_of_the_hessian(network: Any) -> None:
     task = task_of(network, DOUBLE)
-    passes = passes_of(task, network)
+    passes = Passes(task)
     x = torch.as_tensor(at(task, 2))
     low, high = network.offsets[1], network.offsets[2]
     shares = torch.full((high - low,), 1 / (high - low), dtype=torch.float64)

@@ -46,26 +46,48 @@ NOTHING = Nothing()
 
 
 class Vectors:
-    """A tensor (lanes, dim), or (lanes, 1) for numbers. It is never changed in place. of: whose first lanes these are."""
+    """A tensor (lanes, dim), or (lanes, 1) for numbers. It is never changed in place. of: whose first lanes these are.
 
-    __slots__ = ("of", "tensor")
+    A product with a number is computed when it is needed, so that y - eta g is one pass over memory.
+    """
 
-    def __init__(self, tensor: Tensor, of: Vectors | None = None) -> None:
-        self.tensor, self.of = tensor, of
+    __slots__ = ("_by", "_tensor", "of")
+
+    def __init__(self, tensor: Tensor, of: Vectors | None = None, by: Any = None) -> None:
+        self._tensor, self._by, self.of = tensor, by, of
+
+    @property
+    def tensor(self) -> Tensor:
+        """The numbers."""
+        if self._by is not None:
+            self._tensor, self._by = self._tensor * self._by, None
+        return self._tensor
+
+    def _plus(self, other: Any, sign: int) -> Vectors:
+        if not isinstance(other, Vectors) or other._by is None:
+            return Vectors(self.tensor + _plain(other) if sign > 0 else self.tensor - _plain(other))
+        if isinstance(other._by, float | int):
+            return Vectors(library().add(self.tensor, other._tensor, alpha=sign * other._by))
+        return Vectors(library().addcmul(self.tensor, other._by, other._tensor, value=sign))
 
     def __add__(self, other: Any) -> Vectors:
-        return self if other is NOTHING else Vectors(self.tensor + _plain(other))
+        return self if other is NOTHING else self._plus(other, 1)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Vectors:
-        return self if other is NOTHING else Vectors(self.tensor - _plain(other))
+        return self if other is NOTHING else self._plus(other, -1)
 
     def __rsub__(self, other: Any) -> Vectors:
         return -self if other is NOTHING else Vectors(_plain(other) - self.tensor)
 
     def __mul__(self, other: Any) -> Any:
-        return other if other is NOTHING else Vectors(self.tensor * _plain(other))
+        if other is NOTHING:
+            return other
+        by = _plain(other)
+        if isinstance(by, float | int) or by.shape[1] == 1:
+            return Vectors(self._tensor, None, by if self._by is None else self._by * by)
+        return Vectors(self.tensor * by)
 
     __rmul__ = __mul__
 
