@@ -20,9 +20,9 @@ torch, which pays where a client's own work is small.
 
 Both sides carry out one round of FedAvg, whose mean of the models is checked to be the same. The loop is the usual
 simulation in PyTorch: for each client the server's parameters are loaded into one nn.Module, then optim.SGD, and for
-each step zero_grad, forward, backward, step. It reads the samples in the order that our plan draws. Each time is the processor's, the median of the repeats. The sides take
-turns, and the ratio is the median of the turns' ratios, beside its quartiles: the speed of a rented processor changes
-from second to second, and both sides of a turn see the same.
+each step zero_grad, forward, backward, step. It reads the samples in the order that our plan draws. Each time is the
+processor's, the median of the repeats. The sides take turns, and the ratio is the median of the turns' ratios, beside
+its quartiles: the speed of a rented processor changes from second to second, and both sides of a turn see the same.
 
 Each workload has a process of its own: the loop's time depends on what is left of the memory of what came before.
 "first" is the time of the first call of all its steps in that process.
@@ -40,7 +40,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ from torch import nn
 from boundcheck.engines.simulate.lowering import Lowered, lower
 from boundcheck.methods.build import build
 from boundcheck.methods.clients import Clients
-from boundcheck.networks import models
+from boundcheck.networks import models, modules
 from boundcheck.networks.engine.local_step import LocalStep
 from boundcheck.networks.engine.memory import Lanes, lanes_that_fit
 from boundcheck.networks.engine.rounds import Rounds
@@ -67,42 +67,20 @@ SEED = np.array([1], dtype=np.uint64)
 AGREEMENT = 1e-3  # between the parameters of both sides, of their change; in float32 a change of 1e-3 has 1e-4
 
 
-class Characters(nn.Module):
-    """The next character."""
-
-    def __init__(self, units: int = 100) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(SYMBOLS, 8)
-        self.lstm = nn.LSTM(8, units, 2, batch_first=True)
-        self.scores = nn.Linear(units, SYMBOLS)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.scores(self.lstm(self.embedding(x))[0][:, -1])
-
-
-def perceptron() -> nn.Module:
-    return nn.Sequential(nn.Linear(20, 32), nn.ReLU(), nn.Linear(32, 2))
-
-
-def convolutional(first: int = 32, second: int = 64, hidden: int = 512) -> nn.Module:
-    return nn.Sequential(
-        *(nn.Conv2d(1, first, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
-        *(nn.Conv2d(first, second, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()),
-        *(nn.Linear(49 * second, hidden), nn.ReLU(), nn.Linear(hidden, 10)),
-    )
-
-
 @dataclass(frozen=True)
 class Case:
-    """A workload: lanes models, steps steps of batch samples; target: how many times as fast, None without one."""
+    """A workload: lanes models, steps steps of batch samples; target: how many times as fast, None without one.
+
+    model: name, shape of a sample, classes and options, as `networks.models.model` takes them.
+    """
 
     name: str
     lanes: int
     batch: int
     steps: int
     target: float | None
-    module: Callable[[], nn.Module]
     model: tuple[str, tuple[int, ...], int, dict[str, Any]]
+    device: str = "cpu"
 
     @cached_property
     def data(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -113,7 +91,12 @@ class Case:
             inputs = torch.randint(0, SYMBOLS, (count, *shape), generator=source)
         else:
             inputs = torch.randn(count, *shape, generator=source)
-        return inputs, torch.randint(0, classes, (count,), generator=source)
+        return inputs.to(self.device), torch.randint(0, classes, (count,), generator=source).to(self.device)
+
+    @cached_property
+    def network(self) -> Network:
+        name, shape, classes, options = self.model
+        return Network(models.model(name, shape, classes, SYMBOLS, options), shape)
 
     @cached_property
     def lowered(self) -> Lowered:
@@ -122,20 +105,33 @@ class Case:
         return lower(method, Clients.alike(self.lanes, self.steps * self.batch), 1)
 
     @cached_property
+    def rows(self) -> torch.Tensor:
+        """The samples (lanes, steps, batch) of the plan."""
+        drawn = visits_of(self.lowered, self.offsets, SEED, 0).samples.astype(np.int64)
+        return torch.from_numpy(drawn).view(self.lanes, self.steps, self.batch).to(self.device)
+
+    @cached_property
     def offsets(self) -> Any:
         return np.arange(self.lanes + 1) * self.steps * self.batch
 
-    def start(self) -> nn.Module:
-        torch.manual_seed(0)
-        return self.module()
+    def plain(self) -> nn.Module:
+        """The model with torch's own layers, at its start."""
+        module = self.network.module.to_empty(device=self.device)
+        for own in module.modules():
+            if isinstance(own, nn.Linear):
+                own.__class__ = nn.Linear
+            if isinstance(own, nn.LSTM):
+                own.__class__ = modules.LSTM
+                own.fused = True
+        start = torch.from_numpy(self.network.start(0)).float().to(self.device)
+        nn.utils.vector_to_parameters(start, module.parameters())
+        return module
 
     def loop(self) -> Callable[[], torch.Tensor]:
         """The loop over clients; returns the mean of their parameters."""
-        inputs, labels = self.data
-        module, loss = self.start(), nn.CrossEntropyLoss()
+        (inputs, labels), rows, loss = self.data, self.rows, nn.CrossEntropyLoss()
+        module = Case.plain(replace(self))  # a network of its own
         server = copy.deepcopy(module.state_dict())
-        visits = visits_of(self.lowered, self.offsets, SEED, 0)
-        rows = torch.from_numpy(visits.samples.astype(np.int64)).view(self.lanes, self.steps, self.batch)
 
         def go() -> torch.Tensor:
             mean = torch.zeros_like(flat(module))
@@ -154,10 +150,8 @@ class Case:
     def ours(self) -> Callable[[], torch.Tensor]:
         """All models at once."""
         inputs, labels = self.data
-        server = flat(self.start())
-        name, shape, classes, options = self.model
         task = Task(
-            network=Network(models.model(name, shape, classes, SYMBOLS, options), shape),
+            network=self.network,
             known=self.lowered.known,
             weights=np.full(self.lanes, 1 / self.lanes),
             inputs=inputs,
@@ -165,12 +159,13 @@ class Case:
             offsets=self.offsets,
             loss="cross_entropy",
             ridge=0.0,
-            start=server.double().numpy(),
+            start=self.network.start(0).astype(np.float32).astype(np.float64),
             test_inputs=None,
             test_labels=None,
-            device=torch.device("cpu"),
+            device=torch.device(self.device),
             dtype=torch.float32,
         )
+        server = torch.from_numpy(task.start).float().to(self.device)
         rounds = Rounds(self.lowered, LocalStep(task), SEED, Lanes(lanes_that_fit(task, self.lowered, 1)))
 
         def go() -> torch.Tensor:
@@ -185,15 +180,17 @@ def flat(module: nn.Module) -> torch.Tensor:
     return nn.utils.parameters_to_vector(module.parameters()).detach().clone()
 
 
+MODELS: dict[str, tuple[str, tuple[int, ...], int, dict[str, Any]]] = {
+    "mlp": ("mlp", (20,), 2, {"hidden": [32]}),
+    "cnn": ("cnn", (1, 28, 28), 10, {}),
+    "lstm": ("char_lstm", (LENGTH,), SYMBOLS, {}),
+    "cnn-small": ("cnn", (1, 28, 28), 10, {"channels": [8, 16], "hidden": 32}),
+    "lstm-small": ("char_lstm", (20,), SYMBOLS, {"hidden": 16}),
+}
+
+
 def _case(name: str, lanes: int, batch: int, steps: int, target: float | None = None) -> Case:
-    made: dict[str, tuple[Callable[[], nn.Module], tuple[str, tuple[int, ...], int, dict[str, Any]]]] = {
-        "mlp": (perceptron, ("mlp", (20,), 2, {"hidden": [32]})),
-        "cnn": (convolutional, ("cnn", (1, 28, 28), 10, {})),
-        "lstm": (Characters, ("char_lstm", (LENGTH,), SYMBOLS, {})),
-        "cnn-small": (lambda: convolutional(8, 16, 32), ("cnn", (1, 28, 28), 10, {"channels": [8, 16], "hidden": 32})),
-        "lstm-small": (lambda: Characters(16), ("char_lstm", (20,), SYMBOLS, {"hidden": 16})),
-    }
-    return Case(f"{name}-{batch}", lanes, batch, steps, target, *made[name])
+    return Case(f"{name}-{batch}", lanes, batch, steps, target, MODELS[name])
 
 
 CASES = (
@@ -240,7 +237,7 @@ def _status(name: str) -> int:
 def compare(case: Case, repeats: int) -> bool:
     """Prints one workload; whether its target is met."""
     loop, ours = case.loop(), case.ours()
-    start = flat(case.start())
+    start = torch.from_numpy(case.network.start(0)).float()
     began = time.process_time()
     found = ours()
     first = time.process_time() - began

@@ -120,7 +120,7 @@ class Network:
         torch, shared, lanes = library(), inputs.shape[0] == 1, len(parts[0])
         models = {slot.name: part for slot, part in zip(self.slots, parts, strict=True)}
         buffers = {
-            name: b.to(parameters.device, parameters.dtype if b.is_floating_point() else b.dtype)
+            name: b.to(parts[0].device, parts[0].dtype if b.is_floating_point() else b.dtype)
             for name, b in self.module.named_buffers()
         }
 

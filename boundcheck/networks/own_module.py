@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_short
-from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.networks.engine.device import library
 from boundcheck.networks.functional import own_network

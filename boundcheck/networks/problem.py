@@ -64,9 +64,9 @@ class Start(Sequence[Fraction]):
 class TrainedProblem(Instance):
     """A model and the samples of its clients; classes below it add what is known of it.
 
-    name, spec: see `Problem`. network: the model. inputs: (N, *sample), client after client; labels: (N,); offsets: client i owns the rows
-    offsets[i] to offsets[i + 1]. weights: w_i. ridge: at least 0. start_vector: x_0 (dim,). test_inputs, test_labels:
-    held out, or None.
+    name, spec: see `Problem`. network: the model. inputs: (N, *sample), client after client; labels: (N,); offsets:
+    client i owns the rows offsets[i] to offsets[i + 1]. weights: w_i. ridge: at least 0. start_vector: x_0 (dim,).
+    test_inputs, test_labels: held out, or None.
     """
 
     trains_network: ClassVar[bool] = True

@@ -16,36 +16,35 @@ import pytest
 import torch
 from neural_toys import classifier, perceptron
 
+from boundcheck.engines.simulate.lowering import lower
 from boundcheck.methods.build import build
-from boundcheck.networks.architectures import zoo
-from boundcheck.networks.architectures.architecture import Architecture
 from boundcheck.networks.engine import device, local_step, losses
 from boundcheck.networks.engine import task as tasks
 from boundcheck.networks.engine.device import Settings
-from boundcheck.networks.engine.memory import Tally
-from boundcheck.networks.engine.rounds import LOOK_EVERY
+from boundcheck.networks.engine.memory import Lanes
+from boundcheck.networks.engine.rounds import LOOK_EVERY, Rounds
 from boundcheck.networks.engine.run import run_neural
-from boundcheck.networks.engine.training import Direction, Work, train, train_whole
+from boundcheck.networks.functional import Network
+from boundcheck.networks.models import model
 from boundcheck.networks.problem import NeuralProblem
-from boundcheck.problems.problem import Problem
+from boundcheck.problems.problem import Problem, clients_of
 
-STEPS, BATCH, SIZES, SYMBOLS = np.array([2, 2, 1]), 2, (3, 2, 2), 5
+SIZES, SYMBOLS = (3, 2, 2), 5
 FROM_HERE = ("from_numpy", "as_tensor", "tensor")
 
 
-def network(name: str, inputs: tuple[int, ...], **parameters: Any) -> Callable[[], NeuralProblem]:
-    """A problem of three clients with a network of the zoo."""
+def network(name: str, inputs: tuple[int, ...], **options: Any) -> Callable[[], NeuralProblem]:
+    """A problem of three clients with a shipped model."""
 
     def made() -> NeuralProblem:
-        words = len(inputs) == 1
-        layers = getattr(zoo, name)(inputs, 3, SYMBOLS, **parameters)
-        architecture = Architecture(name, layers, inputs, 3, "tokens" if words else "image")
-        shape, source = (sum(SIZES), *inputs), np.random.default_rng(1)
-        values = source.integers(0, SYMBOLS, shape) if words else source.standard_normal(shape).astype(np.float32)
+        own, source = Network(model(name, inputs, 3, SYMBOLS, options), inputs), np.random.default_rng(1)
+        shape = (sum(SIZES), *inputs)
+        values = source.integers(0, SYMBOLS, shape) if len(inputs) == 1 else source.standard_normal(shape)
         return NeuralProblem(
-            name=name, spec={"kind": "neural"}, architecture=architecture, inputs=values,
+            name=name, spec={"kind": "neural"}, network=own, model=name, classes=3,
+            inputs=values if len(inputs) == 1 else values.astype(np.float32),
             labels=source.integers(0, 3, sum(SIZES)), offsets=tuple(int(v) for v in np.cumsum((0, *SIZES))),
-            weights=(Fraction(1, 3),) * 3, ridge=Fraction(1, 100), start_vector=architecture.start(1), test_inputs=None,
+            weights=(Fraction(1, 3),) * 3, ridge=Fraction(1, 100), start_vector=own.start(1), test_inputs=None,
             test_labels=None,
         )  # fmt: skip
 
@@ -57,11 +56,19 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
     "logistic regression": lambda: classifier("logistic"),
     "perceptron": perceptron,
     "cnn": network("cnn", (1, 12, 12), channels=[4, 8], kernel=3, hidden=8),
-    "resnet20": network("resnet20", (3, 16, 16)),
-    "vgg11": network("vgg11", (3, 32, 32)),
+    "resnet20": network("resnet20", (3, 16, 16), blocks=1),
+    "vgg11": network("vgg11", (3, 32, 32), width=4),
     "char_lstm": network("char_lstm", (6,), hidden=4),
     "sentiment_lstm": network("sentiment_lstm", (6,), embedding=4, hidden=4),
 }
+STEPPING: dict[str, dict[str, Any]] = {
+    "plain": {"kind": "fedavg_rr", "E": 2, "batch": 2, "eta_l": "1/10"},
+    "proximal, with buffers": {
+        "kind": "fedprox", "mu": "1/2", "E": 2, "eta": "1/10",
+        "momentum_l": "1/2", "clip_l": 1, "weight_decay_l": "1/9",
+    },
+    "looking back": {"kind": "fedshuffle_mvr", "eta_l": "1/10", "a": "1/3", "E": 2},
+}  # fmt: skip
 
 
 @contextmanager
@@ -78,37 +85,29 @@ def nothing_from_here() -> Generator[None]:
         yield
 
 
+@pytest.mark.parametrize("method", STEPPING)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_local_step_stays_on_its_device(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_local_step_stays_on_its_device(name: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "device_of", lambda settings: "meta")
-    task = tasks.task_of(PROBLEMS[name](), Settings())
+    monkeypatch.setitem(LOOK_EVERY, "meta", 100)
+    monkeypatch.setattr("boundcheck.networks.engine.memory._memory", lambda _: None)
+    problem = PROBLEMS[name]()
+    task = tasks.task_of(problem, Settings())
     local, taken = local_step.prepare(task, Settings()), list[int]()
-    gradients, descend = local.gradients, local.descend
+    gradients = local.gradients
 
-    def stepped(work: Callable[..., Any]) -> Callable[..., Any]:
-        def step(*given: Any) -> Any:
-            with nothing_from_here():
-                taken.append(1)
-                return work(*given)
+    def stepped(*given: Any) -> Any:
+        with nothing_from_here():
+            taken.append(1)
+            return gradients(*given)
 
-        return step
-
-    local.gradients, local.descend = stepped(gradients), stepped(descend)
-    y, none = torch.zeros(3, task.network.dim, device="meta"), np.zeros(3)
-    sizes = np.diff(task.offsets)[:3]
-    order = np.argsort(-sizes, kind="stable")
-    samples = np.arange(int(STEPS.max()) * task.known.largest + int(task.offsets[-1]), dtype=np.uint32)
-    work = Work(task.offsets[:-1][order], sizes[order], BATCH, STEPS, samples)
-    directions = {
-        "plain": Direction(none + 0.1, none),
-        "proximal and looking back": Direction(none + 0.1, none + 0.1, 0.5, torch.zeros_like(y), 0.5),
-        "with a buffer": Direction(none + 0.1, none, buffer=torch.zeros_like(y), rho=0.9, decay=0.1, clip=0.5),
-    }
-    for direction in directions.values():
-        train(local, work, direction, y, Tally())
-        train_whole(local, order, STEPS, direction, y, Tally())
-    assert y.device.type == "meta"
-    assert len(taken) > 2 * 3 * int(STEPS.max())
+    local.gradients = stepped
+    lowered = lower(build(STEPPING[method]), clients_of(problem), 2)
+    rounds = Rounds(lowered, local, np.arange(2, dtype=np.uint64), Lanes(4))
+    for r in range(2):
+        rounds.advance(r)
+    assert rounds.state.device.type == "meta"
+    assert len(taken) >= 2 * 2
 
 
 def test_what_is_made_for_a_gpu_is_made_for_the_chosen_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,6 +79,12 @@ NAMED: dict[str, dict[str, Any]] = {
     "fedfix": {"kind": "fedfix", "K": 2, "eta_l": "1/4", "times": [1, 2, 3, 2, 1], "dt": 1, "sampling": "replacement"},
     "fedbuff": {"kind": "fedbuff", "K": 2, "eta_l": "1/4", "times": [1, 2, 3, 2, 1], "m": 2},
     "partial": {"kind": "partial_averaging", "tau": 3, "eta": "1/2"},
+    "scaffold": {"kind": "scaffold", "eta_l": "1/8", "E": 2, "participation": TWO},
+    "scaffold, gradients": {"kind": "scaffold_option_1", "eta_l": "1/8", "E": 2, "participation": TWO},
+    "clients with momentum": {"kind": "fedavg", "E": 3, "eta": "1/4", "momentum_l": "1/2", "weight_decay_l": "1/9"},
+    "clipped": {"kind": "fedavg_rr", "eta_l": "1/4", "E": 2, "batch": 2, "clip_l": "1/20", "participation": TWO},
+    "nesterov": {"kind": "nesterov", "eta": "1/4", "momentum_g": "1/2"},
+    "steps by iteration": {"kind": "fedavg", "E": 3, "eta": "1/(4*(1 + t))"},
     "periodic": {"kind": "periodic_averaging", "tau": 2, "eta": "1/2", "weights": "data", "gradient": "full"},
 }
 COMPOSED: dict[str, Method] = {

@@ -56,10 +56,7 @@ def points(task: Any) -> Any:
 
 def plain(problem: Any, x: Any, inputs: Any) -> Any:
     """The scores of the MLP, its parameters taken out of the flat vector by hand."""
-    slots = {
-        slot.name: x[slot.offset : slot.offset + slot.size].view(slot.shape)
-        for slot in problem.network.slots
-    }
+    slots = {slot.name: x[slot.offset : slot.offset + slot.size].view(slot.shape) for slot in problem.network.slots}
     weights = [v for k, v in slots.items() if k.endswith("weight")]
     biases = [v for k, v in slots.items() if k.endswith("bias")]
     rows = torch.as_tensor(inputs, dtype=torch.float64)

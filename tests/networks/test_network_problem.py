@@ -109,7 +109,7 @@ def test_the_specification_rebuilds_the_problem() -> None:
         assert p.to_dict() == {"schema": 1, **p.spec}
         for name in ("inputs", "labels", "start_vector", "test_inputs", "test_labels"):
             assert np.array_equal(getattr(p, name), getattr(q, name))
-        for name in ("name", "offsets", "weights", "ridge", "architecture"):
+        for name in ("name", "offsets", "weights", "ridge", "model", "classes", "dim"):
             assert getattr(p, name) == getattr(q, name)
         assert set(given) <= set(p.spec)
 
@@ -352,7 +352,7 @@ def test_a_run_is_known_by_the_code_and_the_checksums_of_its_data() -> None:
         if found is not None:
             reached.add(name)
             waiting.extend(found[1])
-    for name in ("architectures.zoo", "architectures.layers", "architectures.architecture", "data.labelled"):
+    for name in ("models", "functional", "data.labelled"):
         assert f"boundcheck.networks.{name}" in reached
     for name in ("_split", "digits", "mnist", "mnist_5k"):
         assert f"boundcheck.problems.{name}" in reached

@@ -17,7 +17,6 @@ from boundcheck.core.digest import package_version
 from boundcheck.core.extras import needed_for
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 
-
 Tensor = Any  # torch.Tensor; torch is imported only where a run needs it
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from boundcheck.networks.engine.device import Tensor, library
 from boundcheck.networks.engine.task import Task
 
@@ -46,7 +48,7 @@ def gradients(task: Task, parameters: Tensor, rows: Tensor, mask: Tensor | None)
     labels = task.labels.index_select(0, wide).view(rows.shape)
     leaf = parameters.detach().requires_grad_()
     with torch.enable_grad():
-        with torch.autocast(task.device.type, dtype=torch.bfloat16, enabled=task.autocast):
+        with torch.autocast(task.device.type, dtype=torch.bfloat16) if task.autocast else nullcontext():
             scores = task.network.scores(leaf, inputs)
         losses = lane_losses(task, scores.to(parameters.dtype), labels, mask)
         (found,) = torch.autograd.grad(losses.sum(), leaf)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from boundcheck.engines.simulate.lowering import Lowered
 from boundcheck.errors import Unsupported

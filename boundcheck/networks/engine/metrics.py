@@ -48,7 +48,6 @@ from boundcheck.networks.engine.memory import is_too_large
 from boundcheck.networks.engine.passes import Passes
 from boundcheck.networks.engine.task import Task
 from boundcheck.problems._classifier import Classifier
-from boundcheck.problems.problem import optional
 from boundcheck.setting.expected_weights import expected_weights
 from boundcheck.setting.followed_objective import small_step_weights
 

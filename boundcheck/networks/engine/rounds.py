@@ -1,4 +1,4 @@
-"""Rounds of networks: the functions of a round on tensors with one row for each visit, of all seeds and clients at once.
+"""Rounds of networks: the functions of a round on tensors with one row for each visit, of all seeds and clients.
 
 What a round does is said by the method's rule (`methods.round`), and its meaning by `engines.simulate.rows`: a state
 (S, parts, dim) holds for each seed what the server keeps, the point first, and what each client keeps. Here visits are
@@ -78,7 +78,7 @@ class Rounds:
         return dict(found) if isinstance(found, Mapping) else {(allowed or ("nothing",))[0]: found}
 
     def _at(self, count: int, clients: Ints | None, tally: Tally, **given: Any) -> At:
-        """What the functions of `count` lanes see. clients: of each lane; None for the server, whose gradient is F's."""
+        """What the functions of `count` lanes see. clients: of each lane; None: `whole` is of F."""
         zero = Vectors(self.state.new_zeros((1, self.task.network.dim)).expand(count, -1))
         known: dict[int, tuple[Any, Any]] = {}
 
