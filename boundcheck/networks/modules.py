@@ -57,7 +57,7 @@ class LSTM(nn.LSTM):
 
     fused = False  # whether torch's kernel may be used
 
-    def forward(self, input: torch.Tensor, hx: Any = None) -> Any:
+    def forward(self, input: Any, hx: Any = None) -> Any:
         """As `nn.LSTM`, of a batch; the outputs, and (h, c) at the end of each layer and way."""
         if self.fused:
             return super().forward(input, hx)
@@ -98,7 +98,8 @@ class Linear(nn.Linear):
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """As `nn.Linear`."""
         found = (self.weight @ input.mT).mT if input.ndim > 1 else self.weight @ input
-        return found if self.bias is None else found + self.bias
+        bias: Any = self.bias
+        return found if bias is None else found + bias
 
 
 def suit(module: nn.Module) -> bool:

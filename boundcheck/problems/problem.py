@@ -217,7 +217,7 @@ OPTIONAL: Mapping[str, str] = {
     # networks, and constants that were measured along a run
     "trains_network": "whether the model is a network, which only engine = 'neural' trains",
     "start_vector": "the start as doubles",
-    "architecture": "the network as data",
+    "network": "the model of a network",
     "block_coordinates": "(partition, tau) -> the coordinates of the layers or channels",
     "base": "the problem whose constants were measured",
     "along": "the run along which they were",

@@ -17,10 +17,11 @@ import torch
 
 import boundcheck as bc
 from boundcheck.engines.simulate import plan
-from boundcheck.networks.architectures.zoo import MODELS, architecture
+from boundcheck.networks.functional import Network
+from boundcheck.networks.models import MODELS, model
 from boundcheck.networks.problem import NeuralProblem
 from boundcheck.problems.problem import clients_of
-from tests.networks.neural_plain import loaded
+from tests.networks.plain_models import loaded
 
 ROUNDS, SEEDS, CLIENTS = 3, range(2, 4), 3
 STEP, RIDGE = 1 / 8, Fraction(1, 16)
@@ -59,17 +60,19 @@ def network(name: str) -> NeuralProblem:
         spec = {"kind": "neural", "data": "digits", "samples": 12, "clients": CLIENTS, "seed": 3, "start": 1}
         return bc.problem({**spec, "model": {"name": name, **SMALL[name]}, "ridge": RIDGE})  # pyright: ignore
     source = np.random.default_rng(7)
-    model = architecture(name, (LENGTH,), 3, SYMBOLS, SMALL[name])
+    own = Network(model(name, (LENGTH,), 3, SYMBOLS, SMALL[name]), (LENGTH,))
     return NeuralProblem(
         name="symbols",
         spec={"kind": "neural", "data": "symbols", "model": name},
-        architecture=model,
+        network=own,
+        model=name,
+        classes=3,
         inputs=source.integers(0, SYMBOLS, (11, LENGTH)),
         labels=source.integers(0, 3, 11),
         offsets=(0, 5, 7, 11),
         weights=(Fraction(5, 11), Fraction(2, 11), Fraction(4, 11)),
         ridge=RIDGE,
-        start_vector=model.start(1),
+        start_vector=own.start(1),
         test_inputs=None,
         test_labels=None,
     )
@@ -77,7 +80,7 @@ def network(name: str) -> NeuralProblem:
 
 def loss_and_gradient(problem: NeuralProblem, rows: Any, x: np.ndarray) -> tuple[float, np.ndarray]:  # pyright: ignore
     """Of the mean over these samples, with the l2 term."""
-    module = loaded(problem.architecture.layers, torch.from_numpy(x))
+    module = loaded(problem.network, torch.from_numpy(x))
     inputs = torch.from_numpy(problem.inputs[rows])
     scores = module(inputs.double() if inputs.is_floating_point() else inputs)
     loss = torch.nn.functional.cross_entropy(scores, torch.from_numpy(problem.labels[rows]))

@@ -381,12 +381,10 @@ class Rounds:
     @staticmethod
     def _first(at: At, count: int) -> At:
         """What the functions of the first lanes see."""
-        own = {name: first(getattr(at, name), count) for name in ("zero", "start", "prox", "steps", "length")}
-        held = {name: getattr(at, name).first(count) for name in ("server", "client", "collected", "total")}
-        few = {name: {k: first(v, count) for k, v in getattr(at, name).items()} for name in ("number", "uniform")}
-        return At(
-            at.clients, at.eta_g, at.whole, at.part, at.minimiser, at.mean, who=at.who, norm=norm, **own, **held, **few
-        )
+        own: dict[str, Any] = {n: first(getattr(at, n), count) for n in ("zero", "start", "prox", "steps", "length")}
+        own |= {name: getattr(at, name).first(count) for name in ("server", "client", "collected", "total")}
+        own |= {name: {k: first(v, count) for k, v in getattr(at, name).items()} for name in ("number", "uniform")}
+        return At(at.clients, at.eta_g, at.whole, at.part, at.minimiser, at.mean, who=at.who, norm=norm, **own)
 
     def _receive(
         self, live: Ints, visits: Visits, order: Ints, collected: Held, values: Mapping[str, Any], sums: Held

@@ -109,10 +109,7 @@ class Vectors:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **how: Any) -> Any:
         """NumPy's function by torch's of the same name, such as `minimum` or `sign`."""
-        torch, name = library(), {"absolute": "abs"}.get(ufunc.__name__, ufunc.__name__)
-        same: Any = {"multiply": "__mul__", "add": "__add__"}.get(name)
-        if same and len(given) == 2:  # a NumPy number on the left
-            return getattr(self, same)(next(v for v in given if v is not self) if given[0] is not given[1] else self)
+        torch, name = library(), str(ufunc.__name__)
         own = getattr(torch, name, None)
         if method != "__call__" or how or own is None:
             return NotImplemented
