@@ -147,11 +147,9 @@ def test_runs_are_those_of_the_sampled_engine(name: str) -> None:
     assert np.abs(found - expected).max() < 1e-12
     few = points_of(trained(method, problem, seeds, settings=Settings(precision="float64", lanes=2)))
     assert np.abs(few - expected).max() < 1e-12
-
-
-def test_logistic_regression_is_carried() -> None:
-    method, problem = METHODS["fedshuffle"], classifier("logistic")
-    assert np.abs(points_of(trained(method, problem)) - by_reference(method, problem, range(2))).max() < 1e-12
+    if name == "fedshuffle":
+        other = classifier("logistic")
+        assert np.abs(points_of(trained(method, other)) - by_reference(method, other, range(2))).max() < 1e-12
 
 
 @pytest.mark.parametrize("name", list(METHODS))
