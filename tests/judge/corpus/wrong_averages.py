@@ -60,10 +60,10 @@ class Stale(Loop):
         return mean
 
 
-@enter("clients receive a new model every second round only", FEDAVG)
-class EverySecondRound(Stale):
+@enter("clients receive a new model every third round only", FEDAVG)
+class EveryThirdRound(Stale):
     def server(self, x: Any, mean: Any, cohort: Sequence[int]) -> Any:
-        self.sent = mean if self.r % 2 else self.sent
+        self.sent = mean if self.r % 3 == 2 else self.sent
         return mean
 
 
@@ -110,9 +110,9 @@ fedavg("single precision", server=lambda s, x, mean, who: mean.astype(np.float32
 half("eta_g multiplies the mean model", server=lambda s, x, mean, who: s.eta_g * mean)
 half("eta_g is forgotten", server=lambda s, x, mean, who: mean)
 wrong(
-    {**FEDAVG, "eta_g": "1/3"},
+    {**FEDAVG, "eta_g": "3/10"},
     Loop,
-    "eta_g and 1 - eta_g swapped on a third",
+    "eta_g and 1 - eta_g swapped",
     server=lambda s, x, mean, who: s.eta_g * x + (1 - s.eta_g) * mean,
 )
 fedavg("gradients of summed losses", direction=lambda s, i, y, x, b: s.clients[i].size * s.g(i, y))

@@ -10,7 +10,7 @@ import numpy as np
 from corpus.loops import Loop, Reshuffled, Sgd, Uniform, enter, wrong
 
 EPOCHS = {"kind": "fedavg_rr", "eta_l": "1/20", "E": 2}
-BATCHES = {"kind": "fedavg_rr", "eta_l": "1/10", "E": 1, "batch": 2}
+BATCHES = {"kind": "fedavg_rr", "eta_l": "1/10", "E": 2, "batch": 2}
 SGD = {"kind": "sync_sgd", "eta": "1/10", "batch": 2}
 SHUFFLE = {"kind": "fedshuffle", "eta_l": "1/4", "E": 2, "participation": {"kind": "uniform", "size": 2}}
 LINE = {  # one client whose samples differ much
