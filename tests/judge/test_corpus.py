@@ -108,14 +108,14 @@ SAME_RUNS = {
 
 @pytest.mark.parametrize(("loop", "method", "compared"), RIGHT)
 def test_the_loops_without_the_mistakes_are_right(loop: Any, method: Any, compared: Any) -> None:
-    asked = {"rounds": ROUNDS, **compared}
+    asked: Any = {"rounds": ROUNDS, **compared}
     found = compare_implementation(method, lambda task, seed: loop(task, seed).train_all(), **asked)
     assert found.agrees, found.reason
 
 
 @pytest.mark.parametrize("case", CORPUS, ids=[case.what for case in CORPUS])
 def test_wrong_loops_are_found_and_none_is_wrongly_named(case: Wrong) -> None:
-    asked = {"rounds": ROUNDS, **case.compared}
+    asked: Any = {"rounds": ROUNDS, **case.compared}
     found = compare_implementation(case.method, lambda task, seed: case.loop(task, seed).train_all(), **asked)
     assert not found.agrees
     if case.what == "single precision":
