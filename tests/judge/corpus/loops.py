@@ -192,7 +192,7 @@ class Nesterov(Loop):
         self.previous = self.task.start
 
     def beta(self) -> float:
-        return self.r / (self.r + 3)
+        return max(self.r - 1, 0) / (self.r + 2)
 
     def visit(self, i: int, x: Any) -> Any:
         return super().visit(i, x + self.beta() * (x - self.previous))

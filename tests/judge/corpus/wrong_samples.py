@@ -18,16 +18,10 @@ LINE = {  # one client whose samples differ much
     "start": [1],
     "clients": [{"components": [{"A": [[a]], "b": [b]} for a, b in ((1, 9), (4, -8), (8, 3))]}],
 }
-TWO = {
-    "kind": "quadratics",
-    "start": [0],
-    "clients": [{"components": [{"A": [[1]], "b": [b]} for b in (0, 9)]}],
-}
-ODD = {  # one sample is left over where batches have two
-    "kind": "quadratics",
-    "start": [0],
-    "clients": [{"components": [{"A": [[1]], "b": [b]} for b in (0, 3, 9)]}],
-}
+TWO, ODD = (  # samples of one client; of three one is left over where batches have two
+    {"kind": "quadratics", "start": [0], "clients": [{"components": [{"A": [[1]], "b": [v]} for v in values]}]}
+    for values in ((0, 9), (0, 3, 9))
+)
 epochs = partial(wrong, EPOCHS, Reshuffled, rounds=2, problem=LINE)
 by_batches = partial(wrong, BATCHES, Reshuffled, rounds=2, problem=ODD)
 sgd = partial(wrong, SGD, Sgd, rounds=2, problem=ODD)
