@@ -14,7 +14,6 @@ from corpus.loops import CORPUS, Loop, Momentum, Nesterov, Reshuffled, Scaffold,
 
 from boundcheck.judge.comparison import compare_implementation
 
-ROUNDS = 20
 RIGHT: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [
     (Loop, wrong_averages.HALF, {}),
     (Loop, wrong_averages.DECAYED, {}),
@@ -79,9 +78,7 @@ NAMED = {
     "eta_g inside the buffer and outside of it": "server step size twice",
     "round 1 makes no update": "first round lost",
     # with one step a round this is torch's SGD on the clients
-    "torch's buffer of gradients under a changing step size": (
-        "momentum of the clients' steps and momentum kept over rounds"
-    ),
+    "torch's buffer under a changing step size": "momentum of the clients' steps and momentum kept over rounds",
     "the gradient at x, not at the point ahead": "heavy ball instead of Nesterov",
     "the point before is never updated after round 1": "momentum from the first point",
     "samples in the order of the data": "samples in a fixed order",
@@ -111,14 +108,14 @@ SAME_RUNS = {
 
 @pytest.mark.parametrize(("loop", "method", "compared"), RIGHT)
 def test_the_loops_without_the_mistakes_are_right(loop: Any, method: Any, compared: Any) -> None:
-    asked: Any = {"rounds": ROUNDS, **compared}
+    asked: Any = {"rounds": 20, **compared}
     found = compare_implementation(method, lambda task, seed: loop(task, seed).train_all(), **asked)
     assert found.agrees, found.reason
 
 
 @pytest.mark.parametrize("case", CORPUS, ids=[case.what for case in CORPUS])
 def test_wrong_loops_are_found_and_none_is_wrongly_named(case: Wrong) -> None:
-    asked: Any = {"rounds": ROUNDS, **case.compared}
+    asked: Any = {"rounds": 20, **case.compared}
     found = compare_implementation(case.method, lambda task, seed: case.loop(task, seed).train_all(), **asked)
     assert not found.agrees
     if case.what == "single precision":

@@ -113,7 +113,7 @@ fedavgm("eta_g inside the buffer and outside of it", buffer=lambda s, change: s.
 fedavgm("the model moves along the buffer of the round before", move=lambda s, change, old: s.eta_g * old)
 fedavgm("round 1 makes no update", buffer=lambda s, change: s.beta * s.v + (change if s.r else 0 * change))
 decayed_ball(
-    "torch's buffer of gradients under a changing step size",
+    "torch's buffer under a changing step size",
     buffer=lambda s, change: s.beta * s.v + change / s.lr,
     move=lambda s, change, old: s.lr * s.v,
 )
