@@ -92,14 +92,10 @@ def fista(task: Task, seed: int) -> list[Any]:
     return extrapolated(task, lambda k: (t[k] - 1) / t[k + 1])
 
 
-def minimiser(gradient: Callable[[Any], Any], start: Any) -> Any:
-    return root(gradient, start, tol=1e-14).x
-
-
 @textbook("proximal point on each client (FedProx, exact)", kind="fedprox", mu=2, solver="exact")
 def proximal_point(task: Task, seed: int) -> list[Any]:
     def update(x: Any, r: int) -> Any:
-        return sum(c.weight * minimiser(lambda y, c=c: c.gradient(y) + 2 * (y - x), x) for c in task.clients)
+        return sum(c.weight * root(lambda y, c=c: c.gradient(y) + 2 * (y - x), x, tol=1e-14).x for c in task.clients)
 
     return rounds(task, update)
 
@@ -278,6 +274,7 @@ def local_sgd(task: Task, seed: int) -> list[Any]:
 
 
 def sgd(task: Task, seed: int, batch: int) -> list[Any]:
+    # boundcheck draws at most as many samples as a client holds, so that batch is at most the smallest client's 2
     rng: Any = np.random.default_rng([2, seed])
 
     def update(x: Any, r: int) -> Any:
@@ -287,7 +284,7 @@ def sgd(task: Task, seed: int, batch: int) -> list[Any]:
 
 
 textbook("SGD, one sample", kind="sync_sgd", eta="1/10")(lambda task, seed: sgd(task, seed, 1))
-textbook("SGD, mini-batches", kind="sync_sgd", eta="1/10", batch=3)(lambda task, seed: sgd(task, seed, 3))
+textbook("SGD, mini-batches", kind="sync_sgd", eta="1/10", batch=2)(lambda task, seed: sgd(task, seed, 2))
 
 
 def epochs(rng: Any, c: Any, x: Any, count: int, eta: float, batch: int = 1, mu: float = 0.0) -> Any:
