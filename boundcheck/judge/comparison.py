@@ -99,6 +99,8 @@ def _compare_fixed(task: Task, run: Run, given: float | None) -> findings.Agreem
     what = f"{task.rounds} rounds of {task.method.name} on '{task.problem.name}'"
     if same.all():
         reason = f"{what} agree with the exact run to {tolerance:.3g}, relative to the largest number so far."
+        also = () if not which or known is None else tuple(m.name for m in known.like(got, tolerance))
+        alike, which = (*also, *alike), which + (findings.also_those_of(also) if also else "")
         reason += which + rounding.words
         return _agreement(task, True, None, {}, tried, alike, reason + findings.not_told(alike, known is not None))
     assert known is not None

@@ -108,6 +108,12 @@ def looks_like(mistakes: Mapping[str, str], tried: int, compatible: Mapping[str,
     return f"It looks like one of {len(mistakes)} mistakes that this run does not tell apart: {'; '.join(shown)}{more}."
 
 
+def also_those_of(names: Sequence[str]) -> str:
+    """That points after the look-ahead are those of mistakes as well, as a sentence."""
+    which = " or ".join(f"'{name}'" for name in names[:MOST_NAMED])
+    return f" On this problem they are also the points of {which}; a problem that is not quadratic tells them apart."
+
+
 def at_first(names: Sequence[str], until: int) -> str:
     """Which mistakes the first rounds look like where none explains all of them, as a sentence."""
     more = f" or {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""

@@ -68,6 +68,13 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
             f"{words}, and the weights of the others are scaled to sum to 1",
             {"aggregation": AlteredWeights(rule, times=left, unit=True)},
         )
+    if whole and 1 < n <= MOST_CLIENTS:
+        for i in range(n):
+            twice = tuple(Fraction(1 + (k == i)) for k in range(n))
+            words = f"client {i} counts twice, and the weights are scaled to sum to 1"
+            yield f"client {i} counted twice", words, {"aggregation": AlteredWeights(rule, times=twice, unit=True)}
+        words = "differences are added up without weights"
+        yield "differences summed", words, {"aggregation": parts.PerClient((Fraction(1),) * n)}
     if n > 1:
         for kept in ("last", "first"):
             words = f"the server takes the model of the {kept} client instead of the average"

@@ -12,12 +12,12 @@ from typing import Any
 
 from boundcheck.judge.altered import edited
 from boundcheck.judge.mistakes_of_averages import Found
+from boundcheck.judge.mistakes_of_visits import Edit, decay_alone, of_visits, server_buffers
 from boundcheck.methods import parts
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.round import PLAIN, At, Rule, Sent
 
-Edit = tuple[str, str, Mapping[str, Any]]  # name, sentence, functions of the edited rule
 _SAYING = ("momentum", "correction", "control", "exchange", "server_momentum")  # parts that say what a round does
 
 
@@ -27,18 +27,20 @@ def round_mistakes(method: Method, clients: Clients) -> Found:
     visits = [v for i in range(clients.count) for _, v in method.local.visits(i, range(clients.count), clients)]
     exact = any(v.sampling == "exact" for v in visits)  # solved without steps, so that edits of a step change nothing
     if optimizer is not None and replace(method, client_optimizer=None).is_plain:
-        rows = _client_momentum(optimizer, method.schedule.is_constant())
+        rows = [*_client_momentum(optimizer, method.schedule.is_constant()), *decay_alone(optimizer)]
         rule: Rule = method.server
     else:
         rule = method.rule
-        rows = _of_any(rule, any(v.steps > 1 for v in visits) and not exact)
+        several = any(v.steps > 1 for v in visits) and not exact
+        pulled = any(v.prox for v in visits) and not exact
+        rows = [*_of_any(rule, several), *of_visits(rule, steps=several, prox=pulled)]
         if isinstance(rule, parts.ControlVariates):
             rows = [*rows, *_control_variates(rule, method, clients)]
         if isinstance(rule, parts.ServerMomentum):
-            rows = [*rows, *_server_momentum(rule)]
+            rows = [*rows, *_server_momentum(rule), *server_buffers(rule)]
         if isinstance(rule, parts.Correction):
             rows = [*rows, *_correction(rule)]
-        if any(v.prox for v in visits) and not exact:
+        if pulled:
             rows = [*rows, *_proximal(rule)]
     none = dict.fromkeys((*_SAYING, "client_optimizer"))
     for name, sentence, functions in rows:
@@ -250,6 +252,10 @@ def _control_variates(rule: parts.ControlVariates, method: Method, clients: Clie
                 return at.client["c"] - at.server["c"] + at.steps * moved
             if way == "size":
                 return at.client["c"] - at.server["c"] + (at.start - y) / Fraction(at.steps)
+            if way == "server":
+                return at.client["c"] - at.server["c"] + moved / at.eta_g
+            if way == "alone":
+                return at.client["c"] + moved
             if way == "opposite":
                 return at.client["c"] - at.server["c"] - moved
             return at.server["c"] - at.client["c"] + moved
@@ -266,6 +272,8 @@ def _control_variates(rule: parts.ControlVariates, method: Method, clients: Clie
         ("steps", "no step count in c_i", "c_i+ lacks the division by the number of local steps"),
         ("size", "no step size in c_i", "c_i+ lacks the division by the local step size"),
         ("opposite", "c_i with the wrong difference", "c_i+ has (y_i - x)/(K eta) in the place of (x - y_i)/(K eta)"),
+        ("server", "server step size in c_i", "c_i+ is divided by the server's step size, too"),
+        ("alone", "c missing in c_i", "c_i+ lacks the - c"),
         ("swapped", "c and c_i swapped in c_i", "c_i+ is c - c_i + (x - y_i)/(K eta)"),
     ):
         yield name, words, renewed(way)

@@ -15,6 +15,8 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Epochs,
     ExactSolve,
+    GradientSteps,
+    StochasticSteps,
 )
 
 _STEPS = (Fraction(1, 2), Fraction(2), Fraction(1, 3), Fraction(3), Fraction(1, 10), Fraction(10))
@@ -67,6 +69,8 @@ def step_mistakes(method: Method, clients: Clients) -> Found:
             "the proximal term pushes away from the server's point",
             {"local": AlteredWork(work, prox=Fraction(-1))},
         )
+    if isinstance(work, StochasticSteps) and work.batch > 1:
+        yield "batches of one sample", "every step draws one sample", {"local": replace(work, batch=1)}
     sampled = {v.sampling for _, v in work.visits(0, (0,), clients)}
     for now, then in (("reshuffled", "replacement"), ("replacement", "reshuffled"), ("replacement", "full")):
         if now in sampled:
@@ -88,6 +92,8 @@ def epoch_mistakes(method: Method, clients: Clients) -> Found:
             if work.E + more >= 1:
                 local = replace(work, E=work.E + more, missed=None)
                 yield f"one epoch {word}", f"every client runs one epoch {word}", {"local": local}
+        words = "every epoch is one step along the whole gradient"
+        yield "whole gradients for epochs", words, {"local": GradientSteps(work.E)}
     divisors = {"none": "nothing", "size": "|D_i|", "work": "its number of steps", "largest": "the most steps of any"}
     for divide, words in divisors.items():
         if divide != work.divide:

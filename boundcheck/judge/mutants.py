@@ -6,6 +6,8 @@ mistake. A new type of part adds a row; a mutant is a composition like any other
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,7 +19,7 @@ from boundcheck.judge.altered import (
     AlteredWeights,
     DrawnAgain,
 )
-from boundcheck.judge.mistakes_of_averages import Found, server_mistakes, weight_mistakes
+from boundcheck.judge.mistakes_of_averages import MOST_CLIENTS, Found, server_mistakes, weight_mistakes
 from boundcheck.judge.mistakes_of_rounds import round_mistakes
 from boundcheck.judge.mistakes_of_steps import epoch_mistakes, schedule_mistakes, step_mistakes
 from boundcheck.judge.reference import iterates
@@ -98,6 +100,16 @@ def _participation(method: Method, clients: Clients) -> Found:
         yield "clients drawn without replacement", words, {"participation": parts.Uniform(part.size)}
         words = "clients are drawn uniformly, not by their weights"
         yield "clients drawn uniformly", words, {"participation": DrawnAgain(part.size)}
+        if not isinstance(method.aggregation, parts.SumOne):
+            words = "clients are drawn by their weights, and weighted by them again"
+            yield "drawn and weighted by data", words, {"aggregation": parts.SumOne()}
+        if n <= MOST_CLIENTS and part.size <= MOST_CLIENTS:
+            law = dict[tuple[int, ...], Fraction]()
+            for drawn in itertools.product(range(n), repeat=part.size):
+                own = tuple(sorted(set(drawn)))
+                law[own] = law.get(own, Fraction(0)) + math.prod((clients.weights[i] for i in drawn), start=Fraction(1))
+            once = {"participation": parts.Subsets(tuple(law), tuple(law.values())), "aggregation": parts.Average()}
+            yield "clients drawn twice count once", "the cohort is the set of the clients that were drawn", once
     if isinstance(part, parts.OneByWeight):
         yield "one client drawn uniformly", "the client is not drawn by its weight", {"participation": parts.Uniform(1)}
     if isinstance(part, parts.Independent):
@@ -124,6 +136,26 @@ def _uniform(method: Method, part: parts.Uniform, clients: Clients) -> Found:
                 words = f"{words}, with the weights that belong to it"
                 yield f"{name}, and its weights", words, {"participation": parts.Uniform(size)}
     yield "all clients in every round", "nobody is left out", {"participation": parts.Full(), **fixed}
+    n, size = clients.count, part.size
+    first = parts.Pattern((tuple(range(size)),))
+    yield "first clients in every round", f"the cohort is always the first {size} clients", {"participation": first}
+    if n % size == 0 and n > size:
+        turns = parts.Pattern(tuple(tuple(range(k, k + size)) for k in range(0, n, size)))
+        yield "cohorts in turn", f"the clients take part in turn, {size} a round", {"participation": turns, **fixed}
+    if n <= MOST_CLIENTS and 1 < size < n and len(set(clients.weights)) > 1:
+        words = "clients are drawn one after the other by their weights, none twice"
+        yield "clients drawn by weight, none twice", words, {"participation": _by_weight(clients, size), **fixed}
+
+
+def _by_weight(clients: Clients, size: int) -> parts.Subsets:
+    """Clients drawn one after the other, each time by the weights of those that are left."""
+    law: dict[tuple[int, ...], Fraction] = {}
+    for order in itertools.permutations(range(clients.count), size):
+        p, left = Fraction(1), Fraction(1)
+        for i in order:
+            p, left = p * clients.weights[i] / left, left - clients.weights[i]
+        law[tuple(sorted(order))] = law.get(tuple(sorted(order)), Fraction(0)) + p
+    return parts.Subsets(tuple(law), tuple(law.values()))
 
 
 def _momentum(method: Method, clients: Clients) -> Found:

@@ -153,3 +153,25 @@ def test_a_proximal_weight_of_exact_solves() -> None:
     assert solved(0.5).agrees
     assert list(solved(0.25).mistakes) == ["proximal weight halved"]
     assert list(solved(1.0).mistakes) == ["proximal weight doubled"]
+
+
+def test_points_after_the_look_ahead_that_are_those_of_a_mistake_too() -> None:
+    """On quadratics momentum that comes a round early has the points of the right method after its look-ahead."""
+
+    def early(task: Task, seed: int) -> Any:
+        x = y = task.start
+        path = list[Any]()
+        for k in range(task.rounds):
+            new = y - 0.1 * sum(c.weight * c.gradient(y) for c in task.clients)
+            y, x = new + (k + 1) / (k + 4) * (new - x), new
+            path.append(x)
+        return path
+
+    method = {"kind": "accelerated_gradient", "eta": "1/10"}
+    found = compare_implementation(method, early, rounds=30)
+    assert found.agrees
+    assert "momentum one round early" in found.alike
+    assert "also the points of 'momentum one round early'" in found.reason
+    logistic = {**LOGISTIC, "clients": 2}
+    told = compare_implementation(method, early, logistic, rounds=30)
+    assert list(told.mistakes) == ["momentum one round early"]

@@ -1,7 +1,8 @@
 """Wrong loops by hand, written before their author had read the table of mistakes: each is found, none wrongly named.
 
-Of the 102 loops 60 are named: the true mistake is named alone, or is among those that the answer says cannot be told
-apart. Three have the runs of another mistake in all rounds, which is named. The other 39 are found only.
+Of the 102 loops 60 were named by the table as it was: the true mistake alone, or among those that the answer says
+cannot be told apart. For 22 others a row was added later (`LATER`). Three have the runs of another mistake in all
+rounds, which is named. The other 17 are found only.
 """
 
 from __future__ import annotations
@@ -94,6 +95,30 @@ NAMED = {
     "changes weighted to sum to 1 in the cohort": "weights scaled to sum to 1",
     "n/|S| is forgotten": "weights times |S|/n",
 }
+LATER = {  # whose mistakes entered the table after the loops were written
+    "clients go on from their own models": "own models kept",
+    "gradients pile up in a visit: no zero_grad": "gradients not set to zero",
+    "client 0 is counted twice": "client 0 counted twice",
+    "the changes are summed, not averaged": "differences summed",
+    "weight decay not multiplied by the step size": "weight decay without the step size",
+    "weight decay once a visit, at its end": "weight decay once a visit",
+    "weight decay on the gradient's half: loss + decay/4 |y|^2": "weight decay halved",
+    "the first two clients in all rounds": "first clients in every round",
+    "cohorts in turn instead of drawn": "cohorts in turn",
+    "clients drawn by data and weighted by data": "clients drawn by weight, none twice",
+    "a client drawn twice counts once: set(cohort)": "clients drawn twice count once",
+    "drawn by weight and weighted again": "drawn and weighted by data",
+    "epochs of one whole gradient each": "whole gradients for epochs",
+    "a batch of one": "batches of one sample",
+    "proximal centre is the client's own last model": "proximal term around the own model",
+    "the proximal pull is not multiplied by the step size": "proximal term without the step size",
+    "c_i divides by the server's step size, too": "server step size in c_i",
+    "c_i without the - c": "c missing in c_i",
+    "the step is Nesterov's as in torch": "Nesterov's step of the server",
+    "torch's dampening 1/2": "dampening after the first round",
+    "momentum of the models instead of their changes": "momentum of models",
+    "momentum one round early: r/(r + 3)": "momentum one round early",
+}
 SAME_RUNS = {
     "eta_g and 1 - eta_g swapped": ["weights scaled by 2.33333333333"],  # 7/10 instead of 3/10
     # the buffer of the round before is a change that comes one round late
@@ -120,9 +145,10 @@ def test_wrong_loops_are_found_and_none_is_wrongly_named(case: Wrong) -> None:
     found = compare_implementation(case.method, lambda task, seed: case.loop(task, seed).train_all(), **asked)
     assert not found.agrees
     if case.what == "single precision":
-        assert "as those of single precision are" in found.reason
-    if case.what in NAMED:
-        assert NAMED[case.what] in found.mistakes
+        assert "which rounding in single precision explains" in found.reason
+    known = NAMED | LATER
+    if case.what in known:
+        assert known[case.what] in found.mistakes
     else:
         assert list(found.mistakes) == SAME_RUNS.get(case.what, [])
 
@@ -131,5 +157,5 @@ def test_how_many_are_named() -> None:
     every = [case.what for case in CORPUS]
     assert len(every) == len(set(every)) == 102
     named = {*NAMED, "single precision"}
-    assert named | set(SAME_RUNS) <= set(every)
-    assert len(named) == 60
+    assert named | set(SAME_RUNS) | set(LATER) <= set(every)
+    assert (len(named), len(LATER)) == (60, 22)
