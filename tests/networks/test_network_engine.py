@@ -338,13 +338,10 @@ def test_the_end_of_the_memory_makes_smaller_chunks(
     assert np.abs(points_of(curve) - whole).max() < 1e-12
 
 
-def test_a_visit_that_does_not_fit_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    _limited(monkeypatch, 0, MemoryError())
-    with pytest.raises(Unsupported, match="does not hold a single visit"):
+def test_a_visit_that_does_not_fit_or_is_refused_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch, pytest.raises(Unsupported, match="does not hold a single visit"):
+        _limited(patch, 0, MemoryError())
         trained(METHODS["fedavg"], classifier())
-
-
-def test_a_visit_that_the_device_refuses_is_told_in_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     _limited(monkeypatch, 0, RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED\nmore"))
     with pytest.raises(Unsupported, match=r"refuses .cuDNN error: CUDNN_STATUS_EXECUTION_FAILED. a single visit"):
         trained(METHODS["fedavg"], classifier())
