@@ -60,7 +60,7 @@ def own_module(
     module: Any,
     *,
     inputs: Any,
-    labels: Any,
+    labels: Any = None,
     sizes: Sequence[int] | None = None,
     offsets: Sequence[int] | None = None,
     test_inputs: Any = None,
@@ -74,12 +74,17 @@ def own_module(
 
     module: a torch.nn.Module from (B, *sample) to scores (B, classes), for loss = "logistic" (B,) or (B, 1), whose
     result depends on its parameters and the samples alone. inputs: (N, *sample) and labels: (N,), as arrays, client
-    after client; sizes: how many samples each client has, or offsets: where each begins, and the end. weights: "data",
-    "equal" or one number a client, summing to 1. ridge: of the l2 term, at least 0.
+    after client; sizes: how many samples each client has, or offsets: where each begins, and the end. Or inputs: a
+    Dataset of torch of pairs (sample, label), or a list of them, one a client; labels and sizes follow. test_inputs
+    likewise. weights: "data", "equal" or one number a client, summing to 1. ridge: of the l2 term, at least 0.
     Raises BadInput, and Unsupported for modules with running statistics or dropout.
     """
     if loss not in LOSSES:
         raise UnknownName("the loss", loss, LOSSES)
+    inputs, labels, counted = _unpacked(inputs, labels, "inputs")
+    test_inputs, test_labels, _ = _unpacked(test_inputs, test_labels, "test_inputs")
+    if counted is not None and sizes is None and offsets is None:
+        sizes = counted
     given, targets = _samples(inputs, "inputs"), _labels(labels, "labels", loss)
     places = _offsets(sizes, offsets, len(given))
     strength = as_fraction(ridge, "ridge")
@@ -116,6 +121,26 @@ def own_module(
         test_labels=held_targets,
         loss=loss,  # pyright: ignore[reportArgumentType]
     )
+
+
+def _unpacked(given: Any, labels: Any, name: str) -> tuple[Any, Any, list[int] | None]:
+    """The samples and labels of datasets as arrays, with the size of each; arrays as they are, without sizes."""
+    dataset = library().utils.data.Dataset
+    sets: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    if not sets or not all(isinstance(own, dataset) for own in sets):
+        return given, labels, None
+    if labels is not None:
+        raise BadInput(f"{name} is a Dataset, which gives its labels itself; leave the labels out.")
+    try:
+        pairs = [
+            (np.asarray(sample), int(label)) for own in sets for sample, label in map(own.__getitem__, range(len(own)))
+        ]
+        return np.stack([sample for sample, _ in pairs]), np.array([label for _, label in pairs]), list(map(len, sets))
+    except (TypeError, ValueError) as error:
+        raise BadInput(
+            f"{name}: a Dataset must have a length and give pairs of a sample and the number of its class, all samples "
+            f"of one shape: {str(error).splitlines()[0]}."
+        ) from error
 
 
 def _samples(given: Any, name: str) -> NDArray[Any]:

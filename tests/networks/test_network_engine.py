@@ -339,9 +339,10 @@ def test_the_end_of_the_memory_makes_smaller_chunks(
 
 
 def test_a_visit_that_does_not_fit_or_is_refused_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch, pytest.raises(Unsupported, match="does not hold a single visit"):
+    with monkeypatch.context() as patch:
         _limited(patch, 0, MemoryError())
-        trained(METHODS["fedavg"], classifier())
+        with pytest.raises(Unsupported, match="does not hold a single visit"):
+            trained(METHODS["fedavg"], classifier())
     _limited(monkeypatch, 0, RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED\nmore"))
     with pytest.raises(Unsupported, match=r"refuses .cuDNN error: CUDNN_STATUS_EXECUTION_FAILED. a single visit"):
         trained(METHODS["fedavg"], classifier())
@@ -381,9 +382,6 @@ def test_little_is_wasted_on_clients_of_very_different_sizes(monkeypatch: pytest
     assert curve.info["wasted"] <= 0.25
     expected = by_reference(replace(method, local=GradientSteps(1)), problem, range(2), 1)
     assert np.abs(points_of(curve) - expected).max() < 1e-12
-
-
-# --- determinism and resumption -------------------------------------------------------------------------------
 
 
 def test_runs_repeat_and_leave_torch_as_it_was() -> None:

@@ -102,6 +102,32 @@ def test_own_problem() -> None:
         found.to_dict()
 
 
+class Pairs(torch.utils.data.Dataset[Any]):
+    def __init__(self, own: slice) -> None:
+        self.own = [(torch.from_numpy(x), y) for x, y in zip(INPUTS[own], LABELS[own], strict=True)]
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def __getitem__(self, k: int) -> Any:
+        return self.own[k]
+
+
+def test_datasets_of_torch_are_the_arrays_that_they_hold() -> None:
+    sets = [Pairs(slice(a, b)) for a, b in ((0, 2), (2, 3), (3, 6))]
+    found = own_problem(inputs=sets, labels=None, sizes=None, test_inputs=sets[0])
+    np.testing.assert_array_equal(found.inputs, INPUTS)
+    np.testing.assert_array_equal(found.labels, LABELS)
+    assert found.sizes == (2, 1, 3)
+    assert found.test_labels.tolist() == [0, 1]
+    assert own_problem(inputs=Pairs(slice(0, 6)), labels=None).sizes == (2, 1, 3)
+    with pytest.raises(BadInput, match="inputs is a Dataset, which gives its labels itself"):
+        own_problem(inputs=sets)
+    sets[1].own[0] = (torch.zeros(5), 1)
+    with pytest.raises(BadInput, match="all samples of one shape: all input arrays must have the same shape"):
+        own_problem(inputs=sets, labels=None, sizes=None)
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "said"),
     [
