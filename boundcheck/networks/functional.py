@@ -128,7 +128,10 @@ class Network:
             found = torch.func.functional_call(self.module, (dict(own), buffers), (samples,))
             return found.unsqueeze(-1) if found.ndim == 1 else found
 
-        by_kernel = bool(self._recurrent) and not torch.is_grad_enabled()
+        # torch's own LSTM cannot be mapped over, and on a GPU not differentiated twice
+        by_kernel = bool(self._recurrent) and (
+            not torch.is_grad_enabled() or (lanes == 1 and parts[0].device.type == "cpu")
+        )
         if lanes == 1 or by_kernel or not self.mapped:
             for layer in self._recurrent:
                 layer.fused = by_kernel

@@ -106,7 +106,7 @@ class Lanes:
 
 AT_ONCE = 256  # samples of a client whose gradients are computed at once where its whole gradient is wanted
 ON_CPU = 1 << 30  # bytes that the lanes of a chunk may take, about
-AT_HAND = 1 << 24  # bytes of a vector of all lanes on a CPU: above them each new array is a new mapping of memory
+ALONE = 100_000  # coordinates from which models fill a CPU's arithmetic one by one (benchmarks/neural_cpu.py)
 SHARE = 0.4  # of a GPU's memory
 COPIES = 8  # vectors that a lane holds: its point, gradients, products of the step
 KEPT = 3  # numbers that a backward pass keeps for each that a layer returns, about
@@ -143,5 +143,5 @@ def lanes_that_fit(task: Task, lowered: Lowered, seeds: int) -> int:
     each = (8 if task.dtype == library().float64 else 4) * (held + KEPT * width * batch)
     most = seeds * max(1, lowered.largest)
     if task.device.type == "cpu":
-        return max(1, min(ON_CPU // each, AT_HAND // (4 * task.network.dim), most))
+        return 1 if task.network.dim >= ALONE else max(1, min(ON_CPU // each, most))
     return max(1, min(int(SHARE * (_memory(task) or 0)) // each, COUNTED // max(width * batch, task.network.dim), most))
