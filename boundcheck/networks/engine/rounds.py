@@ -20,7 +20,7 @@ from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate import planning
 from boundcheck.engines.simulate.lowering import Lowered
-from boundcheck.errors import BadInput, Unsupported
+from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.methods.own_rule import called, table
 from boundcheck.methods.round import At, Rule, Sent
 from boundcheck.networks.engine.device import Tensor, library, placed
@@ -35,7 +35,7 @@ from boundcheck.networks.engine.visits import Visits, collections_of, visits_of,
 LOOK_EVERY = {"cpu": 1, "cuda": 16}
 
 
-class _AsksWho(Exception):
+class _AsksWho(BoundcheckError):
     """A function asked which client it works for, and its lanes are those of several."""
 
 
@@ -186,7 +186,7 @@ class Rounds:
         order = self._order(visits)
         self._run(visits, order, work)
         zero = Vectors(state.new_zeros((len(live), self.task.network.dim)))
-        sums = Held({name: Vectors(v) for name, v in total.items()}, zero)
+        sums = Held({name: Vectors(v) for name, v in total.items()}, self._of_nobody(zero, visits))
         at = self._at(len(live), None, Tally(), server=server, number=values, collected=collected, total=sums)
         after = self._named(self._call(rule.combine, sums, at), lowered.server, "combine", ("x",))
         for k, name in enumerate(lowered.server):
@@ -197,6 +197,10 @@ class Rounds:
         self._note_finite()
         if (round_index + 1) % LOOK_EVERY.get(self.task.device.type, 1) == 0:
             self.look()
+
+    def _of_nobody(self, zero: Vectors, visits: Visits) -> Vectors | None:
+        """The sum of what nobody sent: 0, or an error of a user's own functions where anyone took part."""
+        return None if self.own and len(visits) else zero
 
     def _numbers(self, values: Ints) -> Tensor:
         return placed(np.ascontiguousarray(values, dtype=np.int64), self.task.device)
@@ -249,7 +253,7 @@ class Rounds:
             return {name: (lambda of=of, name=name: _rows(of[name], place)) for name in of}
 
         kept = self._numbers(live[visits.seed[own]]), self._slots(visits, own)
-        zero = Vectors(self.state.new_zeros((1, self.task.network.dim)).expand(len(own), -1))
+        zero = self._of_nobody(Vectors(self.state.new_zeros((1, self.task.network.dim)).expand(len(own), -1)), visits)
         client = {name: self._gathered(self.state, kept[0], kept[1] + k) for k, name in enumerate(self.lowered.kept)}
         return self._at(
             len(own), visits.client[own], tally, server=Held(lanes(server)), client=Held(client),
@@ -275,7 +279,7 @@ class Rounds:
             )
 
         self._run(asked, self._order(asked), work)
-        return Held({name: Vectors(v) for name, v in found.items()}, zero)
+        return Held({name: Vectors(v) for name, v in found.items()}, self._of_nobody(zero, asked))
 
     def _add(
         self, visits: Visits, own: Ints, sent: Mapping[str, Any], total: dict[str, Tensor], seeds: int, collecting: bool
