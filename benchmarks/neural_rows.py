@@ -18,8 +18,8 @@ from boundcheck.evidence.studies import load_studies
 from boundcheck.methods.build import build as build_method
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.run import run_neural
-from boundcheck.networks.study.runs import _resolved, rounds_until  # pyright: ignore[reportPrivateUsage]
-from boundcheck.networks.study.spec import Spec, problem_spec, settings
+from boundcheck.networks.study.runs import ends_until, resolved
+from boundcheck.networks.study.spec import Spec, settings
 from boundcheck.problems.build import build as build_problem
 
 FULL = Path(__file__).resolve().parents[1] / "configs" / "neural" / "full"
@@ -62,12 +62,12 @@ def rows(folder: Path, device: str, rounds: int, *, graphs: bool) -> Iterator[Ro
 
 
 def _row(path: Path, spec: Spec, device: str, rounds: int, graphs: bool) -> Row:
-    case, method = spec.all_cases[0], spec.methods[0]
-    problem = build_problem(problem_spec(spec, case))
+    case, method = next(iter(spec.all_cases.values())), spec.methods[0]
+    problem = build_problem(spec.problem_of(case))
     options = list(settings(case, method))
-    own = build_method(_resolved(options[0], problem))
+    own = build_method(resolved(options[0], problem))
     last, until = spec.length(case)
-    whole = last if until is None else rounds_until(own, problem, until)
+    whole = last if until is None else len(ends_until(own, problem, until))
     assert whole is not None
     stretch = min(rounds, whole)
     how = replace(Settings.of(spec.neural), device=device, graphs=graphs)
