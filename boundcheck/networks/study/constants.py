@@ -17,6 +17,7 @@ from boundcheck.core.digest import Undigestible, run_key
 from boundcheck.core.numbers import format_short
 from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.evidence.stored import code_of
+from boundcheck.evidence.studies.study import StudyTable
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks
 from boundcheck.networks.engine.device import Settings, environment
@@ -25,10 +26,9 @@ from boundcheck.networks.engine.run import run_neural
 from boundcheck.networks.engine.task import resolved, task_of
 from boundcheck.networks.provider import run_facts
 from boundcheck.networks.study import surrogate
-from boundcheck.networks.study.page import More, table
+from boundcheck.networks.study.page import More
 
 if TYPE_CHECKING:
-    from boundcheck.evidence.studies.study import StudyTable
     from boundcheck.networks.study.runs import Row, Runs
     from boundcheck.networks.study.spec import Estimate
 
@@ -51,7 +51,7 @@ def of_surrogates(runs: Runs, rows: Sequence[Row]) -> Iterator[More]:
         cells = [{"constant": name} | {label: _cell(own.get(name)) for label, own in found.items()} for name in names]
         caption = f"The theorem's constants{f': {row.case}' if row.case else ''}"
         data = {label: {name: c.to_dict() for name, c in own.items()} for label, own in found.items()}
-        yield More([], [table(caption, cells)], {"surrogate": [{"case": row.case, "methods": data}]})
+        yield More([], [StudyTable.of(caption, cells)], {"surrogate": [{"case": row.case, "methods": data}]})
 
 
 def _cell(constant: Constant | None) -> str:
@@ -103,7 +103,7 @@ def _tables(measured: Mapping[str, Any]) -> Iterator[StudyTable]:
     """The constants by round, those by block if the model is averaged in blocks, and how each was measured."""
     along = {name: list(map(_short, values)) for name, values in measured["along"].items()}
     rounds = _turned({"round": list(map(str, measured["rounds"])), **along})
-    yield table(f"Estimated along the run of {_where(measured)}, seed 0", rounds)
+    yield StudyTable.of(f"Estimated along the run of {_where(measured)}, seed 0", rounds)
     if measured["kappa2"]:
         names = ("sigma_j\u00b2", "kappa_j\u00b2 where beta\u00b2 = 1", "beta_j\u00b2 where kappa\u00b2 = 0")
         largest = np.max(np.array(measured["block_noise"], dtype=float), axis=0)  # over rounds and clients
@@ -112,10 +112,10 @@ def _tables(measured: Mapping[str, Any]) -> Iterator[StudyTable]:
             "block": list(map(str, range(len(largest)))),
             **{name: list(map(_short, own)) for name, own in found},
         }
-        yield table(f"Estimated by block of the model: {_where(measured)}", _turned(columns))
+        yield StudyTable.of(f"Estimated by block of the model: {_where(measured)}", _turned(columns))
     own = {name: c for name, c in measured["constants"].items() if c["known"] == Known.ESTIMATED.value}
     how = [{"constant": name, "value": _short(Fraction(c["value"])), "how": c["how"]} for name, c in own.items()]
-    yield table(f"How it was estimated: {_where(measured)}", how)
+    yield StudyTable.of(f"How it was estimated: {_where(measured)}", how)
 
 
 def _turned(columns: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:

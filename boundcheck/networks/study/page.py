@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,54 +20,46 @@ from boundcheck.networks.study.runs import Row, Run
 from boundcheck.networks.study.spec import METRICS, Comparison, Spec
 
 ROLES = ("metric", "bound", "reading", "trivial")
-PERCENT = ("accuracy",)
 SIGNED = {"neural": ("f_above_least_local",), "sampled": ("f", "surrogate_f")}  # metrics that may be below 0
 ROUNDING = 1e-6  # of the largest value: what is smaller may be rounding, and does not stretch an axis
 MOST_SEEDS = 10_000  # beyond them no number is shown
 
 
 class More(NamedTuple):
-    """What else a page shows: words, tables, and data for `report.json`."""
+    """What else a page shows: words, tables, and lists for `report.json`."""
 
     words: Sequence[str]
     tables: Sequence[StudyTable]
-    data: Mapping[str, Any]
-
-
-def table(caption: str, rows: Sequence[Mapping[str, str]]) -> StudyTable:
-    """A table whose columns are the keys of the rows; a column without any text is left out."""
-    columns = [name for name in dict.fromkeys(itertools.chain(*rows)) if any(row.get(name) for row in rows)]
-    cells = tuple(tuple(row.get(name) or "-" for name in columns) for row in rows)
-    numeric = [all(re.fullmatch(r"[-+0-9./e]+", cell) for cell in column) for column in zip(*cells, strict=True)]
-    return StudyTable(caption, tuple(columns), cells, tuple(k for k, number in enumerate(numeric) if number))
+    data: Mapping[str, list[Any]]
 
 
 def page(spec: Spec, rows: Sequence[Row], more: Sequence[More] = ()) -> Study:
     """The study of the rows of a table."""
     tables = [_results(spec, rows), _orders(spec, rows), _tried(spec, rows)]
-    panels, series = _pictures(spec, rows)
-    orders = [
-        [{"comparison": n, **asdict(p)} for n in range(len(spec.comparisons)) for p in pairs(spec, row, n)]
-        for row in rows
-    ]
-    cases = [
-        {**row.model_dump(exclude={"processor_hours"}), "orders": own} for row, own in zip(rows, orders, strict=True)
-    ]
-    data: dict[str, Any] = {"confidence": float(spec.confidence), "cases": cases}
-    for name, value in ((name, value) for one in more for name, value in one.data.items()):
-        data[name] = [*data.get(name, []), *value]
+    data: dict[str, Any] = {"confidence": float(spec.confidence), "cases": []}
+    for row in rows:
+        orders = [{"comparison": n, **asdict(pair)} for own, n, _, pair in judged(spec, rows) if own is row]
+        data["cases"].append({**row.model_dump(exclude={"processor_hours"}), "orders": orders})
+    for name, found in ((name, found) for one in more for name, found in one.data.items()):
+        data[name] = [*data.get(name, []), *found]
     return Study(
         "training",
         spec.name,
         (*_words(spec, rows), *(words for one in more for words in one.words)),
-        (*(t for t in tables if t.rows), *(t for one in more for t in one.tables)),
-        tuple(series),
+        (*(table for table in tables if table.rows), *(table for one in more for table in one.tables)),
+        tuple(_series(spec, rows)),
         ("rounds" if spec.time is None else "time", ""),
         (False, False),
         "Mean over the seeds, in a band from the least to the largest of them.",
         data,
-        tuple(panels),
+        tuple(_panel(metric, row) for metric, row in _pictures(spec, rows)),
     )
+
+
+def judged(spec: Spec, rows: Sequence[Row]) -> Iterator[tuple[Row, int, Comparison, Pair]]:
+    """The pairs of the expected orders, with their rows and comparisons."""
+    for row, (number, by) in itertools.product(rows, enumerate(spec.comparisons)):
+        yield from ((row, number, by, pair) for pair in pairs(spec, row, number))
 
 
 def pairs(spec: Spec, row: Row, number: int) -> tuple[Pair, ...]:
@@ -80,15 +72,15 @@ def pairs(spec: Spec, row: Row, number: int) -> tuple[Pair, ...]:
 
 def outcomes(spec: Spec, rows: Sequence[Row]) -> dict[str, int]:
     """Outcome -> number of pairs of the expected orders, zeros included."""
-    found = [p.outcome for row in rows for number in range(len(spec.comparisons)) for p in pairs(spec, row, number)]
+    found = [pair.outcome for *_, pair in judged(spec, rows)]
     return {name: found.count(name) for name in OUTCOMES}
 
 
 def _words(spec: Spec, rows: Sequence[Row]) -> Iterator[str]:
-    level, counts, own = f"{float(spec.confidence):.4g}", outcomes(spec, rows), spec.tuning.seeds
-    best = f"; settings with the best {_words_of(spec.compare)} on {_seeds(own)} of their own"
+    level, counts, seeds = f"{float(spec.confidence):.4g}", outcomes(spec, rows), _seeds
+    best = f"; settings with the best {_words_of(spec.compare)} on {seeds(spec.tuning.seeds)} of their own"
     tuned = best if any(row.tried for row in rows) else ""
-    yield f"After {spec.source}. Carried out by the {spec.engine} engine with {_seeds(spec.seeds)} a method{tuned}."
+    yield f"After {spec.source}. Carried out by the {spec.engine} engine with {seeds(spec.seeds)} a method{tuned}."
     if sum(counts.values()):
         yield (
             f"Pairs of methods that the paper puts in an order: {sum(counts.values())}, of which "
@@ -103,150 +95,134 @@ def _words(spec: Spec, rows: Sequence[Row]) -> Iterator[str]:
         "would reach beyond what the metric can be, the least and the largest of the seeds stand in brackets."
     )
     edges = dict.fromkeys(run.method for row in rows for run in row.runs if _at_an_end(row, run))
-    if edges:
-        named = ", ".join(edges)
-        yield f"The best setting lies at an end of the values tried for {named}: a better one may lie beyond."
-    says = dict.fromkeys(c.says for c in spec.comparisons if c.says)
-    if says:
-        yield "The paper says: " + "; ".join(says) + "."
-    if spec.scaled:
-        yield "What differs from the paper: " + " ".join(spec.scaled)
+    says = dict.fromkeys(by.says for by in spec.comparisons if by.says)
+    for words, found in (
+        ("The best setting lies at an end of the values tried, and a better one may lie beyond: {}.", ", ".join(edges)),
+        ("The paper says: {}.", "; ".join(says)),
+        ("What differs from the paper: {}", " ".join(spec.scaled)),
+    ):
+        if found:
+            yield words.format(found)
 
 
 def _seeds(count: int) -> str:
-    return "1 seed" if count == 1 else f"{count} seeds"
+    return f"{count} seed{'s' * (count > 1)}"
 
 
-def _words_of(comparison: Comparison) -> str:
-    name = METRICS.get(comparison.metric, comparison.metric)
-    share = f"the last {float(100 * comparison.over):.4g} % of the run"
-    take = "mean" if comparison.take == "mean" else "standard deviation"
-    return f"{name}, {take} over {share}" if comparison.over else name
+def _words_of(by: Comparison) -> str:
+    name, share = METRICS.get(by.metric, by.metric), f"the last {float(100 * by.over):.4g} % of the run"
+    return f"{name}, {'mean' if by.take == 'mean' else 'standard deviation'} over {share}" if by.over else name
 
 
-def _shown(comparison: Comparison, value: float, digits: int = 4) -> str:
+def _shown(by: Comparison, value: float, digits: int = 4) -> str:
     if not math.isfinite(value):
         return "-" if math.isnan(value) else "diverged"
-    return f"{100 * value:.2f} %" if comparison.metric in PERCENT else format_short(value, digits)
+    return f"{100 * value:.2f} %" if by.metric == "accuracy" else format_short(value, digits)
 
 
-def _ours(spec: Spec, comparison: Comparison, run: Run) -> str:
+def _ours(spec: Spec, by: Comparison, run: Run) -> str:
     """Mean and interval of what methods are compared by, within the values that it can have."""
-    values = run.values(comparison)
-    gone, mean = int(np.isnan(values).sum()), _shown(comparison, float(values.mean()))
+    values = run.values(by)
+    gone, mean, width = int(np.isnan(values).sum()), float(values.mean()), half_width(values, float(spec.confidence))
     if gone:
         return "diverged" if gone == len(values) else f"diverged in {gone} of {len(values)} seeds"
-    if len(values) == 1:
-        return mean
-    width = half_width(values, float(spec.confidence))
-    signed = comparison.metric in SIGNED[spec.engine]
-    least = -math.inf if signed and comparison.take == "mean" else 0.0
-    largest = 1.0 if comparison.metric in PERCENT else math.inf
-    if len(values) > 2 and least <= values.mean() - width and values.mean() + width <= largest:
-        return f"{mean} \u00b1 {_shown(comparison, width, 2)}"
-    return f"{mean} (seeds: {_shown(comparison, values.min())} to {_shown(comparison, values.max())})"
+    least = -math.inf if by.metric in SIGNED[spec.engine] and by.take == "mean" else 0.0
+    largest = 1.0 if by.metric == "accuracy" else math.inf
+    between = f" (seeds: {_shown(by, values.min())} to {_shown(by, values.max())})" if len(values) > 1 else ""
+    inside = len(values) > 2 and least <= mean - width and mean + width <= largest
+    return _shown(by, mean) + (f" \u00b1 {_shown(by, width, 2)}" if inside else between)
 
 
-def _reached(comparison: Comparison, run: Run) -> str:
+def _reached(by: Comparison, run: Run) -> str:
     """The first measured round at which the mean over seeds has reached the target."""
-    mean, goal = np.mean(run.samples[comparison.metric], axis=0), float(comparison.target or 0)
+    mean, goal = np.mean(run.samples[by.metric], axis=0), float(by.target or 0)
     # a diverged seed is recorded as infinite, whichever end is the best one
-    there = np.isfinite(mean) & (mean <= goal if comparison.best == "lowest" else mean >= goal)
+    there = np.isfinite(mean) & (mean <= goal if by.best == "lowest" else mean >= goal)
     return f"{run.x[int(np.argmax(there))]:g}" if there.any() else "never"
 
 
 def _results(spec: Spec, rows: Sequence[Row]) -> StudyTable:
-    paper = {label: case.paper for label, case in spec.all_cases.items()}
-    printed = "in the paper" + (f": {spec.paper_is}" if spec.paper_is else "")
+    paper, goals = {row.case: spec.all_cases[row.case].paper for row in rows}, spec.comparisons
     found = [
         {"case": row.case, "method": run.method, "chosen": _settings(run.tried), "rounds": str(run.rounds)}
-        | {_words_of(c): _ours(spec, c, run) for c in spec.comparisons}
-        | {
-            f"reaches {_shown(c, float(c.target))} at": _reached(c, run)
-            for c in spec.comparisons
-            if c.target is not None
-        }
-        | {printed: paper[row.case].get(run.method, "")}
+        | {_words_of(by): _ours(spec, by, run) for by in spec.comparisons}
+        | {f"reaches {_shown(by, float(by.target))} at": _reached(by, run) for by in goals if by.target is not None}
+        | {f"in the paper: {spec.paper_is}".removesuffix(": "): paper[row.case].get(run.method, "")}
         for row in rows
         for run in row.runs
     ]
-    return table(f"What came out{', beside the paper' if any(paper.values()) else ''}", found)
+    return StudyTable.of(f"What came out{', beside the paper' if any(paper.values()) else ''}", found)
 
 
 def _settings(tried: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {_plain(value)}" for name, value in tried.items())
-
-
-def _plain(value: Any) -> str:
-    """A number as people write it, anything else as it is."""
-    try:
-        return format_short(as_fraction(value))
-    except BadInput:
-        return str(value)
+    exact = {name: _exact(value) for name, value in tried.items()}
+    return ", ".join(f"{k} = {tried[k] if own is None else format_short(own)}" for k, own in exact.items())
 
 
 def _orders(spec: Spec, rows: Sequence[Row]) -> StudyTable:
     found: list[dict[str, str]] = []
-    for row, (number, by) in itertools.product(rows, enumerate(spec.comparisons)):
-        judged, values = pairs(spec, row, number), {run.method: run.values(by) for run in row.runs}
-        for pair in judged:
-            level = (1 - float(spec.confidence)) / (2 * len(judged))
-            seeds = seeds_needed(values[pair.second] - values[pair.first], level)
-            more = f"{seeds:.0f}" if seeds <= MOST_SEEDS else f"more than {MOST_SEEDS}"
-            difference = _shown(by, pair.difference)
-            found.append(
-                {"case": row.case, "by": _words_of(by) if spec.also else ""}
-                | {"the paper's order": f"{pair.first} before {pair.second}"}
-                | {
-                    "better by": difference + " of samples" * difference.endswith("%"),
-                    "p value": format_short(pair.p, 3),
-                }
-                | {"seeds that would decide": more if pair.outcome == "undecided" else "", "outcome": pair.outcome}
-            )
-    return table("The paper's order of methods", found)
+    for row, number, by, pair in judged(spec, rows):
+        values, several = {run.method: run.values(by) for run in row.runs}, len(pairs(spec, row, number))
+        seeds = seeds_needed(values[pair.second] - values[pair.first], (1 - float(spec.confidence)) / (2 * several))
+        more = f"{seeds:.0f}" if seeds <= MOST_SEEDS else f"more than {MOST_SEEDS}"
+        better = _shown(by, pair.difference) + " of samples" * (by.metric == "accuracy")
+        one = {"case": row.case, "by": _words_of(by) if spec.also else ""}
+        one |= {"the paper's order": f"{pair.first} before {pair.second}", "better by": better}
+        one |= {"p value": format_short(pair.p, 3), "seeds that would decide": more * (pair.outcome == "undecided")}
+        found.append(one | {"outcome": pair.outcome})
+    return StudyTable.of("The paper's order of methods", found)
 
 
 def _tried(spec: Spec, rows: Sequence[Row]) -> StudyTable:
     chosen = {(row.case, run.method): {k: str(v) for k, v in run.tried.items()} for row in rows for run in row.runs}
     found = [
         {"case": row.case, "method": one.method, "setting": _settings(one.values)}
-        | {_words_of(spec.compare): "diverged" if math.isnan(one.value) else _shown(spec.compare, one.value)}
+        | {_words_of(spec.compare): _shown(spec.compare, math.inf if math.isnan(one.value) else one.value)}
         | {"taken": "chosen" if chosen[row.case, one.method] == one.values else ""}
         for row in rows
         for one in row.tried
     ]
-    return table("Settings that were tried out", found)
+    return StudyTable.of("Settings that were tried out", found)
+
+
+def _exact(value: Any) -> Fraction | None:
+    """A number, or None for words such as the partition into blocks."""
+    try:
+        return as_fraction(value)
+    except BadInput:
+        return None
 
 
 def _at_an_end(row: Row, run: Run) -> bool:
     """Whether the chosen setting has the largest or least of several values of a parameter."""
     for name, value in run.tried.items():
-        try:
-            values = sorted({as_fraction(t.values[name]) for t in row.tried if t.method == run.method})
-        except BadInput:  # words, such as the partition into blocks, have no ends
-            continue
-        if len(values) > 1 and as_fraction(value) in (values[0], values[-1]):
+        values = [_exact(one.values[name]) for one in row.tried if one.method == run.method]
+        known = sorted(own for own in values if own is not None)
+        if len(set(known)) > 1 and _exact(value) in (known[0], known[-1]):
             return True
     return False
 
 
-def _pictures(spec: Spec, rows: Sequence[Row]) -> tuple[list[Panel], list[Series]]:
-    """A panel for each case and metric, as many as the table allows."""
-    panels: list[Panel] = []
-    series: list[Series] = []
-    wanted = itertools.product(dict.fromkeys(c.metric for c in spec.comparisons), rows)
-    for metric, row in itertools.islice(wanted, spec.pictures):
-        scale = 100 if metric in PERCENT else 1
-        values = [scale * np.array(run.samples[metric]) for run in row.runs]
-        name = METRICS.get(metric, metric).replace("^2", "\u00b2") + (" in %" if metric in PERCENT else "")
-        panels.append(Panel(row.case, name, _wide(values) and metric not in PERCENT))
-        for k, (run, own) in enumerate(zip(row.runs, values, strict=True)):
+def _pictures(spec: Spec, rows: Sequence[Row]) -> list[tuple[str, Row]]:
+    """Metric and row of each panel, as many as the table allows."""
+    return [*itertools.product(dict.fromkeys(by.metric for by in spec.comparisons), rows)][: spec.pictures]
+
+
+def _panel(metric: str, row: Row) -> Panel:
+    name = METRICS.get(metric, metric).replace("^2", "\u00b2") + " in %" * (metric == "accuracy")
+    return Panel(row.case, name, metric != "accuracy" and _wide([np.array(run.samples[metric]) for run in row.runs]))
+
+
+def _series(spec: Spec, rows: Sequence[Row]) -> Iterator[Series]:
+    for panel, (metric, row) in enumerate(_pictures(spec, rows)):
+        for k, run in enumerate(row.runs):
+            own = np.array(run.samples[metric]) * (100 if metric == "accuracy" else 1)
             with np.errstate(invalid="ignore"):
-                y, *band = (tuple(map(float, line)) for line in (own.mean(axis=0), own.min(axis=0), own.max(axis=0)))
-            low, high = band if spec.seeds > 1 else ((), ())
-            look, dash = ROLES[k % len(ROLES)], k // len(ROLES)
-            series.append(Series(run.method, tuple(run.x), y, look, dash, low, high, len(panels) - 1))
-    return panels, series
+                y, low, high = (
+                    tuple(map(float, line)) for line in (own.mean(axis=0), own.min(axis=0), own.max(axis=0))
+                )
+            band = {"low": low, "high": high} if spec.seeds > 1 else {}
+            yield Series(run.method, tuple(run.x), y, ROLES[k % len(ROLES)], k // len(ROLES), panel=panel, **band)
 
 
 def _wide(values: Sequence[NDArray[np.float64]]) -> bool:
@@ -254,6 +230,5 @@ def _wide(values: Sequence[NDArray[np.float64]]) -> bool:
     means = np.concatenate([v.mean(axis=0) for v in values])
     seeds = np.concatenate([v.ravel() for v in values])  # the bands reach as far as they do
     means, seeds = means[np.isfinite(means)], seeds[np.isfinite(seeds)]
-    if not len(means) or means.max() <= 20 * means.min():
-        return False
-    return bool(seeds.min() > ROUNDING * seeds.max())
+    spans = len(means) > 0 and means.max() > 20 * means.min()
+    return bool(spans and seeds.min() > ROUNDING * seeds.max())

@@ -26,9 +26,9 @@ from boundcheck.core.places import reason, write_whole
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.evidence.ordering import OUTCOMES, half_width
 from boundcheck.evidence.stored import code_of
-from boundcheck.evidence.studies.study import Study
+from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.networks.study.check import check
-from boundcheck.networks.study.page import outcomes, page, table
+from boundcheck.networks.study.page import outcomes, page
 from boundcheck.networks.study.runs import Recorded, Row, Runs, Text, as_data
 from boundcheck.networks.study.spec import Case, Choice, Spec, settings
 
@@ -291,5 +291,5 @@ def summary_study(records: Sequence[Record]) -> Study:
         f"The code that computed {old} of {len(records)} tables has changed since; boundcheck rerun runs a row again "
         "and compares.",
     )
-    shown = (table("Recorded tables", rows),)
+    shown = (StudyTable.of("Recorded tables", rows),)
     return Study("recorded", "Recorded: all tables of neural results", words, shown, data={"pairs": total})

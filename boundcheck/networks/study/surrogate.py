@@ -9,7 +9,6 @@ surrogate's minimiser is where they stay above the federated minimum.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.core.numbers import format_exact, format_short, round_up
-from boundcheck.errors import UnknownName, Unsupported
+from boundcheck.core.numbers import format_short, round_up
+from boundcheck.errors import Unsupported
 from boundcheck.problems._classifier import Classifier
+from boundcheck.problems._client_losses import LOSS, Losses, under_weights
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting.expected_weights import expected_weights
 from boundcheck.setting.setting import describe_constants
@@ -29,37 +29,15 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
 Array = NDArray[np.float64]
-Weights = tuple[Fraction, ...]
 # Metrics that follow from the clients' losses along a run; surrogate_gap is above the certified least value.
 METRICS = ("f", "spread", "surrogate_f", "surrogate_spread", "surrogate_gap")
-LOSS = "loss_"
 # Constants of a method on a problem that are shown, see `setting.asynchronous`.
 SHOWN = ("local_steps", "rho", "q_min", "q_bar", "alpha", "beta", "tau_delay", "window", "chi2", "chi2_max")
+SHOWN_OF_MINIMA = ("R_loss", "dist2_surrogate_0")
 SHARES = 20  # clients whose weights are shown
 
 
-class Losses(Classifier):
-    """The same problem with the loss of every client as a metric, "loss_<client>"."""
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """Those of the problem, and the clients' losses."""
-        return (*super().metrics, *(f"{LOSS}{i}" for i in range(self.clients)))
-
-    def metric_many(self, name: str, points: Array) -> Array:
-        """As in the problem; "loss_<i>" is f_i, the l2 term included."""
-        client = name.removeprefix(LOSS)
-        if client == name:
-            return super().metric_many(name, points)
-        if not client.isdecimal() or int(client) >= self.clients:
-            raise UnknownName("the metric", name, self.metrics)
-        rows = slice(self.offsets[int(client)], self.offsets[int(client) + 1])
-        scores = np.einsum("rp,kcp->krc", self.features[rows], points.reshape(len(points), self.loss.columns, -1))
-        values = np.asarray(self.loss.values(scores, self.labels[rows]), dtype=np.float64).mean(axis=1)
-        return values + float(self.ridge) / 2 * np.einsum("kd,kd->k", points, points)
-
-
-def weights(problem: Problem, method: Method) -> Weights:
+def weights(problem: Problem, method: Method) -> tuple[Fraction, ...]:
     """u_i of a method, summing to 1. Raises Unsupported if its mean aggregation weights are not known."""
     expected = expected_weights(method, clients_of(problem))
     if expected is None or not expected.mean:
@@ -69,23 +47,15 @@ def weights(problem: Problem, method: Method) -> Weights:
     return tuple(expected.mean.get(i, Fraction(0)) / total for i in range(problem.clients))
 
 
-def surrogate_of(problem: Problem, u: Weights) -> Classifier:
-    """The surrogate problem, with a certified minimum. Raises Unsupported for a network."""
-    if not isinstance(problem, Classifier):
-        raise Unsupported(f"the minimum of the surrogate problem of '{problem.name}' is not known.")
-    spec = {"kind": problem.spec["kind"], "of": dict(problem.spec), "surrogate": [format_exact(w) for w in u]}
-    return replace(problem, weights=u, spec=spec)
-
-
 def watched(problem: Problem, names: Sequence[str]) -> tuple[Problem, list[str]]:
     """What to run on and the metrics to record, so that `complete` gives the metrics `names`."""
     own = [*(n for n in names if n not in METRICS), *(f"{LOSS}{i}" for i in range(problem.clients))]
-    if isinstance(problem, Classifier):
-        problem = Losses(**{f.name: getattr(problem, f.name) for f in fields(Classifier)})
-    return problem, own
+    return Losses.of(problem) if isinstance(problem, Classifier) else problem, own
 
 
-def complete(problem: Problem, u: Weights, samples: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:
+def complete(
+    problem: Problem, u: Sequence[Fraction], samples: Mapping[str, Array], names: Sequence[str]
+) -> dict[str, Array]:
     """The metrics `METRICS` from the clients' losses along a run, each (S, G); surrogate_gap if it is among `names`."""
     each = np.stack([samples[f"{LOSS}{i}"] for i in range(problem.clients)], axis=2)
     found: dict[str, Array] = {}
@@ -95,7 +65,7 @@ def complete(problem: Problem, u: Weights, samples: Mapping[str, Array], names: 
             mean = found[f"{prefix}f"] = each @ share
             found[f"{prefix}spread"] = np.sqrt((each - mean[:, :, None]) ** 2 @ share)
     if "surrogate_gap" in names:
-        found["surrogate_gap"] = found["surrogate_f"] - surrogate_of(problem, u).minimum.low
+        found["surrogate_gap"] = found["surrogate_f"] - under_weights(problem, u).minimum.low
     return found
 
 
@@ -105,18 +75,17 @@ def constants(problem: Problem, method: Method) -> dict[str, Constant]:
     excess: F - F* at the surrogate's minimiser, from above: a method that gets there stays that far from the federated
     minimum.
     """
-    known = describe_constants(method, problem)
-    u, w = weights(problem, method), problem.weights
-    found = {name: known[name] for name in SHOWN if name in known}
+    known, u, w = describe_constants(method, problem), weights(problem, method), tuple(problem.weights)
+    names = (*SHOWN, *(SHOWN_OF_MINIMA if isinstance(problem, Classifier) else ()))
+    found = {name: known[name] for name in names if name in known}
     for i in range(min(len(u), SHARES)):
         found[f"u_{i} (w_{i} = {format_short(w[i], 4)})"] = Constant(u[i], Known.EXACT, "exact", "q_i / sum of q_j")
-    if not isinstance(problem, Classifier):
-        return found
-    least = problem.minimum if u == w else surrogate_of(problem, u).minimum
-    above = least.value - least.low
-    if u != w:  # within `radius` of the point found lies the minimiser, where F is at most this much larger
-        slope, gap = (float(problem.metric_many(name, least.point[None])[0]) for name in ("grad2", "gap"))
-        above = gap + slope**0.5 * least.radius + float(problem.constants()["L_f"].value) * least.radius**2 / 2
-    how = "at the certified minimiser and around it"
-    found["surrogate_minimum"] = Constant(Fraction(least.low), Known.ESTIMATED, "lower", "certified minimum")
-    return found | {"excess": Constant(round_up(Fraction(above)), Known.ESTIMATED, "upper", how)}
+    if isinstance(problem, Classifier):
+        least = problem.minimum if u == w else under_weights(problem, u).minimum
+        above = least.value - least.low
+        if u != w:  # within `radius` of the point found lies the minimiser, where F is at most this much larger
+            slope, gap = (float(problem.metric_many(name, least.point[None])[0]) for name in ("grad2", "gap"))
+            above = gap + slope**0.5 * least.radius + float(problem.constants()["L_f"].value) * least.radius**2 / 2
+        how = "at the certified minimiser and around it"
+        found["excess"] = Constant(round_up(Fraction(above)), Known.ESTIMATED, "upper", how)
+    return found
