@@ -58,13 +58,13 @@ def decided(facts: Path) -> dict[str, dict[str, dict[str, str]]]:
 def trained() -> dict[str, dict[str, dict[str, str]]]:
     """The same for the orders of methods of recorded trainings, where all tables of an entry are recorded."""
     from boundcheck.networks.study.page import pairs
-    from boundcheck.networks.study.recorded import read
+    from boundcheck.networks.study.record import read
 
     records = [read(path) for path in sorted((TRAINED / "recorded").glob("*.json"))]
     found: dict[str, dict[str, dict[str, str]]] = {}
     for entry in (e for e in fd.entries() if "order" in e):
         words: list[str] = []
-        chosen = [[r for r in records if r.name.startswith(study["table"])] for study in entry["studies"]]
+        chosen = [[r for r in records if r.spec.name.startswith(study["table"])] for study in entry["studies"]]
         if not all(chosen):
             continue
         for study, own in zip(entry["studies"], chosen, strict=True):
@@ -72,9 +72,9 @@ def trained() -> dict[str, dict[str, dict[str, str]]]:
             for number, comparison in enumerate(record.spec.comparisons):
                 if comparison.metric != study.get("metric", comparison.metric):
                     continue
-                for case in record.cases:
-                    if study.get("cases", "") in case.case.label:
-                        words += [pair.outcome for pair in pairs(record.spec, case, number)]
+                for row in record.rows:
+                    if study.get("cases", "") in row.case:
+                        words += [pair.outcome for pair in pairs(record.spec, row, number)]
         counts = Counter(words)
         statistic = f"{len(words)} pairs of methods: " + ", ".join(f"{counts[word]} {word}" for word in fd.OUTCOMES)
         found[title(entry)] = {"order": {"word": fd.together(words) if words else fd.UNDECIDED, "statistic": statistic}}

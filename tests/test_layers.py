@@ -39,7 +39,7 @@ LAYERS: dict[str, set[str]] = {
 ORDER = list(LAYERS)
 WORDS = {"verdict", "errors", "_version"}
 FACES = {"__init__", "__main__", "cli", "pytest_plugin", "report"}
-SEARCH = {"falsify", "judge", "sweeps"}
+SEARCH = {"adapters", "falsify", "judge", "sweeps"}
 
 
 def layer_of(module: str) -> str:

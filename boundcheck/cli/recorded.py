@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from boundcheck.cli._output import line, print_json, short, table
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 
 def record(
-    spec: Annotated[Path, typer.Argument(help="A TOML file with [[training]] tables.", show_default=False)],
+    specs: Annotated[
+        list[Path], typer.Argument(metavar="SPEC...", help="TOML files with [[training]] tables.", show_default=False)
+    ],
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder of the records.")] = "recorded",
     name: Annotated[
         list[str] | None, typer.Option("--table", help="Only the tables whose name has this in it.")
@@ -34,49 +36,62 @@ def record(
     """Carries out tables of training and keeps what came out as files, one a table.
 
     A file holds the numbers of every seed, the table, the digest of the code, versions, the command and processor
-    hours. It is written after each row; what is there is not run again, and a row that was cut off continues.
+    hours. It is written after each row; what is there is not run again, and a row that was cut off continues. Tables
+    that need a data set or an optional package that is not on this machine are skipped, with the command that gets it.
 
     \b
-    Example: boundcheck record configs/neural/feddane.toml -o configs/neural/recorded
+    Example: boundcheck record configs/neural/*.toml -o configs/neural/recorded
     """
     from boundcheck.cli._files import probe_folder
     from boundcheck.cli.runs import chosen_store
     from boundcheck.core.store import Store
+    from boundcheck.evidence.not_run import is_absence
     from boundcheck.evidence.studies import load_studies
-    from boundcheck.networks.study.recording import record as carry_out
+    from boundcheck.networks.study.record import record as carry_out
     from boundcheck.problems._own_data import load_specification
     from boundcheck.report.words import slug
 
-    asked = [study for study in load_studies(spec) if study.kind == "training"]
-    if not asked:
-        raise BadInput(f"{spec} has no [[training]] table to record.")
-    tables: list[dict[str, Any]] = load_specification(spec).data["training"]
-    chosen = [t for t in tables if not name or any(part in t["name"] for part in name)]
+    tables: list[tuple[Path, dict[str, Any]]] = []
+    for spec in specs:
+        load_studies(spec)
+        tables += [(spec, one) for one in load_specification(spec).data.get("training", [])]
+    if not tables:
+        raise BadInput(f"{', '.join(map(str, specs))} has no [[training]] table to record.")
+    chosen = [(spec, one) for spec, one in tables if not name or any(part in one["name"] for part in name)]
     if not chosen:
-        raise UnknownName("the table", name[0] if name else "", [t["name"] for t in tables])
+        raise UnknownName("the table", name[0] if name else "", [one["name"] for _, one in tables])
     folder = probe_folder(out, "--out")
     folder.mkdir(parents=True, exist_ok=True)
     store = chosen_store(no_store)
     written: list[dict[str, Any]] = []
-    for one in chosen:
+    skipped: list[dict[str, Any]] = []
+    for spec, one in chosen:
         given = {**one, **({} if seeds is None else {"seeds": seeds})}
         own = ["boundcheck", "record", spec.as_posix(), "--table", one["name"]]
         command = shlex.join([*own, *([] if seeds is None else ["--seeds", str(seeds)])])
         path = folder / f"{slug(one['name'])}.json"
-        found = carry_out(
-            given,
-            path,
-            command,
-            rows=row or (),
-            store=None if store is None else Store(store),
-            on_row=lambda done, to=path: None if as_json else line(f"{to}: {done.case or 'the table'} recorded"),
-        )
+
+        def tell(words: str, to: Path = path) -> None:
+            if not as_json:
+                line(f"{to}: {words}")
+
+        try:
+            kept = None if store is None else Store(store)
+            found = carry_out(given, path, command, rows=row or (), store=kept, tell=tell)
+        except BoundcheckError as error:
+            if not is_absence(error):
+                raise
+            skipped.append({"table": one["name"], "why": str(error)})
+            tell(f"skipped: {error}")
+            continue
         written.append({"file": str(path), "rows": len(found.rows), "processor_hours": found.processor_hours})
     if as_json:
-        print_json({"records": written})
-    else:
-        for of in written:
-            line(f"{of['file']}: {of['rows']} rows, {short(of['processor_hours'])} processor hours")
+        print_json({"records": written, "skipped": skipped})
+        return 0
+    for of in written:
+        line(f"{of['file']}: {of['rows']} rows, {short(of['processor_hours'])} processor hours")
+    hours = short(sum(of["processor_hours"] for of in written))
+    line(f"{len(written)} of {len(chosen)} tables, {hours} processor hours; skipped: {len(skipped)}")
     return 0
 
 
@@ -94,29 +109,17 @@ def rerun(
     \b
     Example: boundcheck rerun configs/neural/recorded/feddane-figure-2-how-many-devices-take-part.json
     """
-    from boundcheck.networks.study.page import WORDS
-    from boundcheck.networks.study.recorded import read
-    from boundcheck.networks.study.recording import run_again
+    from boundcheck.networks.study.record import read, run_again
 
     found = run_again(read(file), row)
     if as_json:
-        numbers = [
-            {"method": a.method, "metric": a.comparison.metric, "then": a.then, "now": a.now, "half_width": a.half}
-            | {"largest_relative_difference": a.apart, "outcome": a.outcome}
-            for a in found.found
-        ]
-        print_json({"row": found.row, "agrees": found.agrees, "differs": list(found.differs), "numbers": numbers})
-        return 0 if found.agrees else 1
-    rows = [
-        [a.method, WORDS.get(a.comparison.metric, a.comparison.metric)]
-        + [short(v) for v in (a.then, a.half, a.now, a.apart)]
-        + [a.outcome]
-        for a in found.found
-    ]
-    table(["method", "metric", "recorded", "half width", "now", "largest relative difference", "outcome"], rows)
-    if found.differs:
-        line(f"Not as recorded: {', '.join(found.differs)}; means are compared with the recorded intervals.")
+        print_json(found)
+        return 0 if found["agrees"] else 1
+    shown = [[one if isinstance(one, str) else short(one) for one in numbers.values()] for numbers in found["numbers"]]
+    table(["method", "metric", "recorded", "half width", "now", "largest relative difference", "outcome"], shown)
+    if found["differs"]:
+        line(f"Not as recorded: {', '.join(found['differs'])}; means are compared with the recorded intervals.")
     else:
         line("Code, versions and kind of processor are as recorded; every seed must give the recorded number.")
-    line(f"The row '{found.row}' {'agrees' if found.agrees else 'does not agree'}.")
-    return 0 if found.agrees else 1
+    line(f"The row '{found['row']}' {'agrees' if found['agrees'] else 'does not agree'}.")
+    return 0 if found["agrees"] else 1

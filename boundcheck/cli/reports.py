@@ -156,8 +156,7 @@ def _recorded(paths: Sequence[Path]) -> list[Study]:
     """The pages of recorded tables, after one of all of them."""
     if not paths:
         return []
-    from boundcheck.networks.study.recorded import read
-    from boundcheck.networks.study.recorded_pages import recorded_study, summary_study
+    from boundcheck.networks.study.record import read, recorded_study, summary_study
 
     records = [read(path) for path in paths]
     pages = [recorded_study(record, path) for record, path in zip(records, paths, strict=True)]

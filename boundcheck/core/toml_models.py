@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
@@ -233,7 +234,7 @@ def _shown(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, dict):
         return "a table"
-    return shown(repr(value) if isinstance(value, str) else value)
+    return shown(repr(value) if isinstance(value, str) else str(value) if isinstance(value, Fraction) else value)
 
 
 def _listed(words: Iterable[str]) -> str:

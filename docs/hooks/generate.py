@@ -161,6 +161,7 @@ def attribute_docs(model: Any) -> dict[str, str]:
         text = getattr(getattr(below, "value", None), "value", None) if isinstance(below, ast.Expr) else None
         if isinstance(own, ast.AnnAssign) and isinstance(own.target, ast.Name) and isinstance(text, str):
             found[own.target.id] = inspect.cleandoc(text).replace("\n", " ")
+    found |= {name: field.description for name, field in model.model_fields.items() if field.description}
     missing = set(model.model_fields) - set(found)
     assert not missing, f"{model.__module__}.{model.__name__}: no meaning of {sorted(missing)}"
     return found

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from boundcheck.core.digest import canonical
+from boundcheck.engines.simulate.lowering import lower
 from boundcheck.errors import DataNotFetched
 from boundcheck.evidence.studies import load_studies
 from boundcheck.methods.build import build as build_method
 from boundcheck.networks import problem as neural
-from boundcheck.networks.engine.features import lower
 from boundcheck.networks.engine.task import resolved
-from boundcheck.networks.study.runs import _resolved  # pyright: ignore[reportPrivateUsage]
-from boundcheck.networks.study.spec import Spec, problem_spec, settings
+from boundcheck.networks.study.runs import resolved as settled
+from boundcheck.networks.study.spec import Spec, settings
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 
@@ -49,8 +49,8 @@ def test_clients_can_carry_out_the_methods(path: Path, monkeypatch: pytest.Monke
     for asked in load_studies(path):
         spec = asked.spec
         assert isinstance(spec, Spec)
-        for case in spec.all_cases:
-            wanted = problem_spec(spec, case)
+        for case in spec.all_cases.values():
+            wanted = spec.problem_of(case)
             key = canonical(wanted)
             try:
                 problem = problems[key] if key in problems else build_problem(wanted)
@@ -59,7 +59,7 @@ def test_clients_can_carry_out_the_methods(path: Path, monkeypatch: pytest.Monke
             problems[key] = problem
             clients = clients_of(problem)
             for one in (next(iter(settings(case, method))) for method in spec.methods):
-                method = build_method(_resolved(one, problem))
+                method = build_method(settled(one, problem))
                 lower(resolved(method, problem) if spec.engine == "neural" else method, clients, ROUNDS)
                 for i in range(clients.count):  # refuses batches that a client's samples cannot make up
                     assert method.local.visits(i, (i,), clients)

@@ -48,9 +48,8 @@ def test_the_command_writes_the_page_and_a_second_time_the_same_bytes(
     arguments = ["report", str(spec), "--workers", "1", "-o"]
     assert main([*arguments, str(tmp_path / "one")]) == 0
     page = (tmp_path / "one" / "study-two-methods-on-digits.html").read_text()
-    assert "50.29 ± 0.31" in page
-    assert "FedAvg before FedAvgMin" in page
-    assert "Clients: 3 (paper: 500)." in page
+    for words in ("50.29 ± 0.31", "FedAvg before FedAvgMin", "Clients: 3 (paper: 500)."):
+        assert words in page
     assert len(re.findall(r'<svg xmlns="[^"]*" class="plot"', page)) == 2
     runs = [p for p in (tmp_path / "store").iterdir() if not p.name.startswith(".") and p.is_dir()]
     assert len(runs) == 5  # and the study, which is put together anew
@@ -64,30 +63,25 @@ def test_the_command_writes_the_page_and_a_second_time_the_same_bytes(
 
 
 def test_panels_have_titles_bands_and_one_legend(tmp_path: Path) -> None:
-    series = tuple(
+    """And a curve that diverged is drawn as far as it goes."""
+    inf = float("inf")
+    series = [
         Series(f"method {k % 2}", (0.0, 1.0), (2.0, 1.0), low=(1.5, 0.5), high=(2.5, 1.5), panel=k // 2)
         for k in range(4)
-    )
+    ]
+    series.append(Series("gone", (0.0, 1.0, 2.0), (1.0, inf, inf), low=(1.0, inf, inf), high=(1.0, inf, inf)))
     panels = (Panel("first case", "loss", True), Panel("second case", "accuracy"))
     table = StudyTable("Numbers", ("method", "value"), (("method 0", "1"),), (1,))
-    study = Study("training", "Panels", ("words",), (table,), series, ("rounds", ""), (False, False), panels=panels)
+    axes = ("rounds", "")
+    study = Study("training", "Panels", ("words",), (table,), tuple(series), axes, (False, False), panels=panels)
     write_report([], tmp_path, studies=[study])
     page = (tmp_path / "study-panels.html").read_text()
     for text in ("first case", "second case", "accuracy", "loss"):
         assert text in page
     assert page.count('<ul class="legend">') == 1  # one legend for both panels
-    assert len(re.findall(r'<path class="band s-[\w-]+" d="M[0-9]', page)) == 4
+    assert len(re.findall(r'<path class="band s-[\w-]+" d="M[0-9]', page)) == 4  # one point is no band
     data = json.loads((tmp_path / "report.json").read_text())["studies"][0]
     assert [p["title"] for p in data["panels"]] == ["first case", "second case"]
     assert data["series"][2]["panel"] == 1
     assert data["series"][0]["low"] == [1.5, 0.5]
-
-
-def test_a_curve_that_diverged_is_drawn_as_far_as_it_goes(tmp_path: Path) -> None:
-    inf = float("inf")
-    series = (Series("gone", (0.0, 1.0, 2.0), (1.0, inf, inf), low=(1.0, inf, inf), high=(1.0, inf, inf)),)
-    study = Study("training", "Gone", (), (), series, ("rounds", ""), (False, False), panels=(Panel("", "loss"),))
-    write_report([], tmp_path, studies=[study])
-    data = json.loads((tmp_path / "report.json").read_text())["studies"][0]
-    assert data["series"][0]["y"] == [1.0, "inf", "inf"]
-    assert "<svg" in (tmp_path / "study-gone.html").read_text()
+    assert data["series"][4]["y"] == [1.0, "inf", "inf"]

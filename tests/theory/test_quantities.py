@@ -7,7 +7,7 @@ import pytest
 import boundcheck as bc
 from boundcheck.errors import BadInput
 from boundcheck.evidence.constant_claims import constant_of
-from boundcheck.networks.study.check import METRICS
+from boundcheck.networks.study.spec import METRICS
 from boundcheck.setting.metrics import is_round_metric
 from boundcheck.theory.discovery import all_statements
 from boundcheck.theory.quantities import PROOF_QUANTITIES, check_measurable

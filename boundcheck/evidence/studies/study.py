@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +17,14 @@ class StudyTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[int, ...] = ()
+
+    @staticmethod
+    def of(caption: str, rows: Sequence[Mapping[str, str]]) -> StudyTable:
+        """A table whose columns are the keys of the rows; a column without any text is left out."""
+        columns = [name for name in dict.fromkeys(itertools.chain(*rows)) if any(row.get(name) for row in rows)]
+        cells = tuple(tuple(row.get(name) or "-" for name in columns) for row in rows)
+        numeric = [all(re.fullmatch(r"[-+0-9./e]+", cell) for cell in column) for column in zip(*cells, strict=True)]
+        return StudyTable(caption, tuple(columns), cells, tuple(k for k, number in enumerate(numeric) if number))
 
 
 @dataclass(frozen=True)

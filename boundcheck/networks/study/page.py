@@ -1,319 +1,234 @@
-"""The page of a `[[training]]` table: words, pictures, what came out beside the paper's numbers, and the orders."""
+"""The page of a `[[training]]` table: words, pictures, results beside the paper's, and the orders of methods."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput
-from boundcheck.evidence.ordering import Pair, half_width, judge
+from boundcheck.evidence.ordering import OUTCOMES, Pair, half_width, judge, seeds_needed
 from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
-from boundcheck.networks.study.estimates import Along, estimate_data, estimate_tables, estimate_words
-from boundcheck.networks.study.runs import CaseOutcome, CaseRuns, Ran, value_of
-from boundcheck.networks.study.spec import Comparison, Spec
-from boundcheck.networks.study.theory import surrogate_knowledge, theory_data, theory_tables
+from boundcheck.networks.study.runs import Row, Run
+from boundcheck.networks.study.spec import METRICS, Comparison, Spec
 
-WORDS: Mapping[str, str] = {
-    "f": "loss F",
-    "grad2": "|grad F|^2",
-    "gap": "F - F*, from above",
-    "dist2": "|x - x*|^2",
-    "accuracy": "accuracy on held-out samples",
-    "test_f": "loss on held-out samples",
-    "spread": "standard deviation of the clients' losses",
-    "surrogate_f": "loss of the surrogate problem",
-    "surrogate_gap": "surrogate loss above its minimum",
-    "surrogate_spread": "standard deviation of the clients' losses, weighted as in the surrogate problem",
-    "discrepancy": "discrepancy of the models",
-    "least_local_f": "least F of a local model",
-    "f_above_least_local": "F above the least F of a local model",
-    "least_local_loss": "least loss of a local model on its own data",
-}
 ROLES = ("metric", "bound", "reading", "trivial")
-PERCENT = ("accuracy",)
-# may be below 0 but for the losses of the neural engine; of the others only "f_above_least_local" may
-SIGNED = ("f", "surrogate_f")
+SIGNED = {"neural": ("f_above_least_local",), "sampled": ("f", "surrogate_f")}  # metrics that may be below 0
 ROUNDING = 1e-6  # of the largest value: what is smaller may be rounding, and does not stretch an axis
+MOST_SEEDS = 10_000  # beyond them no number is shown
 
 
-def page(spec: Spec, found: Sequence[CaseOutcome], measured: Sequence[Along] = ()) -> Study:
-    """The study of the runs of a table. measured: constants along some of them."""
-    judged = [(case, number, pairs(spec, case, number)) for case in found for number in range(len(spec.comparisons))]
-    tables = [_results(spec, found)]
-    if any(p for _, _, p in judged):
-        tables.append(_orders(spec, judged))
-    here = [case for case in found if isinstance(case, CaseRuns)]
-    known = surrogate_knowledge(here)
-    tables += theory_tables(here, known)
-    tables += estimate_tables(measured)
-    if any(case.tried for case in found):
-        tables.append(_tried(spec, found))
-    panels, series = _pictures(spec, found)
+class More(NamedTuple):
+    """What else a page shows: words, tables, and lists for `report.json`."""
+
+    words: Sequence[str]
+    tables: Sequence[StudyTable]
+    data: Mapping[str, list[Any]]
+
+
+def page(spec: Spec, rows: Sequence[Row], more: Sequence[More] = ()) -> Study:
+    """The study of the rows of a table."""
+    tables = [_results(spec, rows), _orders(spec, rows), _tried(spec, rows)]
+    data: dict[str, Any] = {"confidence": float(spec.confidence), "cases": []}
+    for row in rows:
+        orders = [{"comparison": n, **asdict(pair)} for own, n, _, pair in judged(spec, rows) if own is row]
+        data["cases"].append({**row.model_dump(exclude={"processor_hours"}), "orders": orders})
+    for name, found in ((name, found) for one in more for name, found in one.data.items()):
+        data[name] = [*data.get(name, []), *found]
     return Study(
         "training",
         spec.name,
-        (*_words(spec, any(case.tried for case in found), judged), *estimate_words(measured)),
-        tuple(tables),
-        tuple(series),
-        ("rounds" if _by_rounds(spec) else "time", ""),
+        (*_words(spec, rows), *(words for one in more for words in one.words)),
+        (*(table for table in tables if table.rows), *(table for one in more for table in one.tables)),
+        tuple(_series(spec, rows)),
+        ("rounds" if spec.time is None else "time", ""),
         (False, False),
         "Mean over the seeds, in a band from the least to the largest of them.",
-        {**_data(spec, found, judged), **theory_data(known), **estimate_data(measured)},
-        tuple(panels),
+        data,
+        tuple(_panel(metric, row) for metric, row in _pictures(spec, rows)),
     )
 
 
-def pairs(spec: Spec, case: CaseOutcome, number: int) -> tuple[Pair, ...]:
+def judged(spec: Spec, rows: Sequence[Row]) -> Iterator[tuple[Row, int, Comparison, Pair]]:
+    """The pairs of the expected orders, with their rows and comparisons."""
+    for row, (number, by) in itertools.product(rows, enumerate(spec.comparisons)):
+        yield from ((row, number, by, pair) for pair in pairs(spec, row, number))
+
+
+def pairs(spec: Spec, row: Row, number: int) -> tuple[Pair, ...]:
     """The pairs of the expected order of a case, for one of the comparisons; none without an order."""
-    comparison = spec.comparisons[number]
-    order = spec.order_of(number, case.case)
-    samples = {run.label: value_of(comparison, run.x, run.samples[comparison.metric]) for run in case.runs}
-    certain = [run.label for run in case.runs if run.certain]
-    level = float(spec.confidence)
-    return judge(samples, order, best=comparison.best, confidence=level, test=spec.test, certain=certain)
+    by, order = spec.comparisons[number], spec.order_of(number, spec.all_cases[row.case])
+    values = {run.method: run.values(by) for run in row.runs}
+    certain = [run.method for run in row.runs if run.certain]
+    return judge(values, order, best=by.best, confidence=float(spec.confidence), certain=certain)
 
 
-def _by_rounds(spec: Spec) -> bool:
-    return all(spec.length(case)[1] is None for case in spec.all_cases)
+def outcomes(spec: Spec, rows: Sequence[Row]) -> dict[str, int]:
+    """Outcome -> number of pairs of the expected orders, zeros included."""
+    found = [pair.outcome for *_, pair in judged(spec, rows)]
+    return {name: found.count(name) for name in OUTCOMES}
 
 
-def _words(spec: Spec, tuned: bool, judged: Sequence[tuple[CaseOutcome, int, tuple[Pair, ...]]]) -> Iterator[str]:
-    yield f"After {spec.source}. {_setting(spec, tuned)}"
-    level = f"{float(spec.confidence):.4g}"
-    counts = Counter(p.outcome for _, _, own in judged for p in own)
-    if counts:
-        test = "Student's t test of the differences" if spec.test == "t" else "the exact sign-flip test"
+def _words(spec: Spec, rows: Sequence[Row]) -> Iterator[str]:
+    level, counts, seeds = f"{float(spec.confidence):.4g}", outcomes(spec, rows), _seeds
+    best = f"; settings with the best {_words_of(spec.compare)} on {seeds(spec.tuning.seeds)} of their own"
+    tuned = best if any(row.tried for row in rows) else ""
+    yield f"After {spec.source}. Carried out by the {spec.engine} engine with {seeds(spec.seeds)} a method{tuned}."
+    if sum(counts.values()):
         yield (
             f"Pairs of methods that the paper puts in an order: {sum(counts.values())}, of which "
             f"{counts['reproduced']} reproduced, {counts['reversed']} reversed and {counts['undecided']} undecided at "
-            f"confidence {level}: "
-            f"methods are compared seed by seed, by {test} (which takes them as "
-            f"{'normally distributed' if spec.test == 't' else 'symmetric'}), with Holm's correction over both "
-            "directions of all pairs of one case and comparison, not over all of them together."
+            f"confidence {level}: methods are compared seed by seed, by Student's t test of the differences (which "
+            "takes them as normally distributed), with Holm's correction over both directions of all pairs of one case "
+            "and comparison, not over all of them together."
         )
-    yield _words_of_seeds(spec)
-    edges = list(dict.fromkeys(label for case, number, _ in judged if number == 0 for label in _at_an_end(case)))
-    if edges:
-        named = ", ".join(edges)
-        yield f"The best setting lies at an end of the values tried for {named}: a better one may lie beyond."
-    says = dict.fromkeys(c.says for c in spec.comparisons if c.says)
-    if says:
-        yield "The paper says: " + "; ".join(says) + "."
-    if spec.scaled:
-        yield "What differs from the paper: " + " ".join(spec.scaled)
-
-
-def _words_of_seeds(spec: Spec) -> str:
-    vary = "vary who takes part and which samples are drawn; the split of the data and the start are the same for all."
-    if spec.seeds == 1:
-        return f"Further seeds would {vary}"
-    if spec.seeds == 2:
-        return f"In brackets stand the values of the two seeds, too few for an interval. The seeds {vary}"
-    return (
-        f"Our \u00b1 is half the width of Student's interval at confidence {float(spec.confidence):.4g}; where that "
-        "would reach beyond what the metric can be, the least and the largest of the seeds stand in brackets. The "
-        f"seeds {vary}"
+    yield (
+        "The seeds vary who takes part and which samples are drawn; the split of the data and the start are the same "
+        f"for all. \u00b1 is half the width of Student's interval at confidence {level}; with two seeds, and where it "
+        "would reach beyond what the metric can be, the least and the largest of the seeds stand in brackets."
     )
+    edges = dict.fromkeys(run.method for row in rows for run in row.runs if _at_an_end(row, run))
+    says = dict.fromkeys(by.says for by in spec.comparisons if by.says)
+    for words, found in (
+        ("The best setting lies at an end of the values tried, and a better one may lie beyond: {}.", ", ".join(edges)),
+        ("The paper says: {}.", "; ".join(says)),
+        ("What differs from the paper: {}", " ".join(spec.scaled)),
+    ):
+        if found:
+            yield words.format(found)
 
 
-def _setting(spec: Spec, tuned: bool) -> str:
-    engine = "the neural engine" if spec.engine == "neural" else "the sampled engine"
-    several = f"{spec.seeds} seeds" if spec.seeds > 1 else "1 seed"
-    own = "1 seed" if spec.tuning.seeds == 1 else f"{spec.tuning.seeds} seeds"
-    rest = f"; settings with the best {_words_of(spec.comparisons[0])} on {own} of their own" if tuned else ""
-    return f"Carried out by {engine} with {several} a method{rest}."
+def _seeds(count: int) -> str:
+    return f"{count} seed{'s' * (count > 1)}"
 
 
-def _words_of(comparison: Comparison) -> str:
-    name = WORDS.get(comparison.metric, comparison.metric)
-    if comparison.over == 0:
-        return name
-    share = f"the last {float(100 * comparison.over):.4g} % of the run"
-    return f"{name}, {'mean' if comparison.take == 'mean' else 'standard deviation'} over {share}"
+def _words_of(by: Comparison) -> str:
+    name, share = METRICS.get(by.metric, by.metric), f"the last {float(100 * by.over):.4g} % of the run"
+    return f"{name}, {'mean' if by.take == 'mean' else 'standard deviation'} over {share}" if by.over else name
 
 
-def _shown(comparison: Comparison, value: float, digits: int = 4) -> str:
-    if math.isnan(value):
-        return "-"
-    if comparison.metric in PERCENT:
-        return f"{100 * value:.2f} %"
-    return format_short(value, digits)
+def _shown(by: Comparison, value: float, digits: int = 4) -> str:
+    if not math.isfinite(value):
+        return "-" if math.isnan(value) else "diverged"
+    return f"{100 * value:.2f} %" if by.metric == "accuracy" else format_short(value, digits)
 
 
-def _ours(spec: Spec, comparison: Comparison, run: Ran) -> str:
-    values = value_of(comparison, run.x, run.samples[comparison.metric])
-    gone = int(np.isnan(values).sum())
+def _ours(spec: Spec, by: Comparison, run: Run) -> str:
+    """Mean and interval of what methods are compared by, within the values that it can have."""
+    values = run.values(by)
+    gone, mean, width = int(np.isnan(values).sum()), float(values.mean()), half_width(values, float(spec.confidence))
     if gone:
         return "diverged" if gone == len(values) else f"diverged in {gone} of {len(values)} seeds"
-    mean = _shown(comparison, float(values.mean()))
-    if len(values) == 1:
-        return mean
-    width = half_width(values, float(spec.confidence))
-    least, largest = _possible(spec, comparison)
-    if len(values) > 2 and least <= values.mean() - width and values.mean() + width <= largest:
-        return f"{mean} \u00b1 {_shown(comparison, width, 2)}"
-    return f"{mean} (seeds: {_shown(comparison, values.min())} to {_shown(comparison, values.max())})"
+    least = -math.inf if by.metric in SIGNED[spec.engine] and by.take == "mean" else 0.0
+    largest = 1.0 if by.metric == "accuracy" else math.inf
+    between = f" (seeds: {_shown(by, values.min())} to {_shown(by, values.max())})" if len(values) > 1 else ""
+    inside = len(values) > 2 and least <= mean - width and mean + width <= largest
+    return _shown(by, mean) + (f" \u00b1 {_shown(by, width, 2)}" if inside else between)
 
 
-def _possible(spec: Spec, comparison: Comparison) -> tuple[float, float]:
-    """The least and the largest value that what is compared can have."""
-    below = comparison.metric == "f_above_least_local" or (comparison.metric in SIGNED and spec.engine != "neural")
-    signed = below and comparison.take == "mean"
-    return -math.inf if signed else 0.0, 1.0 if comparison.metric in PERCENT else math.inf
-
-
-def _reached(comparison: Comparison, run: Ran) -> str:
+def _reached(by: Comparison, run: Run) -> str:
     """The first measured round at which the mean over seeds has reached the target."""
-    assert comparison.target is not None
-    mean, goal = run.samples[comparison.metric].mean(axis=0), float(comparison.target)
+    mean, goal = np.mean(run.samples[by.metric], axis=0), float(by.target or 0)
     # a diverged seed is recorded as infinite, whichever end is the best one
-    there = np.isfinite(mean) & (mean <= goal if comparison.best == "lowest" else mean >= goal)
+    there = np.isfinite(mean) & (mean <= goal if by.best == "lowest" else mean >= goal)
     return f"{run.x[int(np.argmax(there))]:g}" if there.any() else "never"
 
 
-def _results(spec: Spec, found: Sequence[CaseOutcome]) -> StudyTable:
-    cases, tuned = bool(spec.cases), any(m.grid for m in spec.methods)
-    paper = any(case.paper for case in spec.all_cases)
-    goals = [c for c in spec.comparisons if c.target is not None]
-    columns = [*(["case"] if cases else []), "method", *(["chosen"] if tuned else []), "rounds"]
-    columns += [_words_of(c) for c in spec.comparisons]
-    columns += [f"reaches {_shown(c, float(c.target or 0))} at" for c in goals]
-    columns += ["in the paper" + (f": {spec.paper_is}" if spec.paper_is else "")] if paper else []
-    rows: list[tuple[str, ...]] = []
-    for case in found:
-        for run in case.runs:
-            row = [case.case.label] if cases else []
-            row += [run.label, *([_settings(run.trained.tried)] if tuned else []), str(run.rounds)]
-            row += [_ours(spec, c, run) for c in spec.comparisons]
-            row += [_reached(c, run) for c in goals]
-            row += [case.case.paper.get(run.label, "-")] if paper else []
-            rows.append(tuple(row))
-    beside = ", beside the paper" if paper else ""
-    return StudyTable(f"What came out{beside}", tuple(columns), tuple(rows))
+def _results(spec: Spec, rows: Sequence[Row]) -> StudyTable:
+    paper, goals = {row.case: spec.all_cases[row.case].paper for row in rows}, spec.comparisons
+    found = [
+        {"case": row.case, "method": run.method, "chosen": _settings(run.tried), "rounds": str(run.rounds)}
+        | {_words_of(by): _ours(spec, by, run) for by in spec.comparisons}
+        | {f"reaches {_shown(by, float(by.target))} at": _reached(by, run) for by in goals if by.target is not None}
+        | {f"in the paper: {spec.paper_is}".removesuffix(": "): paper[row.case].get(run.method, "")}
+        for row in rows
+        for run in row.runs
+    ]
+    return StudyTable.of(f"What came out{', beside the paper' if any(paper.values()) else ''}", found)
 
 
 def _settings(tried: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {_plain(value)}" for name, value in tried.items()) or "-"
+    exact = {name: _exact(value) for name, value in tried.items()}
+    return ", ".join(f"{k} = {tried[k] if own is None else format_short(own)}" for k, own in exact.items())
 
 
-def _plain(value: Any) -> str:
-    """A number as people write it, anything else as it is."""
+def _orders(spec: Spec, rows: Sequence[Row]) -> StudyTable:
+    found: list[dict[str, str]] = []
+    for row, number, by, pair in judged(spec, rows):
+        values, several = {run.method: run.values(by) for run in row.runs}, len(pairs(spec, row, number))
+        seeds = seeds_needed(values[pair.second] - values[pair.first], (1 - float(spec.confidence)) / (2 * several))
+        more = f"{seeds:.0f}" if seeds <= MOST_SEEDS else f"more than {MOST_SEEDS}"
+        better = _shown(by, pair.difference) + " of samples" * (by.metric == "accuracy")
+        one = {"case": row.case, "by": _words_of(by) if spec.also else ""}
+        one |= {"the paper's order": f"{pair.first} before {pair.second}", "better by": better}
+        one |= {"p value": format_short(pair.p, 3), "seeds that would decide": more * (pair.outcome == "undecided")}
+        found.append(one | {"outcome": pair.outcome})
+    return StudyTable.of("The paper's order of methods", found)
+
+
+def _tried(spec: Spec, rows: Sequence[Row]) -> StudyTable:
+    chosen = {(row.case, run.method): {k: str(v) for k, v in run.tried.items()} for row in rows for run in row.runs}
+    found = [
+        {"case": row.case, "method": one.method, "setting": _settings(one.values)}
+        | {_words_of(spec.compare): _shown(spec.compare, math.inf if math.isnan(one.value) else one.value)}
+        | {"taken": "chosen" if chosen[row.case, one.method] == one.values else ""}
+        for row in rows
+        for one in row.tried
+    ]
+    return StudyTable.of("Settings that were tried out", found)
+
+
+def _exact(value: Any) -> Fraction | None:
+    """A number, or None for words such as the partition into blocks."""
     try:
-        return format_short(as_fraction(value))
+        return as_fraction(value)
     except BadInput:
-        return str(value)
+        return None
 
 
-def _orders(spec: Spec, judged: Sequence[tuple[CaseOutcome, int, tuple[Pair, ...]]]) -> StudyTable:
-    cases, several = bool(spec.cases), len(spec.comparisons) > 1
-    columns = [*(["case"] if cases else []), *(["by"] if several else []), "the paper's order", "better by", "p value"]
-    rows: list[tuple[str, ...]] = []
-    for case, number, own in judged:
-        comparison = spec.comparisons[number]
-        for pair in own:
-            row = [case.case.label] if cases else []
-            row += [_words_of(comparison)] if several else []
-            by = _shown(comparison, pair.difference)
-            row += [f"{pair.first} before {pair.second}", f"{by} of samples" if by.endswith("%") else by]
-            rows.append((*row, format_short(pair.p, 3), pair.outcome))
-    return StudyTable("The paper's order of methods", (*columns, "outcome"), tuple(rows))
+def _at_an_end(row: Row, run: Run) -> bool:
+    """Whether the chosen setting has the largest or least of several values of a parameter."""
+    for name, value in run.tried.items():
+        values = [_exact(one.values[name]) for one in row.tried if one.method == run.method]
+        known = sorted(own for own in values if own is not None)
+        if len(set(known)) > 1 and _exact(value) in (known[0], known[-1]):
+            return True
+    return False
 
 
-def _tried(spec: Spec, found: Sequence[CaseOutcome]) -> StudyTable:
-    comparison = spec.comparisons[0]
-    rows: list[tuple[str, ...]] = []
-    for case in found:
-        chosen = {run.label: {k: str(v) for k, v in run.trained.tried.items()} for run in case.runs}
-        for one in case.tried:
-            shown = _shown(comparison, one.value) if math.isfinite(one.value) else "diverged"
-            taken = "chosen" if chosen[one.label] == one.values else ""
-            rows.append((*([case.case.label] if spec.cases else []), one.label, _settings(one.values), shown, taken))
-    columns = (*(["case"] if spec.cases else []), "method", "setting", _words_of(comparison), "")
-    return StudyTable("Settings that were tried out", columns, tuple(rows))
+def _pictures(spec: Spec, rows: Sequence[Row]) -> list[tuple[str, Row]]:
+    """Metric and row of each panel, as many as the table allows."""
+    return [*itertools.product(dict.fromkeys(by.metric for by in spec.comparisons), rows)][: spec.pictures]
 
 
-def _at_an_end(case: CaseOutcome) -> Iterator[str]:
-    """Methods whose chosen setting has the largest or least of several values of a parameter."""
-    for run in case.runs:
-        tried = [t.values for t in case.tried if t.label == run.label]
-        for name, value in run.trained.tried.items():
-            try:
-                values = sorted({as_fraction(t[name]) for t in tried})
-            except BadInput:  # words, such as the partition into blocks, have no ends
-                continue
-            if len(values) > 1 and as_fraction(value) in (values[0], values[-1]):
-                yield run.label
-                break
+def _panel(metric: str, row: Row) -> Panel:
+    name = METRICS.get(metric, metric).replace("^2", "\u00b2") + " in %" * (metric == "accuracy")
+    return Panel(row.case, name, metric != "accuracy" and _wide([np.array(run.samples[metric]) for run in row.runs]))
 
 
-def _pictures(spec: Spec, found: Sequence[CaseOutcome]) -> tuple[list[Panel], list[Series]]:
-    """A panel for each case and metric, as many as the table allows."""
-    panels: list[Panel] = []
-    series: list[Series] = []
-    wanted = list(itertools.product(dict.fromkeys(c.metric for c in spec.comparisons), found))
-    for metric, case in wanted[: spec.pictures]:
-        values = [run.samples[metric] for run in case.runs]
-        name = WORDS.get(metric, metric).replace("^2", "\u00b2") + (" in %" if metric in PERCENT else "")
-        panels.append(Panel(case.case.label, name, _wide(values) and metric not in PERCENT))
-        for k, run in enumerate(case.runs):
-            of_seeds = 100 * run.samples[metric] if metric in PERCENT else run.samples[metric]
+def _series(spec: Spec, rows: Sequence[Row]) -> Iterator[Series]:
+    for panel, (metric, row) in enumerate(_pictures(spec, rows)):
+        for k, run in enumerate(row.runs):
+            own = np.array(run.samples[metric]) * (100 if metric == "accuracy" else 1)
             with np.errstate(invalid="ignore"):
-                lines = [of_seeds.mean(axis=0), of_seeds.min(axis=0), of_seeds.max(axis=0)]
-            y, low, high = (tuple(map(float, line)) for line in lines)
-            band: dict[str, Any] = {"low": low, "high": high} if spec.seeds > 1 else {}
-            look: dict[str, Any] = {"role": ROLES[k % len(ROLES)], "dash": k // len(ROLES), "panel": len(panels) - 1}
-            series.append(Series(run.label, tuple(map(float, run.x)), y, **look, **band))
-    return panels, series
+                y, low, high = (
+                    tuple(map(float, line)) for line in (own.mean(axis=0), own.min(axis=0), own.max(axis=0))
+                )
+            band = {"low": low, "high": high} if spec.seeds > 1 else {}
+            yield Series(run.method, tuple(run.x), y, ROLES[k % len(ROLES)], k // len(ROLES), panel=panel, **band)
 
 
-def _wide(values: Sequence[Any]) -> bool:
+def _wide(values: Sequence[NDArray[np.float64]]) -> bool:
     """Whether a logarithmic axis shows more: positive values that span much, down to no mere rounding."""
     means = np.concatenate([v.mean(axis=0) for v in values])
     seeds = np.concatenate([v.ravel() for v in values])  # the bands reach as far as they do
     means, seeds = means[np.isfinite(means)], seeds[np.isfinite(seeds)]
-    if not len(means) or means.max() <= 20 * means.min():
-        return False
-    return bool(seeds.min() > ROUNDING * seeds.max())
-
-
-def _as_data(value: Any) -> Any:
-    """A specification for report.json, its numbers as text."""
-    if isinstance(value, Mapping):
-        return {str(name): _as_data(v) for name, v in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_as_data(v) for v in value]
-    return value if value is None or isinstance(value, bool) else str(value)
-
-
-def _data(
-    spec: Spec, found: Sequence[CaseOutcome], judged: Sequence[tuple[CaseOutcome, int, tuple[Pair, ...]]]
-) -> dict[str, Any]:
-    cases: list[dict[str, Any]] = []
-    for case in found:
-        runs = [
-            {
-                "method": run.label,
-                "specification": _as_data(run.spec),
-                "rounds": run.rounds,
-                "x": run.x.tolist(),
-                "samples": {name: values.tolist() for name, values in run.samples.items()},
-                "paper": case.case.paper.get(run.label),
-            }
-            for run in case.runs
-        ]
-        orders = [
-            {"comparison": number, "first": p.first, "second": p.second, "difference": p.difference, "p": p.p}
-            | {"outcome": p.outcome}
-            for of, number, own in judged
-            if of is case
-            for p in own
-        ]
-        tried = [{"method": t.label, "setting": dict(t.values), "value": t.value} for t in case.tried]
-        cases.append({"case": case.case.label, "runs": runs, "orders": orders, "tried": tried})
-    return {"confidence": float(spec.confidence), "test": spec.test, "cases": cases}
+    spans = len(means) > 0 and means.max() > 20 * means.min()
+    return bool(spans and seeds.min() > ROUNDING * seeds.max())

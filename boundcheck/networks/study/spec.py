@@ -1,24 +1,54 @@
-"""What a `[[training]]` table says; `training_check` tells what can be wrong with it."""
+"""A `[[training]]` table as data, and the settings of its grids; `configs/neural/README.md` explains the keys."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from boundcheck.core.numbers import as_fraction
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.setting.metrics import is_round_metric
 
-MAX_CASES = 60
+# Metrics of a point that some problem has in some engine, and some of a round, as a page calls them.
+METRICS: Mapping[str, str] = {
+    "f": "loss F",
+    "grad2": "|grad F|^2",
+    "gap": "F - F*, from above",
+    "dist2": "|x - x*|^2",
+    "B2": "B^2",
+    "accuracy": "accuracy on held-out samples",
+    "test_f": "loss on held-out samples",
+    "spread": "standard deviation of the clients' losses",
+    "surrogate_f": "loss of the surrogate problem",
+    "surrogate_gap": "surrogate loss above its minimum",
+    "surrogate_spread": "standard deviation of the clients' losses, weighted as in the surrogate problem",
+    "discrepancy": "discrepancy of the models",
+    "least_local_f": "least F of a local model",
+    "f_above_least_local": "F above the least F of a local model",
+    "least_local_loss": "least loss of a local model on its own data",
+}
+
+
+def _metric(name: str) -> str:
+    if name not in METRICS and not is_round_metric(name):
+        raise UnknownName("the metric", name, METRICS)
+    return name
 
 
 def _number(value: Any) -> Fraction:
     return as_fraction(value, "the number")
 
 
+def key(meaning: str, default: Any = ..., **limits: Any) -> Any:
+    """A key of a table; without a default it is needed."""
+    return Field(default, description=meaning, **limits)
+
+
+Metric = Annotated[str, AfterValidator(_metric)]
 Number = Annotated[Fraction, BeforeValidator(_number)]
 Table = dict[str, Any]
 Order = list[str | list[str]]
@@ -26,158 +56,86 @@ Count = Annotated[int, Field(strict=True, ge=1)]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class MethodSpec(_Model):
-    """A method of the table.
+    """A method of the table."""
 
-    method: its specification. grid: parameter -> values that are tried out, in all combinations; a parameter inside a
-    table of the specification is written "solver.eta". of_busiest: the step size that is tried is the one of a single
-    local step of the client with the most of them, before the method divides it.
-    """
-
-    label: str
-    """the name on the page"""
-    method: Table
-    """its specification"""
-    grid: dict[str, list[Any]] = Field(default_factory=dict)
-    """parameter -> values that are tried out, in all combinations; `"solver.eta"` is a parameter inside a table"""
-    of_busiest: str | None = None
-    """the step size that is tried is that of a single local step of the client with the most of them"""
+    label: str = key("the name on the page")
+    method: Table = key("its specification")
+    grid: dict[str, list[Any]] = key("parameter, or `solver.eta` in a table -> values tried, in all combinations", {})
+    of_busiest: str | None = key(
+        "parameter of the grid that is the local step size of the client with most steps", None
+    )
 
 
 class Comparison(_Model):
-    """What methods are compared by: a metric, averaged over the last share `over` of a run (0: where it ends).
+    """What methods are compared by."""
 
-    take: "mean", or "deviation" over the rounds. order: as in the table, for this comparison. says: the paper's words.
-    """
-
-    metric: str
-    """what methods are compared by"""
-    best: Literal["lowest", "highest"] = "lowest"
-    """which end of the metric wins"""
-    over: Number = Fraction(0)
-    """average over this last share of a run; 0 is its end"""
-    take: Literal["mean", "deviation"] = "mean"
-    """mean or deviation over the rounds"""
-    target: Number | None = None
-    """a value to reach: the rounds until then are compared"""
-    order: Order | None = None
-    """of this comparison, as `expected_order`"""
-    says: str = ""
-    """the paper's words"""
+    metric: Metric = key("what methods are compared by")
+    best: Literal["lowest", "highest"] = key("which end of the metric wins", "lowest")
+    over: Number = key("average over this last share of a run; 0 is its end", Fraction(0), ge=0, lt=1)
+    take: Literal["mean", "deviation"] = key("mean or deviation over the rounds", "mean")
+    target: Number | None = key("a value to reach: the page shows the first measured round that is there", None)
+    order: Order | None = key("of this comparison, as `expected_order`", None)
+    says: str = key("the paper's words", "")
 
 
 class Case(_Model):
-    """A row of the paper's table or a panel of its figure: what differs from the rest of the specification.
+    """A row or panel of the paper. A value in `method` or `methods` replaces the table's grid of that parameter."""
 
-    problem, method, grid: laid over those of the table, method over every method; methods: label -> what is laid over
-    that method alone. A value in method or methods stands in the place of the table's grid of that parameter. paper:
-    label -> the paper's number, as printed.
-    """
-
-    label: str
-    """the row of the paper's table or the panel of its figure"""
-    problem: Table = Field(default_factory=dict)
-    """laid over the problem of the table"""
-    method: Table = Field(default_factory=dict)
-    """laid over every method"""
-    methods: dict[str, Table] = Field(default_factory=dict)
-    """label -> what is laid over that method alone"""
-    grid: dict[str, list[Any]] = Field(default_factory=dict)
-    """laid over the grids"""
-    rounds: Count | None = None
-    """in place of those of the table"""
-    time: Number | None = None
-    """in place of that of the table"""
-    paper: dict[str, str] = Field(default_factory=dict)
-    """label -> the paper's number, as printed"""
-    expected_order: Order | None = None
-    """in place of that of the table"""
+    label: str = key("the row of the paper's table or the panel of its figure")
+    problem: Table = key("laid over the problem of the table", {})
+    method: Table = key("laid over every method", {})
+    methods: dict[str, Table] = key("label -> what is laid over that method alone", {})
+    grid: dict[str, list[Any]] = key("laid over the grids", {})
+    rounds: Count | None = key("in place of those, or of the time, of the table", None)
+    paper: dict[str, str] = key("label -> the paper's number, as printed", {})
+    expected_order: Order | None = key("in place of that of the table", None)
 
 
 class Tuning(_Model):
-    """How settings are chosen: on a number of seeds of their own, after a number of rounds (default: all)."""
+    """How the settings of a grid are chosen."""
 
-    seeds: Count = 1
-    """number of seeds of their own on which settings are chosen"""
-    rounds: Count | None = None
-    """after how many rounds (default: all)"""
+    seeds: Count = key("number of seeds of their own on which settings are chosen", 1)
 
 
 class Estimate(_Model):
-    """Constants measured along the run of one method of one case, at `points` rounds after the start (seed 0).
+    """Constants that are measured along the run of seed 0 of one method of one case."""
 
-    effort: how much is looked at, see `networks.engine.probing.Effort`.
-    """
-
-    method: str
-    """label of the method along whose run constants are measured"""
-    case: str | None = None
-    """label of the case"""
-    points: Annotated[int, Field(strict=True, ge=1, le=100)] = 4
-    """rounds after the start at which they are"""
-    effort: Table = Field(default_factory=dict)
-    """how much is looked at"""
+    method: str = key("label of the method along whose run constants are measured")
+    case: str | None = key("label of the case", None)
+    points: int = key("rounds after the start at which they are", 4, strict=True, ge=1, le=100)
+    effort: Table = key("how much is looked at", {})
 
 
 class Spec(_Model):
-    """One `[[training]]` table; see `configs/neural/README.md` for the keys in words.
+    """One `[[training]]` table."""
 
-    compare: the main comparison; also: further ones, each with an order of its own. expected_order: labels, the best
-    first, as the paper has it; a list inside it holds methods that the paper does not tell apart. surrogate: the label
-    of the method whose surrogate problem (the clients weighed as it weighs them in the long run) is looked at as well.
-    """
-
-    name: str
-    """what the page calls it"""
-    source: str
-    """the table or figure of the paper"""
-    problem: Table
-    """as in a claim"""
-    methods: Annotated[list[MethodSpec], Field(min_length=1, max_length=30)]
-    """methods with their labels and grids"""
-    compare: Comparison
-    """the main comparison"""
-    also: list[Comparison] = Field(default_factory=list)
-    """further ones, each with an order of its own"""
-    cases: Annotated[list[Case], Field(max_length=MAX_CASES)] = Field(default_factory=list)
-    """rows or panels, each with what differs"""
-    engine: Literal["neural", "sampled"] = "neural"
-    """what trains"""
-    neural: Table = Field(default_factory=dict)
-    """settings of the neural engine, as in a claim"""
-    rounds: Count | None = None
-    """how many"""
-    time: Number | None = None
-    """how long, in the units of the update times, in place of rounds"""
-    points: Annotated[int, Field(strict=True, ge=2, le=2000)] = 25
-    """rounds at which metrics are measured"""
-    seeds: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 3
-    """runs of every method"""
-    tuning: Tuning = Tuning()
-    """how settings of a grid are chosen"""
-    metrics: list[str] = Field(default_factory=list)
-    """further metrics that are recorded"""
-    paper_is: str = ""
-    """what the paper's numbers are"""
-    paper: dict[str, str] = Field(default_factory=dict)
-    """label -> the paper's number, as printed"""
-    expected_order: Order = Field(default_factory=list)
-    """labels, the best first, as the paper has it; a list inside it holds methods that the paper does not tell apart"""
-    confidence: Number = Fraction(19, 20)
-    """at which an order is said to come out"""
-    test: Literal["t", "sign_flip"] = "t"
-    """for the difference of two methods over the seeds"""
-    scaled: list[str] = Field(default_factory=list)
-    """what was scaled down, in words"""
-    surrogate: str | None = None
-    """label of the method whose surrogate problem is looked at as well"""
-    estimate: list[Estimate] = Field(default_factory=list)
-    """theorems at constants that are measured along the runs"""
-    pictures: Annotated[int, Field(strict=True, ge=1, le=12)] = 6
-    """curves on the page, at most"""
+    name: str = key("what the page calls it")
+    source: str = key("the table or figure of the paper")
+    problem: Table = key("as in a claim")
+    methods: list[MethodSpec] = key("methods with their labels and grids", min_length=1, max_length=30)
+    compare: Comparison = key("the main comparison")
+    also: list[Comparison] = key("further ones, each with an order of its own", [])
+    cases: list[Case] = key("rows or panels, each with what differs", [], max_length=60)
+    engine: Literal["neural", "sampled"] = key("what trains", "neural")
+    neural: Table = key("settings of the neural engine, as in a claim", {})
+    rounds: Count | None = key("how many", None)
+    time: Number | None = key("how long, in the units of the update times, in place of rounds", None, gt=0)
+    points: int = key("rounds at which metrics are measured", 25, strict=True, ge=2, le=2000)
+    seeds: int = key("runs of every method", 3, strict=True, ge=1, le=10_000)
+    tuning: Tuning = key("how settings of a grid are chosen", Tuning())
+    metrics: list[Metric] = key("further metrics that are recorded", [])
+    paper_is: str = key("what the paper's numbers are", "")
+    paper: dict[str, str] = key("label -> the paper's number, as printed", {})
+    expected_order: Order = key("labels, the best first; a list holds methods that the paper does not tell apart", [])
+    confidence: Number = key("at which an order is said to come out", Fraction(19, 20), ge=Fraction(1, 2), lt=1)
+    scaled: list[str] = key("what was scaled down, in words", [])
+    surrogate: str | None = key("label of the method whose surrogate problem is looked at as well", None)
+    estimate: list[Estimate] = key("theorems at constants that are measured along the runs", [])
+    pictures: int = key("curves on the page, at most", 6, strict=True, ge=1, le=12)
 
     @property
     def training_settings(self) -> Table | None:
@@ -185,99 +143,67 @@ class Spec(_Model):
         return self.neural if self.engine == "neural" else None
 
     @property
-    def all_cases(self) -> tuple[Case, ...]:
-        """The cases, or the one without a name of a table that has none."""
-        own = Case(label="", paper=self.paper, expected_order=None)
-        return tuple(self.cases) or (own,)
+    def all_cases(self) -> dict[str, Case]:
+        """The cases by label, or the one without a name of a table that has none."""
+        return {case.label: case for case in self.cases or [Case(label="", paper=self.paper)]}
 
     @property
-    def comparisons(self) -> tuple[Comparison, ...]:
-        """The main comparison, with the table's order if it has none of its own, and the others."""
-        main = self.compare
-        if main.order is None:
-            main = main.model_copy(update={"order": self.expected_order})
-        return (main, *self.also)
+    def comparisons(self) -> list[Comparison]:
+        """The main comparison and the others."""
+        return [self.compare, *self.also]
 
     @property
-    def measured(self) -> tuple[str, ...]:
+    def measured(self) -> list[str]:
         """Every metric that is looked at, once."""
-        return tuple(dict.fromkeys([*(c.metric for c in self.comparisons), *self.metrics]))
+        return list(dict.fromkeys([*(c.metric for c in self.comparisons), *self.metrics]))
 
     def order_of(self, number: int, case: Case) -> list[list[str]]:
-        """Groups of labels of a comparison, the best first; the case's own, if any, for the main one (0)."""
+        """Groups of labels of a comparison, the best first; the main one (0) has that of the case or the table."""
         own = self.comparisons[number].order
-        if number == 0 and case.expected_order is not None:
-            own = case.expected_order
-        return groups(own or [])
+        if number == 0:
+            own = next((order for order in (case.expected_order, own) if order is not None), self.expected_order)
+        return [[group] if isinstance(group, str) else group for group in own or []]
+
+    def problem_of(self, case: Case) -> Table:
+        """The specification of a case's problem."""
+        return {**self.problem, **case.problem}
 
     def length(self, case: Case) -> tuple[int | None, Fraction | None]:
         """(rounds, time) of a case; one of the two is None."""
-        if case.rounds is not None or case.time is not None:
-            return case.rounds, case.time
-        return self.rounds, self.time
+        return (self.rounds, self.time) if case.rounds is None else (case.rounds, None)
 
 
-class Trained:
-    """One method of one case with its settings: what is run. tried: parameter -> value, of the grid."""
+class Choice(NamedTuple):
+    """A method with one combination of the values of its grid. spec: with these values; tried: the values alone."""
 
-    def __init__(self, case: Case, method: MethodSpec, spec: Mapping[str, Any], tried: Mapping[str, Any]) -> None:
-        self.case, self.method, self.spec, self.tried = case, method, spec, tried
-
-    @property
-    def label(self) -> str:
-        """Of the method."""
-        return self.method.label
+    method: MethodSpec
+    spec: Table
+    tried: Table
 
 
-def groups(order: Sequence[str | Sequence[str]]) -> list[list[str]]:
-    """An order as groups of methods that it does not tell apart."""
-    return [[g] if isinstance(g, str) else list(g) for g in order]
-
-
-def problem_spec(spec: Spec, case: Case) -> dict[str, Any]:
-    """The specification of a case's problem."""
-    return {**spec.problem, **case.problem}
-
-
-def settings(case: Case, method: MethodSpec) -> Iterator[Trained]:
-    """Every combination of the values of a method's grid."""
-    own = laid_over(case, method)
-    base: dict[str, Any] = {**method.method, **own}
-    grid = {**method.grid, **{name: [value] for name, value in fixed_values(own, method).items()}}
-    grid |= {name: values for name, values in case.grid.items() if name in method.grid}
+def settings(case: Case, method: MethodSpec) -> Iterator[Choice]:
+    """Every combination of the values of a method's grid; a value or a grid of the case replaces those of the table."""
+    own = {**case.method, **case.methods.get(method.label, {})}
+    grid = {name: case.grid.get(name, values) for name, values in method.grid.items()}
+    grid |= {name: [value] for name in grid if (value := value_in(own, name)) is not None}
     for values in itertools.product(*grid.values()):
         tried = dict(zip(grid, values, strict=True))
-        yield Trained(case, method, with_values(base, tried), tried)
+        yield Choice(method, with_values({**method.method, **own}, tried), tried)
 
 
-def laid_over(case: Case, method: MethodSpec) -> dict[str, Any]:
-    """What a case lays over the specification of a method."""
-    return {**case.method, **case.methods.get(method.label, {})}
+def value_in(table: Table, name: str) -> Any:
+    """The value of a parameter, "solver.eta" being `eta` in the table `solver`; None if there is none."""
+    outer, _, inner = name.partition(".")
+    value = table.get(outer)
+    return value if not inner else value.get(inner) if isinstance(value, Mapping) else None
 
 
-def fixed_values(own: Mapping[str, Any], method: MethodSpec) -> dict[str, Any]:
-    """Parameters of a method's grid to which a case gives a value, "solver.eta" by its table `solver`."""
-    found: dict[str, Any] = {}
-    for name in method.grid:
-        outer, _, inner = name.partition(".")
-        value = own.get(outer)
-        if inner:
-            value = value.get(inner) if isinstance(value, Mapping) else None
-        if value is not None:
-            found[name] = value
-    return found
-
-
-def with_values(base: Mapping[str, Any], tried: Mapping[str, Any]) -> dict[str, Any]:
+def with_values(base: Table, tried: Table) -> Table:
     """A specification with values put into it, those of "solver.eta" into its table `solver`."""
     found = dict(base)
     for name, value in tried.items():
         outer, _, inner = name.partition(".")
-        if not inner:
-            found[outer] = value
-            continue
-        table = found.get(outer)
-        if not isinstance(table, Mapping):
+        if inner and not isinstance(found.get(outer), Mapping):
             raise BadInput(f"the grid of '{name}' needs the table {outer} in the method's specification.")
-        found[outer] = {**table, inner: value}
+        found[outer] = {**found[outer], inner: value} if inner else value
     return found
