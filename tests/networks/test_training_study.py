@@ -325,7 +325,7 @@ def test_an_interval_beyond_the_range_of_a_metric_is_not_shown(
 ) -> None:
     metric, _, engine = metric.partition(", ")
     spec = spec_of(write(tmp_path, SPEC)).model_copy(update={"engine": engine or "neural"})
-    assert _ours(spec, Comparison(metric=metric), run_of(**{metric: [[v] for v in values]})) == shown
+    assert _ours(spec, Comparison(metric=metric), run_of("", False, **{metric: [[v] for v in values]})) == shown
 
 
 @pytest.mark.parametrize(
