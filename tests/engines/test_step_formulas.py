@@ -13,7 +13,7 @@ from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
-from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.build import build
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -125,16 +125,15 @@ def test_parts_that_need_one_step_size_a_round_refuse_t() -> None:
     assert run_exact(stale, p, [3], ["dist2"]).values["dist2"][0] > 0
 
 
-def test_the_neural_engine_takes_formulas_in_r_alone() -> None:
+@pytest.mark.parametrize("eta", ["1/(4+r)", "1/(4+t)"])
+def test_the_neural_engine_takes_formulas(eta: str) -> None:
     p = build_problem(
         {"kind": "softmax_regression", "data": "digits", "clients": 2, "split": "random", "seed": 0, "ridge": "1/100"}
     )
     neural = {"precision": "float64"}
     curves = [
-        run(build({"kind": "fedavg", "E": 2, "eta": "1/(4+r)"}), p, rounds=[3], metrics=["gap"], engine=e, seeds=1,
+        run(build({"kind": "fedavg", "E": 2, "eta": eta}), p, rounds=[3], metrics=["gap"], engine=e, seeds=1,
             **({"neural": neural} if e == "neural" else {}))  # pyright: ignore
         for e in ("sampled", "neural")
     ]  # fmt: skip
     assert curves[0].values["gap"][0] == pytest.approx(curves[1].values["gap"][0], rel=1e-9)
-    with pytest.raises(Unsupported, match="write it in the round r alone"):
-        run(build({"kind": "fedavg", "E": 2, "eta": "1/(4+t)"}), p, rounds=[1], engine="neural", neural=neural)

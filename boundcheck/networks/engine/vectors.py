@@ -64,11 +64,12 @@ class Vectors:
         return self._tensor
 
     def _plus(self, other: Any, sign: int) -> Vectors:
-        if not isinstance(other, Vectors) or other._by is None:
+        by = other._by if isinstance(other, Vectors) else None
+        if isinstance(by, float | int) and abs(by) <= library().finfo(self.tensor.dtype).max:
+            return Vectors(library().add(self.tensor, other._tensor, alpha=sign * by))
+        if by is None or isinstance(by, float | int):
             return Vectors(self.tensor + _plain(other) if sign > 0 else self.tensor - _plain(other))
-        if isinstance(other._by, float | int):
-            return Vectors(library().add(self.tensor, other._tensor, alpha=sign * other._by))
-        return Vectors(library().addcmul(self.tensor, other._by, other._tensor, value=sign))
+        return Vectors(library().addcmul(self.tensor, by, other._tensor, value=sign))
 
     def __add__(self, other: Any) -> Vectors:
         return self if other is NOTHING else self._plus(other, 1)
