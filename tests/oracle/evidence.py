@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,13 @@ def short(value: Any, digits: int) -> Any:
     return value
 
 
+def _told(constant: Mapping[str, Any]) -> Any:
+    """Its value; of a bound that only says how near 0 a quantity is, whose digits depend on the processor, that it does."""
+    value = constant["value"]
+    tiny = constant["known"] == "certified" and isinstance(value, str) and 0 < Fraction(value) < Fraction(1, 10**30)
+    return "below 1e-30" if tiny else value
+
+
 def shown(result: Mapping[str, Any]) -> dict[str, Any]:
     """What is frozen of one claim, as a report or `boundcheck check --json` has it."""
     digits = DIGITS_OF_SAMPLED if result["run"]["engine"] == "sampled" else DIGITS
@@ -93,7 +101,7 @@ def shown(result: Mapping[str, Any]) -> dict[str, Any]:
         "scope": digest([[c["name"], c["holds"], c["exact"]] for c in scope.get("conditions", [])]),
         "last": {name: short(of[-1], digits) for name, of in points.items() if of},
         "curve": digest(short(points, digits)),
-        "constants": digest({name: [c["value"], c["known"], c["side"]] for name, c in result["constants"].items()}),
+        "constants": digest({name: [_told(c), c["known"], c["side"]] for name, c in result["constants"].items()}),
         "readings": {other["id"]: other["in_scope"] for other in result["readings"]},
         "rate": short(result["rate"], digits),
     }
