@@ -79,7 +79,7 @@ def short(value: Any, digits: int) -> Any:
 
 
 def _told(constant: Mapping[str, Any]) -> Any:
-    """Its value; of a bound that only says how near 0 a quantity is, whose digits depend on the processor, that it does."""
+    """Its value, or "below 1e-30" for a residual, whose digits depend on the processor."""
     value = constant["value"]
     tiny = constant["known"] == "certified" and isinstance(value, str) and 0 < Fraction(value) < Fraction(1, 10**30)
     return "below 1e-30" if tiny else value
