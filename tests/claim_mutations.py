@@ -103,13 +103,13 @@ class Mutations:
             monkeypatch.setattr(own_parts, "is_own", lambda part: False)  # a mutated part poses as a shipped one
             change = self.methods[mutation]
 
-            def resolved(claim: Claim, claimed: Statement) -> Any:
-                found = resolve(claim, claimed)
+            def resolved(claim: Claim) -> Any:
+                found = resolve(claim)
                 if not isinstance(found, Resolved):
                     return found
                 sound, problem = found.setting.method, found.setting.problem
                 method = change(sound)
-                if claimed.metric.surrogate:  # the objective that the mutated method follows
+                if found.claimed.metric.surrogate:  # the objective that the mutated method follows
                     problem = Setting(method, build_problem(claim.problem)).following().problem
                 return replace(found, setting=Posing(method, problem, sound))
 
@@ -118,7 +118,7 @@ class Mutations:
             claim = replace(claim, problem=self.problems[mutation](claim.problem))
         else:
             alter = self.statements[mutation]
-            monkeypatch.setattr(claims_module, "statement", lambda id: alter(statement(id)))
+            claim = replace(claim, statement=alter(statement(claim.statement)))
         return run_claim(claim)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 from boundcheck.core.cards import Card, Shown
 from boundcheck.core.numbers import format_exact, parse_number
@@ -17,10 +18,9 @@ from boundcheck.evidence.rate import Rate
 from boundcheck.evidence.readings import Reading
 from boundcheck.problems._own_data import data_label, plain_spec
 from boundcheck.theory.deserialize import statement_from_dict
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome, Verdict
-
-if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
 
 SCHEMA = 1
 _SERIES = ("metric_low", "metric_high", "bound")
@@ -79,11 +79,22 @@ class Claim:
     curve: Source | None = None
     number: int | None = field(default=None, compare=False)
 
+    prepared: ClassVar[Any] = None  # what the reader of a file has built of it (`evidence.resolve.Prepared`)
+
     def __post_init__(self) -> None:
         asked = ("statement", "problem", "method", "name", "at", "constants", "engine", "seeds", "level")
         check_types("Claim", self.__annotations__, {name: getattr(self, name) for name in asked})
         if "data" in self.problem:  # arrays from Python become what a file and another process can read
             object.__setattr__(self, "problem", plain_spec(self.problem))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: the fields alone."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @cached_property
+    def claimed(self) -> Statement:
+        """The statement, looked up once. Raises UnknownName where there is none."""
+        return statement(self.statement)
 
     @property
     def id(self) -> str:
@@ -133,8 +144,6 @@ class ClaimResult(Shown):
     info: Mapping[str, Any] = field(default_factory=_nothing)
 
     def _card(self) -> Card:
-        from boundcheck.evidence.claim_card import claim_card
-
         return claim_card(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,6 +184,29 @@ class ClaimResult(Shown):
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadInput(f"this is no result of a claim: {type(error).__name__} {error}.") from error
+
+
+def claim_card(result: ClaimResult) -> Card:
+    """The card of a result; its table has a row for each compared point."""
+    verdict = result.verdict
+    grade = "" if verdict.grade is None else f" ({verdict.grade.value})"
+    facts = [("reason", verdict.reason), *(("missed", text) for text in result.failures)]
+    if verdict.tightness is not None:
+        facts.insert(0, ("tightness", f"{verdict.tightness.ratio_min:.4g} (1 is tight)"))
+    columns = {
+        "index": [str(v) for v in result.index],
+        "round": list(result.rounds),
+        "metric from": list(result.metric_low),
+        "metric to": list(result.metric_high),
+        "bound": list(result.bound),
+    }
+    index = [float(v) for v in result.index]
+    lines = {
+        "bound": list(zip(index, result.bound, strict=False)),
+        "metric": [(x, (a + b) / 2) for x, a, b in zip(index, result.metric_low, result.metric_high, strict=False)],
+    }
+    title = f"{verdict.outcome.value}{grade}: {result.claim.label()}"
+    return Card(title, facts, columns=columns if index else None, lines=lines if index else None)
 
 
 def _rate(data: dict[str, Any]) -> Rate:

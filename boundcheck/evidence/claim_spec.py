@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from boundcheck.core.numbers import as_double, as_fraction
+from boundcheck.core.numbers import as_double, as_fraction, format_apart, format_short
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import ENGINES
-from boundcheck.errors import BoundcheckError, nearest
-from boundcheck.evidence.claim import Claim, RateClaim
+from boundcheck.errors import BadInput, BoundcheckError, nearest
+from boundcheck.evidence.claim_result import Claim, RateClaim
 from boundcheck.evidence.outside import CurveFile
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.free_data import about_numbers
@@ -33,6 +33,25 @@ def _double(value: Any) -> Fraction:
     found = _number(value)
     as_double(found, "the number")
     return found
+
+
+def _between(name: str, low: Fraction, high: Fraction, *, closed: bool) -> BeforeValidator:
+    """A number above `low` and below `high`, or at it where the interval is closed."""
+
+    def check(value: Any) -> Fraction:
+        number = _double(value)
+        if not low < number <= high or (number == high and not closed):
+            allowed = f"{format_short(low)} < {name} {'<=' if closed else '<'} {format_short(high)}"
+            raise BadInput(f"{name} = {format_short(number)} is not allowed; {allowed} is.")
+        return number
+
+    return BeforeValidator(check)
+
+
+def _in_order(what: str, names: tuple[str, str], low: Fraction | None, high: Fraction | None) -> None:
+    if low is not None and high is not None and low > high:
+        first, second = format_apart(low, high)
+        raise BadInput(f"{what}: {names[0]} = {first} is above {names[1]} = {second}.")
 
 
 def _one_of(known: tuple[str, ...], what: str) -> Callable[[Any], Any]:
@@ -72,6 +91,12 @@ class TightnessSpec(_Model):
     at_most: Double | None = None
     """bound over metric is at most this at the closest compared point"""
 
+    @field_validator("at_most")
+    @classmethod
+    def _ordered(cls, value: Fraction | None, info: ValidationInfo) -> Fraction | None:
+        _in_order("tightness", ("at_least", "at_most"), info.data.get("at_least"), value)
+        return value
+
 
 class RateSpec(_Model):
     """The log-log slope of `metric` over the last share `last` of the log range of rounds."""
@@ -80,8 +105,14 @@ class RateSpec(_Model):
     """one of the metrics that the problem has"""
     slope: Annotated[list[Double], Field(min_length=2, max_length=2)]
     """the least and the largest slope that is allowed, `[low, high]`"""
-    last: Double = Fraction(1, 2)
+    last: Annotated[Fraction, _between("last", Fraction(0), Fraction(1), closed=True)] = Fraction(1, 2)
     """share of the log range of the rounds, at their end, over which the slope is taken"""
+
+    @field_validator("slope")
+    @classmethod
+    def _ordered(cls, value: list[Fraction]) -> list[Fraction]:
+        _in_order("rate", ("low", "high"), *value)
+        return value
 
 
 class ClaimSpec(_Model):
@@ -116,7 +147,7 @@ class ClaimSpec(_Model):
     rarest choice has the probability p < 0.05. Runs of the neural engine, all at once (default 200); a method that
     draws nothing is run once
     """
-    level: Double = Fraction(999, 1000)
+    level: Annotated[Fraction, _between("level", Fraction(1, 2), Fraction(1), closed=False)] = Fraction(999, 1000)
     """of the sequential test on sampled runs, above 1/2 and below 1"""
     expect: Outcome | None = None
     """`"HOLDS"`, `"VIOLATED"`, `"VACUOUS"`, `"OUT_OF_SCOPE"`, `"UNDECIDED"` or `"FAILED"`; `check` needs it"""

@@ -17,7 +17,7 @@ from boundcheck.theory.discovery import is_registered, statement
 from boundcheck.verdict import Outcome
 
 if TYPE_CHECKING:
-    from boundcheck.evidence.claim import ClaimResult
+    from boundcheck.evidence.claim_result import ClaimResult
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def contradictions(ids: Iterable[str], results: Sequence[ClaimResult] = ()) -> t
     """
     violated: dict[str, list[str]] = {}
     for result in results:
-        claimed = statement(result.claim.statement)
+        claimed = result.claim.claimed
         if not is_registered(claimed):  # another statement than the one that is proved
             continue
         own = violated.setdefault(claimed.id, [])

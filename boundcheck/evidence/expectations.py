@@ -13,7 +13,7 @@ from boundcheck.verdict import Outcome
 
 if TYPE_CHECKING:
     from boundcheck.engines.curve import Curve
-    from boundcheck.evidence.claim import Claim, ClaimResult, RateClaim
+    from boundcheck.evidence.claim_result import Claim, ClaimResult, RateClaim
 
 
 def measured_rate(claim: RateClaim, curve: Curve) -> Rate:

@@ -28,7 +28,7 @@ from boundcheck.errors import BadInput, MissingExtra
 from boundcheck.evidence.claim_result import Claim, ClaimResult
 from boundcheck.evidence.outside import CurveFile
 from boundcheck.problems._own_data import is_own
-from boundcheck.theory.discovery import is_registered, readings, statement
+from boundcheck.theory.discovery import is_registered, readings
 from boundcheck.theory.statement import Statement
 
 NEW = "no result of it is stored"
@@ -114,7 +114,7 @@ def _parts_of(claim: Claim) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a claim asks, and what stands elsewhere: its statement with the other readings, and a file with a curve."""
     own = {f.name: getattr(claim, f.name) for f in fields(claim) if f.name not in ("statement", "name", "number")}
     own = {name: value for name, value in own.items() if value not in (None, {})}
-    claimed = statement(claim.statement)
+    claimed = claim.claimed
     more: dict[str, Any] = {"statement": _digests(claimed)}
     if is_registered(claimed):
         paper, name, _ = claimed.id.split("/")

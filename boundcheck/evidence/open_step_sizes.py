@@ -56,14 +56,30 @@ def factor_of(value: Any, name: str) -> Fraction | None:
     return factor
 
 
-def _is_open(value: Any, name: str) -> bool:
+def is_open(value: Any, name: str) -> bool:
+    """Whether a parameter is left to the statement. Raises BadInput for a factor that is not allowed."""
     return (isinstance(value, str) and value.strip() == TUNED) or factor_of(value, name) is not None
+
+
+def check_open(claimed: Statement, parameter: str, value: Any) -> None:
+    """Raises UnknownName or BadInput where a parameter is left to a statement that says nothing of it."""
+    if not is_open(value, parameter):
+        return
+    name = symbol_for(claimed, parameter)
+    claimed.symbol(name)
+    if value.strip() == TUNED and name not in dict(claimed.choices):
+        raise BadInput(f"{claimed.best_id} prescribes no {parameter}; write a number, or 'largest'.")
 
 
 def symbol_for(claimed: Statement, parameter: str) -> str:
     """What the statement calls a parameter of the method: the symbol whose key it is, else the one of the same name."""
     own = {s.reported: s.name for s in claimed.symbols if s.key.startswith("method/")}
     return own.get(parameter, parameter)
+
+
+def open_sizes(claimed: Statement, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a method's specification leaves to the statement, by its symbols, with what is asked for."""
+    return {symbol_for(claimed, name): value for name, value in spec.items() if is_open(value, name)}
 
 
 def first_method(spec: Mapping[str, Any]) -> Method:
@@ -73,7 +89,7 @@ def first_method(spec: Mapping[str, Any]) -> Method:
 
 def first_of(spec: Mapping[str, Any]) -> tuple[dict[str, Any], Method]:
     """The specification with the sizes of `first_method`, and that method."""
-    own = [name for name, value in spec.items() if _is_open(value, name)]
+    own = [name for name, value in spec.items() if is_open(value, name)]
     tried = [{**spec, **dict(zip(own, v, strict=True))} for v in itertools.product(("1", "1/2"), repeat=len(own))]
     for found in tried:
         with suppress(BadInput):
@@ -174,16 +190,15 @@ def with_steps(
     is open too.
     """
     solved = dict(method)
-    if not any(_is_open(value, name) for name, value in method.items()):
+    if not any(is_open(value, name) for name, value in method.items()):
         return solved, first
     steps = dict(claimed.algorithm.steps) if claimed.algorithm is not None else {}
     changing = {name for name, value in method.items() if value == TUNED and name in steps}
     parameters = {symbol_for(claimed, name): name for name in method if name not in changing}
     asked = {name: method[parameter] for name, parameter in parameters.items()}
-    waiting = [name for name, value in asked.items() if _is_open(value, name)]
+    waiting = [name for name, value in asked.items() if is_open(value, name)]
     for name in waiting:
-        if name not in [s.name for s in claimed.symbols]:
-            raise BadInput(f"method: {name} = '{asked[name]}' asks {claimed.best_id}, which has no symbol {name}.")
+        check_open(claimed, parameters[name], asked[name])
     own = claimed.known(first.constants())
     values = {k: c.value for k, c in own.items() if k not in waiting}
     values |= {k: as_fraction(v, k) for k, v in (constants or {}).items()}
@@ -260,11 +275,11 @@ def _check_fixed(
     """BadInput where a constant that the sizes were found with turns out to depend on them."""
     # a statement about many kinds of methods names no parameters, so that the sizes themselves are left out as well
     used = set(scope_symbols(claimed, choices=True)) - set(claimed.parameters)
-    used -= {k for k, v in asked.items() if _is_open(v, k)}
+    used -= {k for k, v in asked.items() if is_open(v, k)}
     after = claimed.known(setting.constants())
     for name in sorted(used & set(before)):
         if name not in after or after[name].value != before[name].value:
-            open_ = " and ".join(f"{k} = '{v}'" for k, v in asked.items() if _is_open(v, k))
+            open_ = " and ".join(f"{k} = '{v}'" for k, v in asked.items() if is_open(v, k))
             raise BadInput(
                 f"{claimed.best_id}: {open_} cannot be found, because the constant {name} (here "
                 f"{format_short(before[name].value)}) depends on it; give a number."

@@ -22,7 +22,7 @@ from boundcheck.core.numbers import format_short
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.claim_card import claim_card
+from boundcheck.evidence.claim_result import claim_card
 from boundcheck.evidence.witness import Witness
 from boundcheck.falsify.float_statement import PROMISING
 from boundcheck.falsify.free_numbers import FreeNumbers

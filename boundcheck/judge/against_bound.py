@@ -47,7 +47,7 @@ def check_against_bound(claim: Claim, run: Run, seeds: int = SEEDS, power: bool 
     if seeds < 1:
         raise BadInput(f"seeds = {seeds} is not allowed; at least 1 is needed.")
     claimed = statement(claim.statement)
-    resolved = resolve(claim, claimed)
+    resolved = resolve(claim)
     if isinstance(resolved, Verdict):
         return BoundCheck(run_claim(claim), None)
     out = out_of_scope(claim, resolved)

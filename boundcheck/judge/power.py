@@ -26,7 +26,6 @@ from boundcheck.judge.mutants import Mutant, mutants
 from boundcheck.judge.reference import is_random, iterates
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Floats
-from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Outcome, Verdict, plain
 
 ROUNDS_OF_REFERENCE = 200  # that a comparison with the reference runs, as `compare_implementation` does by default
@@ -179,7 +178,7 @@ def power_of(claim: Claim, seeds: int | None = None) -> Power:
     """
     if claim.curve is not None or claim.engine == "neural":
         raise BadInput(f"{claim.label()}: only claims that the engines 'exact' and 'sampled' carry out have mutants.")
-    resolved = resolve(claim, statement(claim.statement))
+    resolved = resolve(claim)
     if isinstance(resolved, Verdict):
         return Power(claim.label(), resolved.outcome, math.nan, ())
     if seeds is None and claim.engine == "sampled":

@@ -34,7 +34,7 @@ def test_too_many_claims_are_refused_before_any_is_read(
     boundcheck_cli: Run, spec: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = spec(*["[[claim]]\nstatement = 'a'"] * 10_001)
-    monkeypatch.setattr(specifications, "_meaning", lambda *_: pytest.fail("a claim was looked at"))
+    monkeypatch.setattr(specifications, "prepare", lambda *_: pytest.fail("a claim was looked at"))
     monkeypatch.setattr(specifications, "validate", lambda *_: pytest.fail("a claim was validated"))
     for command in ("check", "compare", "report"):
         found = boundcheck_cli(command, path)

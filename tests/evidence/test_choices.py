@@ -12,7 +12,7 @@ import sympy as sp
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput
-from boundcheck.evidence import claim as claim_module
+from boundcheck.evidence import resolve as resolve_module
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.open_step_sizes import resolve_steps
@@ -259,7 +259,7 @@ def test_a_claim_rests_on_what_the_problem_decides(monkeypatch: pytest.MonkeyPat
         choices=(),
         assumptions=(gradient_dissimilarity,),
     )
-    monkeypatch.setattr(claim_module, "build_problem", lambda spec: DECIDING)
+    monkeypatch.setattr(resolve_module, "build_problem", lambda spec: DECIDING)
     claim = Claim("d", UNEVEN, {**GD, "eta": "1/10"}, at={"K": [0, 1]}, constants={"G2": 0, "B2": "5/4"})
     found = run_claim(replace(claim, statement=claimed))
     assert of(found) == (Outcome.HOLDS, Grade.EXACT)

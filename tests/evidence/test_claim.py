@@ -47,7 +47,7 @@ def test_the_largest_step_is_in_scope_and_a_hair_more_is_not() -> None:
 
 
 def test_a_step_without_limit_is_bad_input() -> None:
-    with pytest.raises(BadInput, match="no symbol eta"):
+    with pytest.raises(BadInput, match="symbol 'eta' is unknown; did you mean 'eta0'"):
         run_claim(Claim("scgd/theorem_3_4", APP_C, {"kind": "scgd", "E": 1, "eta": "largest"}))
     with pytest.raises(BadInput):
         run_claim(Claim("scgd/theorem_3_4", APP_C, {"kind": "scgd", "E": 1, "eta0": "largest"}))
