@@ -63,7 +63,7 @@ def is_open(value: Any, name: str) -> bool:
 
 def check_open(claimed: Statement, parameter: str, value: Any) -> None:
     """Raises UnknownName or BadInput where a parameter is left to a statement that says nothing of it."""
-    if not is_open(value, parameter):
+    if not is_open(value, parameter) or parameter in _sequences(claimed, {parameter: value}):
         return
     name = symbol_for(claimed, parameter)
     claimed.symbol(name)
@@ -192,8 +192,7 @@ def with_steps(
     solved = dict(method)
     if not any(is_open(value, name) for name, value in method.items()):
         return solved, first
-    steps = dict(claimed.algorithm.steps) if claimed.algorithm is not None else {}
-    changing = {name for name, value in method.items() if value == TUNED and name in steps}
+    changing = _sequences(claimed, method)
     parameters = {symbol_for(claimed, name): name for name in method if name not in changing}
     asked = {name: method[parameter] for name, parameter in parameters.items()}
     waiting = [name for name, value in asked.items() if is_open(value, name)]
@@ -212,11 +211,17 @@ def with_steps(
         values[name] = _solve(claimed, name, asked[name], values, index)
         solved[parameters[name]] = format_exact(values[name])
         waiting.remove(name)
-    for name in sorted(changing):
-        solved[name] = _sequence(claimed, name, steps[name], values)
+    for name, expr in sorted(changing.items()):
+        solved[name] = _sequence(claimed, name, expr, values)
     setting = first.with_sizes(build_method(solved))
     _check_fixed(claimed, own, setting, asked)
     return solved, setting
+
+
+def _sequences(claimed: Statement, method: Mapping[str, Any]) -> dict[str, Any]:
+    """The "tuned" parameters that the statement prescribes as a sequence, with its expression."""
+    steps = dict(claimed.algorithm.steps) if claimed.algorithm is not None else {}
+    return {name: steps[name] for name, value in method.items() if value == TUNED and name in steps}
 
 
 def _sequence(claimed: Statement, name: str, expr: Any, values: Mapping[str, Fraction]) -> str:
