@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from boundcheck.errors import BadInput
@@ -44,15 +44,17 @@ def shipped_claims() -> dict[str, Mapping[str, int]]:
     return dict(found)
 
 
-def claims_by_id() -> dict[str, dict[str, int]]:
+def claims_by_id(wanted: Collection[str] | None = None) -> dict[str, dict[str, int]]:
     """Full statement id -> expected outcome -> number of shipped claims; a bare id counts for its best reading.
 
-    Claims about a statement that does not load are left out.
+    wanted: the full ids that are asked for (None: all). Claims about a statement that does not load are left out.
     """
     from boundcheck.theory.discovery import statement
 
     found: dict[str, dict[str, int]] = {}
     for id, outcomes in shipped_claims().items():
+        if wanted is not None and id not in wanted and not any(full.startswith(f"{id}/") for full in wanted):
+            continue
         try:
             own = found.setdefault(id if id.count("/") == 2 else statement(id).id, {})
         except BadInput:
