@@ -77,6 +77,7 @@ def report(
     from boundcheck.evidence.shipped_files import shipped_records
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
+    from boundcheck.problems._own_data import load_specification
     from boundcheck.report import Report, other_pages
     from boundcheck.report.names import page_names
     from boundcheck.verdict import count_by
@@ -86,7 +87,7 @@ def report(
     if hidden_character(title):
         raise BadInput(f"--title has the hidden character {hidden_character(title)}; remove it.")
     given = specs or [default_spec(), *shipped_records()]
-    files = [path for path in given if path.suffix != ".json"]
+    files = [load_specification(path) for path in given if path.suffix != ".json"]
     recorded = _recorded([path for path in given if path.suffix == ".json"])
     not_run: list[NotRun] = []
     claims = [claim for spec in files for claim in load_claims(spec, need_claims=False, not_run=not_run)]

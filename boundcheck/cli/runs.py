@@ -309,13 +309,15 @@ def check(
     from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
+    from boundcheck.problems._own_data import load_specification
 
     not_run: list[NotRun] = []
-    alone = len(files) == 1
-    asked = [c for file in files for c in load_claims(file, need_expect=True, need_claims=alone, not_run=not_run)]
+    read = [load_specification(file) for file in files]
+    alone = len(read) == 1
+    asked = [c for file in read for c in load_claims(file, need_expect=True, need_claims=alone, not_run=not_run)]
     if not asked and not not_run:
-        load_claims(files[0], need_expect=True)  # raises: no file has a claim
-    for file in files:
+        load_claims(read[0], need_expect=True)  # raises: no file has a claim
+    for file in read:
         load_limits(file, [])
         load_studies(file, [])
     for path, option in ((junit, "--junit"), (summary, "--summary")):

@@ -19,6 +19,7 @@ import sympy as sp
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from boundcheck.core.numbers import format_exact, format_short, parse_grid
+from boundcheck.core.toml_lines import TomlFile
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.exact import limit_cycle, stationary
 from boundcheck.engines.exact.growing import stays_away
@@ -107,13 +108,13 @@ class LimitStudy:
     curves: tuple[LimitCurve, ...]
 
 
-def load_limits(path: Path | str, not_run: list[NotRun] | None = None) -> list[Limits]:
+def load_limits(path: Path | str | TomlFile, not_run: list[NotRun] | None = None) -> list[Limits]:
     """The `[[limits]]` tables of a specification file, validated; [] where it has none.
 
     not_run: where given, tables whose data set is not on this machine are appended to it and left out of the result.
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
     """
-    file = load_specification(path)
+    file = path if isinstance(path, TomlFile) else load_specification(path)
     tables = file.data.get("limits")
     if tables is None:
         return []

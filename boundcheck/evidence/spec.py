@@ -46,14 +46,14 @@ REQUIRED: Mapping[str, Any] = {"statement": "", "problem": {}, "method": {}}
 
 
 def load_claims(
-    path: Path | str,
+    path: Path | str | TomlFile,
     *,
     need_expect: bool = False,
     need_claims: bool = True,
     not_run: list[NotRun] | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> list[Claim]:
-    """The claims of a specification file; need_expect: whether each must say what it expects.
+    """The claims of a specification file, or of one that was read; need_expect: whether each must say what it expects.
 
     need_claims: whether a file of tables of limits and studies alone is refused. not_run: where given, claims whose
     data set or optional package is not on this machine, and that have no other mistake, are appended to it and left out
@@ -61,7 +61,8 @@ def load_claims(
 
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line otherwise.
     """
-    return _claims(load_specification(path), need_expect, need_claims, not_run, on_progress)
+    file = path if isinstance(path, TomlFile) else load_specification(path)
+    return _claims(file, need_expect, need_claims, not_run, on_progress)
 
 
 def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = False) -> list[Claim]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import BaseModel
 
 from boundcheck.core import providers
+from boundcheck.core.toml_lines import TomlFile
 from boundcheck.core.toml_models import validate
 from boundcheck.errors import BoundcheckError, SpecError
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -81,14 +82,14 @@ def kinds() -> tuple[str, ...]:
     return (*OWN, *providers.names(providers.STUDIES))
 
 
-def load_studies(path: Path | str, not_run: list[NotRun] | None = None) -> list[Asked]:
+def load_studies(path: Path | str | TomlFile, not_run: list[NotRun] | None = None) -> list[Asked]:
     """The tables of studies of a specification file, validated; [] where it has none.
 
     not_run: where given, tables whose data set or optional package is not on this machine are appended to it and left
     out of the result.
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
     """
-    file = load_specification(path)
+    file = path if isinstance(path, TomlFile) else load_specification(path)
     found: list[Asked] = []
     mistakes: list[tuple[int, str]] = []
     for kind in kinds():
