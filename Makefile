@@ -62,10 +62,10 @@ LIBRARIES := build/libraries/venv/bin/python
 libraries: export OMP_NUM_THREADS := 1
 libraries:
 	[ -x $(LIBRARIES) ] || $(PYTHON) -m venv build/libraries/venv
-	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check --no-deps -r libraries/requirements.lock
-	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check -c libraries/requirements.lock torch
+	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check --no-deps -r examples/libraries/requirements.lock
+	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check -c examples/libraries/requirements.lock torch
 	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(LIBRARIES) -m libraries
+	cd examples && ../$(LIBRARIES) -m libraries
 
 ## axe-core for the checks of contrast and names in tests/report/test_browser.py, which are skipped without it (npm)
 axe:

@@ -33,7 +33,7 @@ def main() -> None:
             agreement = judge_cohorts(pair)
             cohorts[pair.library] = (pair.algorithm, agreement.agrees, agreement.reason)
             sys.stderr.write(f"{pair.library}, cohorts: {agreement.reason}\n")
-    write(judged, cohorts, against_bounds(), Path("docs/libraries.md"))
+    write(judged, cohorts, against_bounds(), Path(__file__).parents[2] / "docs" / "libraries.md")
 
 
 if __name__ == "__main__":
