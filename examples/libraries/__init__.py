@@ -1,14 +1,56 @@
 """Libraries of federated learning that others wrote, run on boundcheck's quadratics: `make libraries`.
 
 Everything here uses boundcheck as its users do. It has an environment of its own, because the versions that the
-libraries need contradict those of boundcheck's lock files; nothing in `make test` depends on it.
+libraries need contradict those of boundcheck's lock files; nothing in `make test` depends on it. `pairs.toml` lists
+what is compared, `findings.toml` what was found, `matrix.toml` the versions.
 
-FedLab imports torchvision for its image data sets. None of them is used, and an empty module stands in for it.
+The libraries import packages for image data sets, logging and remote storage, which no run here uses. A stand-in
+module takes the place of each that is not installed: every name in it is an empty class.
 """
 
-import sys
-from types import ModuleType
+from __future__ import annotations
 
-_stand_in = ModuleType("torchvision")
-_stand_in.transforms = ModuleType("torchvision.transforms")  # type: ignore[attr-defined]
-sys.modules.setdefault("torchvision", _stand_in)
+import sys
+import tomllib
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HERE = Path(__file__).parent
+
+
+def table(name: str) -> dict[str, Any]:
+    """The TOML file of that name beside this one, as tables."""
+    return tomllib.loads((HERE / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+class _Empty(ModuleType):
+    __path__: Sequence[str] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+class _StandIns(MetaPathFinder, Loader):
+    """The last finder: it gets the names that no installed package has."""
+
+    names = frozenset(table("matrix")["stand_ins"])
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        return ModuleSpec(fullname, self, is_package=True) if fullname.split(".")[0] in self.names else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _Empty(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None: ...
+
+
+def stand_in() -> None:
+    """Have the packages of `matrix.toml` that are not installed replaced by stand-in modules."""
+    if not any(isinstance(finder, _StandIns) for finder in sys.meta_path):
+        sys.meta_path.append(_StandIns())

@@ -13,7 +13,7 @@ from boundcheck import Agreement, compare_implementation
 from boundcheck.judge.reference import iterates
 from boundcheck.judge.task import task_of
 from libraries.instances import PROBLEMS
-from libraries.pairs import Pair
+from libraries.pairs import TOLERANCES, Pair
 from libraries.runs import local_steps
 
 ROUNDS = 12  # compared number by number
@@ -46,9 +46,7 @@ class Judged:
 
 def judge(pair: Pair) -> Judged:
     """Both comparisons of a pair, number by number."""
-    method, problem = pair.partial or (pair.method, pair.problem)
-    full = _one_run(pair, pair.method, pair.problem, None)
-    return Judged(pair, full, _one_run(pair, method, problem, {"kind": "uniform", "size": SIZE}))
+    return Judged(pair, _one_run(pair, None), _one_run(pair, {"kind": "uniform", "size": SIZE}))
 
 
 def judge_cohorts(pair: Pair) -> Agreement:
@@ -59,8 +57,8 @@ def judge_cohorts(pair: Pair) -> Agreement:
 
     def run(task: Any, seed: int) -> list[np.ndarray]:
         x, points = task.start, []
-        for cohort in (pair.random or pair.run)(task, seed).cohorts:
-            returned = [(task.weights[i], local_steps(task, task.clients[i], x, 0.0)) for i in cohort]
+        for cohort in pair.drawing(task, seed).cohorts:
+            returned = [(task.weights[i], local_steps(task, task.clients[i], x)) for i in cohort]
             x = sum(w * y for w, y in returned) / sum(w for w, _ in returned)
             points.append(x)
         return points
@@ -74,16 +72,16 @@ def judge_cohorts(pair: Pair) -> Agreement:
     )
 
 
-def _one_run(pair: Pair, method: Any, problem: str, participation: Any) -> Answer:
+def _one_run(pair: Pair, participation: Any) -> Answer:
     """The run of seed 0. Where clients are drawn, the composition gets the cohorts that the library drew."""
-    instance = bc.problem(PROBLEMS[problem])
-    spec = method if participation is None else {**method, "participation": participation}
+    instance = bc.problem(PROBLEMS[pair.problem])
+    spec = dict(pair.method) if participation is None else {**pair.method, "participation": participation}
     record = pair.run(task_of(bc.method(spec), instance, LAST), 0)
     if participation is not None:
-        spec = {**method, "participation": {"kind": "pattern", "cohorts": [sorted(c) for c in record.cohorts]}}
+        spec = {**pair.method, "participation": {"kind": "pattern", "cohorts": [sorted(c) for c in record.cohorts]}}
     got = np.array(record.points)[-LAST:]
     agreement = compare_implementation(
-        spec, lambda task, seed: got[: task.rounds], instance, rounds=ROUNDS, tolerance=pair.tolerance
+        spec, lambda task, seed: got[: task.rounds], instance, rounds=ROUNDS, tolerance=TOLERANCES[pair.tolerance]
     )
     whole = iterates(bc.method(spec), instance, LAST)
     ends = [float(instance.metric("dist2", x[-1])) if np.isfinite(x[-1]).all() else math.inf for x in (got, whole)]

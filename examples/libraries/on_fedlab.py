@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
 from typing import Any
 
 import torch
+from fedlab.contrib import algorithm as fedlab
 from fedlab.core.client.trainer import SerialClientTrainer
 from fedlab.core.standalone import StandalonePipeline
 
-from libraries.runs import Record, seed_all, size_of_cohort
-
-logging.disable(logging.WARNING)
+from libraries.runs import EPOCHS, Loss, Options, Point, Record, Run, batches_of, nothing, seed_all, size_of_cohort
 
 
-class Point(torch.nn.Module):
-    """A model that is a point x (d,); its output on any batch is x."""
-
-    def __init__(self, start: torch.Tensor) -> None:
-        super().__init__()
-        self.x = torch.nn.Parameter(start.clone())
-
-    def forward(self, batch: Any) -> torch.Tensor:
-        return self.x
-
-
-class Oracle:
-    """Data set and loss of a task: the target of a batch is its client with its samples."""
+class Data:
+    """The data set of a task; who asks for a client's batches is recorded."""
 
     def __init__(self, task: Any, record: Record) -> None:
-        self.task, self.record = task.torch(), record
+        self.task, self.record = task, record
 
-    def get_dataloader(self, client: int, batch_size: int) -> list[tuple[None, tuple[int, range]]]:
+    def get_dataloader(self, client: int, batch_size: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
         self.record.cohorts[-1].append(client)
-        samples = range(self.task.clients[client].size)
-        return [(None, (client, samples[j : j + batch_size])) for j in range(0, len(samples), batch_size)]
-
-    def loss(self, x: torch.Tensor, target: tuple[int, range]) -> torch.Tensor:
-        client, samples = target
-        return self.task.clients[client].loss(x, list(samples))
+        return batches_of(self.task.clients[client])
 
 
 class Pipeline(StandalonePipeline):
@@ -66,30 +47,24 @@ class OneByOne(Pipeline):
             self.evaluate()
 
 
-def run(
-    handler: Callable[..., Any],
-    trainer: Callable[..., Any],
-    server: Callable[[Any], dict[str, Any]] | None = None,
-    client: Callable[[Any], dict[str, Any]] = lambda task: {},
-) -> Callable[[Any, int], Record]:
-    """A handler with a trainer; server, client: what their `setup_optim` takes besides, made from the task.
+def run(name: str, server: Options | None = None, client: Options = nothing) -> Run:
+    """The handler and trainer of that name; server, client: what their `setup_optim` takes besides.
 
     A handler without `setup_optim` has server = None.
     """
+    handler, trainer = getattr(fedlab, f"{name}ServerHandler"), getattr(fedlab, f"{name}SerialClientTrainer")
 
     def carry_out(task: Any, seed: int) -> Record:
         seed_all(seed)
-        record = Record([], [[]])
-        n = len(task.clients)
-        oracle, model = Oracle(task, record), Point(task.torch().start)
+        record, model, n = Record([], [[]]), Point(task), len(task.clients)
         one_by_one = not issubclass(trainer, SerialClientTrainer)
         own_server = handler(model, task.rounds, size_of_cohort(task) / n)
         own = trainer(model) if one_by_one else trainer(model, n)
         loop = (OneByOne if one_by_one else Pipeline)(own_server, own, record)
         loop.handler.num_clients = n
-        own.setup_dataset(oracle)
-        own.setup_optim(int(task.parameters["E"]), 1, float(task.step_sizes[0]), **client(task))
-        own.criterion = oracle.loss
+        own.setup_dataset(Data(task, record))
+        own.setup_optim(EPOCHS, 1, float(task.step_sizes[0]), **client(task))
+        own.criterion = Loss(task)
         if server is not None:
             own_server.setup_optim(**server(task))
         loop.main()
@@ -97,3 +72,14 @@ def run(
         return record
 
     return carry_out
+
+
+RUNS = {
+    "FedAvg": run("FedAvg"),
+    "FedAvg, equal weights": run("FedAvg"),
+    "FedProx": run("FedProx", client=lambda task: {"mu": 0.5}),
+    "FedNova": run("FedNova", nothing),
+    "FedNova, equal weights": run("FedNova", nothing),
+    "SCAFFOLD, option II": run("Scaffold", lambda task: {"lr": 1.0}),
+    "FedDyn": run("FedDyn", lambda task: {"alpha": 0.5}, lambda task: {"alpha": 0.5}),
+}

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from flwr.app import Array, ArrayRecord, Message, MetricRecord, RecordDict
 from flwr.serverapp import Grid
+from flwr.serverapp import strategy as flwr
 from flwr.serverapp.strategy import FedAvg
 from flwr.supercore.task_identity import TaskIdentity
 
-from libraries.runs import Record, local_steps, seed_all, size_of_cohort
+from libraries.runs import Record, Run, local_steps, seed_all, size_of_cohort
 
 logging.getLogger("flwr").setLevel(logging.ERROR)
 TaskIdentity.task_id = TaskIdentity.run_id = TaskIdentity.node_id = 0  # flwr's server process does this
@@ -51,9 +52,7 @@ class InMemory(Grid):
     run = property(lambda self: None)
 
 
-def run(
-    strategy: Callable[..., FedAvg] = FedAvg, dtype: type = np.float64, **options: Any
-) -> Callable[[Any, int], Record]:
+def run(strategy: Callable[..., FedAvg] = FedAvg, dtype: type = np.float64, **options: Any) -> Run:
     """`strategy` of `flwr.serverapp.strategy` on a task; options go to the strategy as they are."""
 
     def carry_out(task: Any, seed: int) -> Record:
@@ -69,3 +68,16 @@ def run(
         return record
 
     return carry_out
+
+
+_HUGE = {"eta": 1e8, "tau": 1e8}  # their step is then eta/tau Delta, up to |Delta|/tau
+RUNS = {
+    "FedAvg": run(),
+    "FedProx": run(flwr.FedProx, proximal_mu=0.5),
+    "FedAvgM": run(flwr.FedAvgM, server_learning_rate=0.5, server_momentum=0.5),
+    "QFedAvg": run(flwr.QFedAvg, client_learning_rate=0.05, q=0.0),
+    "FedAdagrad": run(flwr.FedAdagrad, **_HUGE),
+    "FedAdagrad, default tau": run(flwr.FedAdagrad, eta=0.1),
+    "FedYogi": run(flwr.FedYogi, **_HUGE, beta_1=0.0),
+    "FedAdam": run(flwr.FedAdam, **_HUGE, beta_1=0.0),
+}

@@ -6,38 +6,39 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from pfl.aggregate.simulate import SimulatedBackend
-from pfl.aggregate.weighting import WeightByDatapoints
+from pfl.aggregate.weighting import WeightByDatapoints, WeightByUser
 from pfl.algorithm.base import NNAlgorithmParams
 from pfl.algorithm.federated_averaging import FederatedAveraging
+from pfl.algorithm.fedprox import FedProx, FedProxParams
+from pfl.algorithm.scaffold import SCAFFOLD, SCAFFOLDParams
 from pfl.callback.base import TrainingProcessCallback
 from pfl.data.dataset import Dataset
 from pfl.data.federated_dataset import FederatedDataset
 from pfl.data.sampling import get_user_sampler
+from pfl.data.user_state import InMemoryUserStateStorage
 from pfl.hyperparam.base import NNTrainHyperParams
 from pfl.metrics import Metrics, Weighted
 from pfl.model.pytorch import PyTorchModel
 
-from libraries.runs import Record, seed_all, size_of_cohort
+from libraries.runs import EPOCHS, Loss, Point, Record, Run, data_of, seed_all, size_of_cohort
 
 logging.getLogger("pfl").setLevel(logging.ERROR)
 
 
-class Point(torch.nn.Module):
-    """A model that is a point x (d,) with the loss of the client whose samples a batch names."""
+class Model(Point):
+    """The point with the loss of the client whose samples a batch names, as pfl's torch models have it."""
 
     def __init__(self, task: Any) -> None:
-        super().__init__()
-        self.task = task.torch()
-        self.x = torch.nn.Parameter(self.task.start)
+        super().__init__(task)
+        self.of_task = Loss(task)
 
-    def loss(self, clients: torch.Tensor, samples: torch.Tensor) -> torch.Tensor:
-        return self.task.clients[int(clients[0])].loss(self.x, samples.int().tolist())
+    def loss(self, target: torch.Tensor) -> torch.Tensor:
+        return self.of_task(self.x, target)
 
-    def metrics(self, clients: torch.Tensor, samples: torch.Tensor) -> dict[str, Weighted]:
-        return {"loss": Weighted(float(self.loss(clients, samples)), len(samples))}
+    def metrics(self, target: torch.Tensor) -> dict[str, Weighted]:
+        return {"loss": Weighted(float(self.loss(target)), len(target))}
 
 
 class Measure(TrainingProcessCallback):
@@ -47,7 +48,7 @@ class Measure(TrainingProcessCallback):
         self.record = record
 
     def after_central_iteration(self, aggregate_metrics: Any, model: Any, *, central_iteration: int) -> Any:
-        self.record.points.append(model.pytorch_model.x.detach().numpy().astype(np.float64))
+        self.record.points.append(model.pytorch_model.numbers())
         self.record.cohorts.append([])
         return False, Metrics()
 
@@ -55,10 +56,10 @@ class Measure(TrainingProcessCallback):
 def run(
     algorithm: Callable[[], Any] = FederatedAveraging,
     parameters: Callable[..., Any] = lambda task, **common: NNAlgorithmParams(**common),
-    sampler: str = "random",
+    sampler: str = "minimize_reuse",
     central: Callable[..., Any] = lambda p: torch.optim.SGD(p, lr=1.0),
     weighting: Callable[[], Any] = WeightByDatapoints,
-) -> Callable[[Any, int], Record]:
+) -> Run:
     """An algorithm of pfl on a task. sampler: of pfl, for partial participation. central: the server's optimiser."""
 
     def carry_out(task: Any, seed: int) -> Record:
@@ -70,11 +71,11 @@ def run(
         def make(user: str) -> Dataset:
             client = task.clients[int(user)]
             record.cohorts[-1].append(client.index)
-            return Dataset((np.full(client.size, client.index), np.arange(client.size)), user_id=user)
+            return Dataset((data_of(client)[1].numpy(),), user_id=user)
 
         kind = "minimize_reuse" if size == len(users) else sampler
         data = FederatedDataset(make, get_user_sampler(kind, users))
-        model = PyTorchModel(point := Point(task), torch.optim.SGD, central(point.parameters()))
+        model = PyTorchModel(point := Model(task), torch.optim.SGD, central(point.parameters()))
         common = {
             "central_num_iterations": task.rounds,
             "evaluation_frequency": task.rounds,
@@ -83,7 +84,7 @@ def run(
         }
         local = NNTrainHyperParams(
             local_batch_size=1,
-            local_num_epochs=int(task.parameters["E"]),
+            local_num_epochs=EPOCHS,
             local_learning_rate=float(task.step_sizes[0]),
         )
         algorithm().run(
@@ -98,3 +99,29 @@ def run(
         return record
 
     return carry_out
+
+
+def _scaffold(gradient: bool) -> Run:
+    def parameters(task: Any, **common: Any) -> SCAFFOLDParams:
+        return SCAFFOLDParams(
+            **common,
+            population=len(task.clients),
+            use_gradient_as_control_variate=gradient,
+            user_state_storage=InMemoryUserStateStorage(),
+        )
+
+    return run(SCAFFOLD, parameters, weighting=WeightByUser)
+
+
+def _prox(task: Any, **common: Any) -> FedProxParams:
+    return FedProxParams(**common, mu=0.5)
+
+
+RUNS = {
+    "FederatedAveraging": run(),
+    "FederatedAveraging with server momentum": run(central=lambda p: torch.optim.SGD(p, lr=0.5, momentum=0.5)),
+    "FedProx": run(FedProx, _prox, weighting=WeightByUser),
+    "SCAFFOLD, option I": _scaffold(True),
+    "SCAFFOLD, option II": _scaffold(False),
+}
+DRAWN = {"FederatedAveraging": run(sampler="random")}  # the cohorts that it draws at random; above it visits in turn
