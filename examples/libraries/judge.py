@@ -1,8 +1,9 @@
-"""Hold a pair against its composition: with all clients, with the cohorts that it drew itself, and in law."""
+"""Hold a pair against its composition: with all clients, with the cohorts that it drew itself, in law, and a bound."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +11,18 @@ import numpy as np
 
 import boundcheck as bc
 from boundcheck import Agreement, compare_implementation
+from boundcheck.judge.against_bound import check_against_bound
 from boundcheck.judge.reference import iterates
 from boundcheck.judge.task import task_of
-from libraries.instances import PROBLEMS
-from libraries.pairs import TOLERANCES, Pair
+from libraries.pairs import TOLERANCES, Pair, problem
 from libraries.runs import local_steps
 
 ROUNDS = 12  # compared number by number
 LAST = 120  # where a run ends
 SIZE = 2  # clients of a cohort
 SIZE_IN_LAW, ROUNDS_IN_LAW, SEEDS = 3, 1, 1024  # few clients, so that one drawn twice is likely
+STATEMENT = "classics/local_gd_convex/sharp"
+ROUNDS_OF_BOUND = [1, 10, 100, 300]
 
 
 @dataclass(frozen=True)
@@ -57,31 +60,42 @@ def judge_cohorts(pair: Pair) -> Agreement:
 
     def run(task: Any, seed: int) -> list[np.ndarray]:
         x, points = task.start, []
-        for cohort in pair.drawing(task, seed).cohorts:
+        for cohort in pair.runs(drawing=True)(task, seed).cohorts:
             returned = [(task.weights[i], local_steps(task, task.clients[i], x)) for i in cohort]
             x = sum(w * y for w, y in returned) / sum(w for w, _ in returned)
             points.append(x)
         return points
 
-    return compare_implementation(
-        {**pair.method, "participation": {"kind": "uniform", "size": SIZE_IN_LAW}},
-        run,
-        PROBLEMS[pair.problem],
-        rounds=ROUNDS_IN_LAW,
-        seeds=SEEDS,
-    )
+    method = {**pair.method, "participation": {"kind": "uniform", "size": SIZE_IN_LAW}}
+    return compare_implementation(method, run, problem(pair.problem), rounds=ROUNDS_IN_LAW, seeds=SEEDS)
+
+
+def judge_bounds(judged: Sequence[Pair]) -> tuple[list[tuple[Pair, Any]], str]:
+    """The verdicts of STATEMENT on these pairs, with all clients and one sample each, and what it misses."""
+    method = {"kind": "fedavg", "E": 2, "eta": "9/10*largest"}
+    claim = bc.Claim(STATEMENT, problem("one sample"), method, at={"R": ROUNDS_OF_BOUND})
+    found, missed = [], ""
+    for pair in judged:
+
+        def run(task: Any, seed: int, own: Any = pair.runs()) -> Any:
+            return own(task, seed).points[-task.rounds :]
+
+        checked = check_against_bound(claim, run, power=not missed)
+        missed = missed or ("" if checked.power is None else checked.power.words())
+        found.append((pair, checked.verdict))
+    return found, missed
 
 
 def _one_run(pair: Pair, participation: Any) -> Answer:
     """The run of seed 0. Where clients are drawn, the composition gets the cohorts that the library drew."""
-    instance = bc.problem(PROBLEMS[pair.problem])
+    instance = problem(pair.problem)
     spec = dict(pair.method) if participation is None else {**pair.method, "participation": participation}
-    record = pair.run(task_of(bc.method(spec), instance, LAST), 0)
+    record = pair.runs()(task_of(bc.method(spec), instance, LAST), 0)
     if participation is not None:
-        spec = {**pair.method, "participation": {"kind": "pattern", "cohorts": [sorted(c) for c in record.cohorts]}}
-    got = np.array(record.points)[-LAST:]
+        spec["participation"] = {"kind": "pattern", "cohorts": [sorted(c) for c in record.cohorts]}
+    got, tolerance = np.array(record.points)[-LAST:], TOLERANCES[pair.tolerance]
     agreement = compare_implementation(
-        spec, lambda task, seed: got[: task.rounds], instance, rounds=ROUNDS, tolerance=TOLERANCES[pair.tolerance]
+        spec, lambda task, seed: got[: task.rounds], instance, rounds=ROUNDS, tolerance=tolerance
     )
     whole = iterates(bc.method(spec), instance, LAST)
     ends = [float(instance.metric("dist2", x[-1])) if np.isfinite(x[-1]).all() else math.inf for x in (got, whole)]

@@ -1,7 +1,7 @@
 """FedML's single-process simulation: its loops, clients and trainers, with the loss of a task.
 
 The trainers make `nn.CrossEntropyLoss()` themselves; while they run, that name makes the task's loss. What they report
-to FedML's servers goes nowhere.
+to FedML's servers goes nowhere, and their tests of a model are left out.
 """
 
 from __future__ import annotations
@@ -23,34 +23,40 @@ from fedml.simulation.sp.scaffold.scaffold_trainer import ScaffoldTrainer
 
 from libraries.runs import EPOCHS, Loss, Point, Record, Run, batches_of, seed_all, size_of_cohort
 
-_COMMON = {
+OPTIONS = {
     **{"client_optimizer": "sgd", "server_optimizer": "sgd", "dataset": "own", "enable_wandb": False},
     **{"frequency_of_the_test": 1, "initialize_all_clients": True, "epochs": EPOCHS, "server_lr": 1.0},
     **dict.fromkeys(("weight_decay", "wd", "gmf", "mu", "momentum", "server_momentum", "dampening"), 0),
-    **{"nesterov": False, "mimelite": False, "fedprox_mu": 0.5, "feddyn_alpha": 0.5},
+    **{"nesterov": False, "mimelite": False, "fedprox_mu": 0.5, "feddyn_alpha": 0.5, "learning_rate": 1.0},
 }
+for _name in dir(mlops):
+    if _name.startswith("log") or _name == "event":
+        setattr(mlops, _name, lambda *given, **named: None)
+
+
+def build(simulation: Callable[..., Any], name: str, net: torch.nn.Module, batches: list[Any], **options: Any) -> Any:
+    """A simulation with the data of each client; name: FedML's name of the `federated_optimizer`."""
+    sizes, data = {i: len(own) for i, own in enumerate(batches)}, dict(enumerate(batches))
+    counts = {"client_num_in_total": len(batches), "client_num_per_round": len(batches), "comm_round": 1}
+    args = SimpleNamespace(**{**OPTIONS, **counts, "federated_optimizer": name, **options})
+    dataset = [sum(sizes.values()), 0, None, None, sizes, data, dict.fromkeys(sizes), 2]
+    loop = simulation(dataset=dataset, model=net, device=torch.device("cpu"), args=args)
+    for test in ("_local_test_on_all_clients", "local_test_on_all_clients", "test"):
+        setattr(loop, test, lambda *given: None)
+    return loop
 
 
 def run(simulation: Callable[..., Any], name: str) -> Run:
-    """A simulation on a task; name: FedML's name of its `federated_optimizer`."""
+    """A simulation on a task."""
 
     def carry_out(task: Any, seed: int) -> Record:
         seed_all(seed)
-        record, n, model = Record(), len(task.clients), Point(task)
-        batches = {c.index: batches_of(c) for c in task.clients}
-        args = SimpleNamespace(
-            **_COMMON,
-            federated_optimizer=name,
-            client_num_in_total=n,
-            client_num_per_round=size_of_cohort(task),
-            comm_round=task.rounds,
-            learning_rate=float(task.step_sizes[0]),
-        )
-        sizes = {c.index: c.size for c in task.clients}
-        data = [sum(sizes.values()), 0, None, None, sizes, batches, dict.fromkeys(sizes), 2]
-        with patch.object(torch.nn, "CrossEntropyLoss", lambda: Loss(task)), _silent():
-            loop = simulation(dataset=data, model=model, device=torch.device("cpu"), args=args)
-            draw = "client_sampling" if hasattr(loop, "client_sampling") else "_client_sampling"
+        record = Record()
+        cohort = {"client_num_per_round": size_of_cohort(task), "comm_round": task.rounds}
+        with patch.object(torch.nn, "CrossEntropyLoss", lambda: Loss(task)):
+            batches, eta = [batches_of(c) for c in task.clients], float(task.step_sizes[0])
+            loop = build(simulation, name, Point(task), batches, learning_rate=eta, **cohort)
+            draw = "client_sampling" if name == "FedNova" else "_client_sampling"
             drawn = getattr(loop, draw)
 
             def measure() -> None:
@@ -59,24 +65,15 @@ def run(simulation: Callable[..., Any], name: str) -> Run:
             def sample(*given: Any) -> Any:
                 if record.cohorts:  # a round has ended
                     measure()
-                cohort = drawn(*given)
-                record.cohorts.append([int(i) for i in cohort])
-                return cohort
+                record.cohorts.append([int(i) for i in drawn(*given)])
+                return record.cohorts[-1]
 
             setattr(loop, draw, sample)
-            for test in ("_local_test_on_all_clients", "local_test_on_all_clients", "test"):
-                setattr(loop, test, lambda *given: None)
             loop.train()
             measure()
         return record
 
     return carry_out
-
-
-def _silent() -> Any:
-    """FedML's reports as functions that do nothing."""
-    names = [n for n in dir(mlops) if n.startswith("log") or n == "event"]
-    return patch.multiple(mlops, **{n: lambda *a, **k: None for n in names})
 
 
 RUNS = {

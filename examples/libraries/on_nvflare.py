@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -34,9 +35,7 @@ class Client:
         """Local epochs from the model that was sent; the difference, the number of steps and control variates."""
         start = {"x": torch.as_tensor(sent.params["x"]).clone()}
         self.model.load_state_dict(start)
-        received = Point.__new__(Point)
-        torch.nn.Module.__init__(received)
-        received.x = torch.nn.Parameter(start["x"].clone(), requires_grad=False)
+        received = copy.deepcopy(self.model).requires_grad_(False)
         optimiser = torch.optim.SGD(self.model.parameters(), lr=self.eta)
         controls: Any = ()
         if self.helper:
@@ -62,8 +61,6 @@ def _in_memory(workflow: type[Any], clients: list[Client], record: Record) -> ty
     """A controller whose clients reply at once, and which stores the model in a record."""
 
     class InMemory(workflow):
-        engine = SimpleNamespace(get_clients=lambda: [SimpleNamespace(name=str(i)) for i in range(len(clients))])
-
         def send_model_and_wait(self, targets: list[str], data: FLModel) -> list[FLModel]:
             record.cohorts.append([int(name) for name in targets])
             return [clients[int(name)].train(data) for name in targets]
@@ -82,6 +79,7 @@ def _in_memory(workflow: type[Any], clients: list[Client], record: Record) -> ty
             record.points.append(np.array(model.params["x"], dtype=np.float64))
 
         def event(self, event_type: str) -> None: ...
+        def fire_event_with_data(self, *given: Any) -> None: ...
 
     return InMemory
 
@@ -95,6 +93,7 @@ def run(workflow: type[Any] = FedAvg, mu: float = 0.0, optimiser: Callable[..., 
         clients = [Client(task, c.index, mu, workflow is Scaffold) for c in task.clients]
         loop = _in_memory(workflow, clients, record)(num_clients=size_of_cohort(task), num_rounds=task.rounds)
         loop.fl_ctx, loop.first = FLContext(), FLModel(params={"x": task.start})
+        loop.engine = SimpleNamespace(get_clients=lambda: [SimpleNamespace(name=str(c.index)) for c in task.clients])
         if workflow is Scaffold:
             loop.model = loop.first
             loop.model.start_round, loop.model.total_rounds = 0, task.rounds
@@ -120,5 +119,4 @@ RUNS = {
     "FedProx": run(mu=0.5),
     "FedOpt, momentum": run(optimiser=lambda p: torch.optim.SGD(p, lr=0.5, momentum=0.5)),
     "SCAFFOLD": run(Scaffold),
-    "SCAFFOLD, different steps": run(Scaffold),
 }

@@ -1,4 +1,4 @@
-"""The pairs of library and algorithm with the composition that each is held against, from `pairs.toml`."""
+"""The pairs of library and algorithm with the composition that each is held against, and the problems."""
 
 from __future__ import annotations
 
@@ -29,18 +29,10 @@ class Pair:
     setup: str = ""
     tolerance: str = "double"
 
-    def _module(self) -> Any:
-        return import_module(f"libraries.on_{self.library.lower()}")
-
-    @property
-    def run(self) -> Run:
-        """(task, seed) -> Record."""
-        return self._module().RUNS[self.algorithm]
-
-    @property
-    def drawing(self) -> Run:
-        """As `run`, with the cohorts that the library draws at random."""
-        return getattr(self._module(), "DRAWN", {}).get(self.algorithm, self.run)
+    def runs(self, drawing: bool = False) -> Run:
+        """(task, seed) -> Record; drawing: with the cohorts that the library draws at random."""
+        adapter = import_module(f"libraries.on_{self.library.lower()}")
+        return getattr(adapter, "DRAWN" if drawing and hasattr(adapter, "DRAWN") else "RUNS")[self.algorithm]
 
 
 def pairs() -> tuple[Pair, ...]:
@@ -48,3 +40,13 @@ def pairs() -> tuple[Pair, ...]:
     for name in OWN_KINDS:
         bc.load_paper(HERE.parent / "methods" / f"{name}.py")
     return tuple(Pair(**row) for row in table("pairs")["pair"])
+
+
+def problem(name: str) -> Any:
+    """The quadratics of that name in `problems.toml`."""
+    given = table("problems")
+    own = given["problem"][name]
+    samples = zip(given["A"], given["b"], own["sizes"], strict=True)
+    clients = [{"components": [{"A": A, "b": b}] * size} for A, b, size in samples]
+    rest = {"weights": own["weights"], "start": given["start"], "name": own["name"]}
+    return bc.problem({"kind": "quadratics", "clients": clients, **rest})

@@ -1,5 +1,3 @@
-"""FedLab 1.3.0: the hinge of FedAsync is 1/(a (s - b + 1)), and in the paper 1/(a (s - b) + 1), at staleness s > b."""
-
 import torch
 from fedlab.contrib.algorithm import AsyncServerHandler
 

@@ -1,5 +1,3 @@
-"""FedLab 1.3.0: the server of FedAvg takes the plain mean of the models, whatever number of samples clients have."""
-
 import torch
 from fedlab.contrib.algorithm import FedAvgServerHandler
 

@@ -1,5 +1,3 @@
-"""FedLab 1.3.0: alpha, and with it both terms that FedDyn adds to the loss, does not change a client's steps."""
-
 import torch
 from fedlab.contrib.algorithm import FedDynSerialClientTrainer
 

@@ -1,5 +1,3 @@
-"""FedLab 1.3.0: FedNova with a part of the clients scales its step by N/K, with weights that are 1/K already."""
-
 import torch
 from fedlab.contrib.algorithm import FedNovaServerHandler
 

@@ -1,5 +1,3 @@
-"""FedLab 1.3.0: the client of q-FedAvg reads an attribute that its base class does not set."""
-
 import torch
 from fedlab.contrib.algorithm import qFedAvgClientTrainer
 

@@ -1,5 +1,3 @@
-"""FedLab 1.3.0: the mean of three equal models in float64 is another one."""
-
 import torch
 from fedlab.utils.aggregator import Aggregators
 

@@ -1,5 +1,3 @@
-"""flwr 1.41: int(100 * 0.29) = 28 nodes are trained where FedAvg's max(C K, 1) is 29."""
-
 from flwr.app import ArrayRecord, ConfigRecord
 from flwr.serverapp.strategy import fedavg
 

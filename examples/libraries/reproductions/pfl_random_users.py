@@ -1,5 +1,3 @@
-"""pfl 0.6.0: the user sampler "random" draws a cohort with replacement, and FedAvg's cohort is a set of clients."""
-
 import numpy as np
 from pfl.data.sampling import get_user_sampler
 

@@ -1,5 +1,3 @@
-"""pfl 0.6.0: a new control variate is minus a gradient, and the local step adds c - c_i as if it were a gradient."""
-
 import torch
 from pfl.model.pytorch import PyTorchModel
 

@@ -1,5 +1,3 @@
-"""pfl 0.6.0: differences of models are kept in float32, also those of a model in float64."""
-
 import torch
 from pfl.model.pytorch import PyTorchModel
 
