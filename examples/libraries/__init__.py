@@ -2,17 +2,13 @@
 
 Everything here uses boundcheck as its users do. It has an environment of its own, because the versions that the
 libraries need contradict those of boundcheck's lock files; nothing in `make test` depends on it. `pairs.toml` lists
-what is compared, `findings.toml` what was found, `matrix.toml` the versions.
-
-The libraries import packages for image data sets, logging and remote storage, which no run here uses. A stand-in
-module takes the place of each that is not installed: every name in it is an empty class.
+what is compared, `findings.toml` what was found, `matrix.toml` what each library needs.
 """
 
 from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -28,8 +24,6 @@ def table(name: str) -> dict[str, Any]:
 
 
 class _Empty(ModuleType):
-    __path__: Sequence[str] = ()
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -37,12 +31,9 @@ class _Empty(ModuleType):
 
 
 class _StandIns(MetaPathFinder, Loader):
-    """The last finder: it gets the names that no installed package has."""
-
-    names = frozenset(table("matrix")["stand_ins"])
-
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self, is_package=True) if fullname.split(".")[0] in self.names else None
+        known = fullname.split(".")[0] in table("matrix")["stand_ins"]
+        return ModuleSpec(fullname, self, is_package=True) if known else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return _Empty(spec.name)
@@ -51,6 +42,5 @@ class _StandIns(MetaPathFinder, Loader):
 
 
 def stand_in() -> None:
-    """Have the packages of `matrix.toml` that are not installed replaced by stand-in modules."""
-    if not any(isinstance(finder, _StandIns) for finder in sys.meta_path):
-        sys.meta_path.append(_StandIns())
+    """Have an empty module, whose names are empty classes, for each package of `matrix.toml` that is not installed."""
+    sys.meta_path.append(_StandIns())  # the last finder gets the names that no installed package has

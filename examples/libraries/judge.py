@@ -22,7 +22,7 @@ LAST = 120  # where a run ends
 SIZE = 2  # clients of a cohort
 SIZE_IN_LAW, ROUNDS_IN_LAW, SEEDS = 3, 1, 1024  # few clients, so that one drawn twice is likely
 STATEMENT = "classics/local_gd_convex/sharp"
-ROUNDS_OF_BOUND = [1, 10, 100, 300]
+LAST_OF_BOUND = 300
 
 
 @dataclass(frozen=True)
@@ -73,17 +73,14 @@ def judge_cohorts(pair: Pair) -> Agreement:
 def judge_bounds(judged: Sequence[Pair]) -> tuple[list[tuple[Pair, Any]], str]:
     """The verdicts of STATEMENT on these pairs, with all clients and one sample each, and what it misses."""
     method = {"kind": "fedavg", "E": 2, "eta": "9/10*largest"}
-    claim = bc.Claim(STATEMENT, problem("one sample"), method, at={"R": ROUNDS_OF_BOUND})
-    found, missed = [], ""
-    for pair in judged:
+    claim = bc.Claim(STATEMENT, problem("one sample"), method, at={"R": [1, 10, 100, LAST_OF_BOUND]})
 
-        def run(task: Any, seed: int, own: Any = pair.runs()) -> Any:
-            return own(task, seed).points[-task.rounds :]
+    def points(run: Any) -> Any:
+        return lambda task, seed: run(task, seed).points[-task.rounds :]
 
-        checked = check_against_bound(claim, run, power=not missed)
-        missed = missed or ("" if checked.power is None else checked.power.words())
-        found.append((pair, checked.verdict))
-    return found, missed
+    found = [check_against_bound(claim, points(pair.runs()), power=pair is judged[0]) for pair in judged]
+    missed = found[0].power.words() if found[0].power else ""
+    return [(pair, checked.verdict) for pair, checked in zip(judged, found, strict=True)], missed
 
 
 def _one_run(pair: Pair, participation: Any) -> Answer:

@@ -31,16 +31,6 @@ class Weights:
         self.x = self.x + updates.coefs["x"]
 
 
-def _local(task: Any, client: Any, model: Weights, optimiser: Optimizer) -> int:
-    """Local epochs with the client's optimiser; returns the number of steps."""
-    optimiser.start_round()
-    for _ in range(EPOCHS):
-        for sample in range(client.size):
-            gradient = NumpyVector({"x": client.gradient(model.x, [sample])})
-            optimiser.apply_gradients(model, gradient)  # type: ignore[arg-type]
-    return EPOCHS * client.size
-
-
 def run(rate: float = 1.0, server: Sequence[Any] = (), client: Sequence[Any] = (), prox: Sequence[Any] = ()) -> Run:
     """Averaging of local updates; server, client: modules of the optimisers, prox: regularisers of the clients."""
 
@@ -58,8 +48,12 @@ def run(rate: float = 1.0, server: Sequence[Any] = (), client: Sequence[Any] = (
             for i in cohort:
                 local = Weights(model.x)
                 own[i].process_aux_var(sent)
-                steps = _local(task, task.clients[i], local, own[i])
-                replies.append(aggregator.prepare_for_sharing(model.get_weights() - local.get_weights(), steps))
+                own[i].start_round()
+                samples = [j for _ in range(EPOCHS) for j in range(task.clients[i].size)]
+                for j in samples:
+                    gradient = NumpyVector({"x": task.clients[i].gradient(local.x, [j])})
+                    own[i].apply_gradients(local, gradient)  # type: ignore[arg-type]
+                replies.append(aggregator.prepare_for_sharing(model.get_weights() - local.get_weights(), len(samples)))
                 auxiliary.append(own[i].collect_aux_var())
             central.process_aux_var({name: sum(a[name] for a in auxiliary) for name in auxiliary[0]})
             central.apply_gradients(model, aggregator.finalize_updates(sum(replies)))  # type: ignore[arg-type]

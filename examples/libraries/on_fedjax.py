@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from fedjax.algorithms import fed_avg, fed_prox, mime
 from fedjax.core import models
+from fedjax.optimizers import sgd
 
 from libraries.runs import EPOCHS, Record, Run, size_of_cohort
 
@@ -31,9 +32,8 @@ def run(build: Callable[[Loss, float, Any], Any]) -> Run:
             return jax.vmap(lambda client: jax.lax.switch(client, losses, params))(batch["client"])
 
         algorithm = build(loss, float(task.step_sizes[0]), batches)
-        data = fedjax.InMemoryFederatedData(
-            {str(c.index).encode(): {"client": np.full(c.size, c.index)} for c in task.clients}
-        )
+        samples = {str(c.index).encode(): {"client": np.full(c.size, c.index)} for c in task.clients}
+        data = fedjax.InMemoryFederatedData(samples)
         sampler = fedjax.client_samplers.UniformGetClientSampler(data, size_of_cohort(task), seed)
         record, state = Record(), algorithm.init(jnp.asarray(task.start))
         for _ in range(task.rounds):
@@ -47,28 +47,19 @@ def run(build: Callable[[Loss, float, Any], Any]) -> Run:
 
 
 def _averaging(rate: float, momentum: float | None = None) -> Run:
-    server = fedjax.optimizers.sgd(rate, momentum)
-    return run(
-        lambda loss, eta, batches: fed_avg.federated_averaging(
-            models.grad(loss), fedjax.optimizers.sgd(eta), server, batches
-        )
-    )
+    server = sgd(rate, momentum)
+    return run(lambda f, eta, batches: fed_avg.federated_averaging(models.grad(f), sgd(eta), server, batches))
 
 
 def _mime(momentum: float | None = None) -> Run:
     whole = fedjax.PaddedBatchHParams(batch_size=4)
-    return run(lambda loss, eta, batches: mime.mime(loss, fedjax.optimizers.sgd(0.05, momentum), batches, whole, 1.0))
-
-
-def _prox() -> Run:
-    one = fedjax.optimizers.sgd
-    return run(lambda loss, eta, batches: fed_prox.fed_prox(loss, one(eta), one(1.0), batches, 0.5))
+    return run(lambda f, eta, batches: mime.mime(f, sgd(0.05, momentum), batches, whole, 1.0))
 
 
 RUNS = {
     "federated_averaging": _averaging(1.0),
     "federated_averaging with server momentum": _averaging(0.5, 0.5),
-    "fed_prox": _prox(),
+    "fed_prox": run(lambda f, eta, batches: fed_prox.fed_prox(f, sgd(eta), sgd(1.0), batches, 0.5)),
     "mime": _mime(),
     "mime with momentum": _mime(0.5),
 }

@@ -6,10 +6,9 @@ from typing import Any
 
 import torch
 from fedlab.contrib import algorithm as fedlab
-from fedlab.core.client.trainer import SerialClientTrainer
 from fedlab.core.standalone import StandalonePipeline
 
-from libraries.runs import EPOCHS, Loss, Options, Point, Record, Run, batches_of, nothing, seed_all, size_of_cohort
+from libraries.runs import EPOCHS, Loss, Point, Record, Run, batches_of, seed_all, size_of_cohort
 
 
 class Data:
@@ -35,19 +34,7 @@ class Pipeline(StandalonePipeline):
         self.record.cohorts.append([])
 
 
-class OneByOne(Pipeline):
-    """The same loop for trainers that take one client at a time."""
-
-    def main(self) -> None:
-        while not self.handler.if_stop:
-            sampled, broadcast = self.handler.sample_clients(), self.handler.downlink_package
-            for client in sampled:
-                self.trainer.local_process(broadcast, client)
-                self.handler.load(self.trainer.uplink_package)
-            self.evaluate()
-
-
-def run(name: str, server: Options | None = None, client: Options = nothing) -> Run:
+def run(name: str, server: dict[str, Any] | None = None, **client: Any) -> Run:
     """The handler and trainer of that name; server, client: what their `setup_optim` takes besides.
 
     A handler without `setup_optim` has server = None.
@@ -57,16 +44,14 @@ def run(name: str, server: Options | None = None, client: Options = nothing) -> 
     def carry_out(task: Any, seed: int) -> Record:
         seed_all(seed)
         record, model, n = Record([], [[]]), Point(task), len(task.clients)
-        one_by_one = not issubclass(trainer, SerialClientTrainer)
-        own_server = handler(model, task.rounds, size_of_cohort(task) / n)
-        own = trainer(model) if one_by_one else trainer(model, n)
-        loop = (OneByOne if one_by_one else Pipeline)(own_server, own, record)
-        loop.handler.num_clients = n
+        own_server, own = handler(model, task.rounds, size_of_cohort(task) / n), trainer(model, n)
+        loop = Pipeline(own_server, own, record)
+        own_server.num_clients = n
         own.setup_dataset(Data(task, record))
-        own.setup_optim(EPOCHS, 1, float(task.step_sizes[0]), **client(task))
+        own.setup_optim(EPOCHS, 1, float(task.step_sizes[0]), **client)
         own.criterion = Loss(task)
         if server is not None:
-            own_server.setup_optim(**server(task))
+            own_server.setup_optim(**server)
         loop.main()
         del record.cohorts[-1]
         return record
@@ -77,9 +62,9 @@ def run(name: str, server: Options | None = None, client: Options = nothing) -> 
 RUNS = {
     "FedAvg": run("FedAvg"),
     "FedAvg, equal weights": run("FedAvg"),
-    "FedProx": run("FedProx", client=lambda task: {"mu": 0.5}),
-    "FedNova": run("FedNova", nothing),
-    "FedNova, equal weights": run("FedNova", nothing),
-    "SCAFFOLD, option II": run("Scaffold", lambda task: {"lr": 1.0}),
-    "FedDyn": run("FedDyn", lambda task: {"alpha": 0.5}, lambda task: {"alpha": 0.5}),
+    "FedProx": run("FedProx", mu=0.5),
+    "FedNova": run("FedNova", {}),
+    "FedNova, equal weights": run("FedNova", {}),
+    "SCAFFOLD, option II": run("Scaffold", {"lr": 1.0}),
+    "FedDyn": run("FedDyn", {"alpha": 0.5}, alpha=0.5),
 }

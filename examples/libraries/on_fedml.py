@@ -21,14 +21,10 @@ from fedml.simulation.sp.fedprox.fedprox_trainer import FedProxTrainer
 from fedml.simulation.sp.mime.mime_trainer import MimeTrainer
 from fedml.simulation.sp.scaffold.scaffold_trainer import ScaffoldTrainer
 
+from libraries import table
 from libraries.runs import EPOCHS, Loss, Point, Record, Run, batches_of, seed_all, size_of_cohort
 
-OPTIONS = {
-    **{"client_optimizer": "sgd", "server_optimizer": "sgd", "dataset": "own", "enable_wandb": False},
-    **{"frequency_of_the_test": 1, "initialize_all_clients": True, "epochs": EPOCHS, "server_lr": 1.0},
-    **dict.fromkeys(("weight_decay", "wd", "gmf", "mu", "momentum", "server_momentum", "dampening"), 0),
-    **{"nesterov": False, "mimelite": False, "fedprox_mu": 0.5, "feddyn_alpha": 0.5, "learning_rate": 1.0},
-}
+OPTIONS = {**table("matrix")["library"]["fedml"]["options"], "epochs": EPOCHS}
 for _name in dir(mlops):
     if _name.startswith("log") or _name == "event":
         setattr(mlops, _name, lambda *given, **named: None)
@@ -41,8 +37,7 @@ def build(simulation: Callable[..., Any], name: str, net: torch.nn.Module, batch
     args = SimpleNamespace(**{**OPTIONS, **counts, "federated_optimizer": name, **options})
     dataset = [sum(sizes.values()), 0, None, None, sizes, data, dict.fromkeys(sizes), 2]
     loop = simulation(dataset=dataset, model=net, device=torch.device("cpu"), args=args)
-    for test in ("_local_test_on_all_clients", "local_test_on_all_clients", "test"):
-        setattr(loop, test, lambda *given: None)
+    loop._local_test_on_all_clients = loop.local_test_on_all_clients = loop.test = lambda *given: None
     return loop
 
 

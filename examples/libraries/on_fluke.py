@@ -39,19 +39,12 @@ def run(algorithm: type[CentralizedFL], client: dict[str, Any] | None = None, **
         seed_all(seed)
         record, n = Record(), len(task.clients)
         optimiser = OptimizerConfigurator({"name": "SGD", "lr": float(task.step_sizes[0])})
-        clients = [
-            algorithm.get_client_class(None)(  # type: ignore[arg-type]  # it reads nothing of its object
-                index=c.index,
-                train_set=FastDataLoader(*data_of(c), num_labels=1, batch_size=1, skip_singleton=False),
-                test_set=None,
-                optimizer_cfg=optimiser,
-                loss_fn=Loss(task),
-                local_epochs=EPOCHS,
-                **(client or {}),
-            )
-            for c in task.clients
-        ]
-        own = algorithm.get_server_class(None)(model=Point(task), test_set=None, clients=clients, **server)  # type: ignore[arg-type]
+        build: Any = algorithm.__new__(algorithm)  # for the classes of its clients and its server
+        common = {"optimizer_cfg": optimiser, "loss_fn": Loss(task), "local_epochs": EPOCHS, "test_set": None}
+        data = [FastDataLoader(*data_of(c), num_labels=1, batch_size=1, skip_singleton=False) for c in task.clients]
+        known = {**common, **(client or {})}
+        clients = [build.get_client_class()(index=i, train_set=own, **known) for i, own in enumerate(data)]
+        own = build.get_server_class()(model=Point(task), test_set=None, clients=clients, **server)
         loop = algorithm(n, None, {}, clients=clients, server=own)  # type: ignore[arg-type]
         loop.set_callbacks([Measure(record, own)])
         loop.run(task.rounds, size_of_cohort(task) / n)

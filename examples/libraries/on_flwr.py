@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,15 +14,14 @@ from flwr.supercore.task_identity import TaskIdentity
 
 from libraries.runs import Record, Run, local_steps, seed_all, size_of_cohort
 
-logging.getLogger("flwr").setLevel(logging.ERROR)
 TaskIdentity.task_id = TaskIdentity.run_id = TaskIdentity.node_id = 0  # flwr's server process does this
 
 
 class InMemory(Grid):
     """Nodes 1 to n, which are the clients of a task and reply at once."""
 
-    def __init__(self, task: Any, record: Record, dtype: type) -> None:
-        self.task, self.record, self.dtype = task, record, dtype
+    def __init__(self, task: Any, record: Record) -> None:
+        self.task, self.record = task, record
 
     def get_node_ids(self) -> Iterable[int]:
         return range(1, len(self.task.clients) + 1)
@@ -36,9 +34,9 @@ class InMemory(Grid):
 
     def _reply(self, message: Message) -> Message:
         client = self.task.clients[message.metadata.dst_node_id - 1]
-        x = message.content["arrays"].to_numpy_ndarrays()[0]
+        x = np.asarray(message.content["arrays"].to_numpy_ndarrays()[0], dtype=np.float64)
         mu = float(message.content["config"].get("proximal-mu", 0.0))
-        y = local_steps(self.task, client, np.asarray(x, dtype=np.float64), mu).astype(self.dtype)
+        y = local_steps(self.task, client, x, mu)
         metrics = MetricRecord({"num-examples": client.size, "train_loss": float(client.loss(x))})
         content = RecordDict({"arrays": ArrayRecord({"x": Array(y)}), "metrics": metrics})
         return Message(content, reply_to=message)
@@ -52,7 +50,7 @@ class InMemory(Grid):
     run = property(lambda self: None)
 
 
-def run(strategy: Callable[..., FedAvg] = FedAvg, dtype: type = np.float64, **options: Any) -> Run:
+def run(strategy: Callable[..., FedAvg] = FedAvg, **options: Any) -> Run:
     """`strategy` of `flwr.serverapp.strategy` on a task; options go to the strategy as they are."""
 
     def carry_out(task: Any, seed: int) -> Record:
@@ -61,10 +59,10 @@ def run(strategy: Callable[..., FedAvg] = FedAvg, dtype: type = np.float64, **op
         chosen = strategy(fraction_train=size_of_cohort(task) / len(task.clients), fraction_evaluate=0.0, **options)
 
         def measure(round_index: int, arrays: ArrayRecord) -> None:
-            record.points.append(arrays.to_numpy_ndarrays()[0].astype(np.float64))
+            record.points.append(arrays.to_numpy_ndarrays()[0])
 
-        start = ArrayRecord({"x": Array(task.start.astype(dtype))})
-        chosen.start(InMemory(task, record, dtype), start, num_rounds=task.rounds, evaluate_fn=measure)
+        start = ArrayRecord({"x": Array(task.start)})
+        chosen.start(InMemory(task, record), start, num_rounds=task.rounds, evaluate_fn=measure)
         return record
 
     return carry_out

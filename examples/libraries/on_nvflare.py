@@ -14,7 +14,6 @@ from nvflare.app_common.abstract.fl_model import FLModel, ParamsType
 from nvflare.app_common.app_constant import AlgorithmConstants
 from nvflare.app_common.workflows.fedavg import FedAvg
 from nvflare.app_common.workflows.scaffold import Scaffold
-from nvflare.app_opt.pt.fedopt import PTFedOptModelShareableGenerator
 from nvflare.app_opt.pt.fedproxloss import PTFedProxLoss
 from nvflare.app_opt.pt.scaffold import PTScaffoldHelper
 
@@ -57,7 +56,7 @@ class Client:
         return FLModel(params=change, params_type=ParamsType.DIFF, meta=meta, current_round=sent.current_round)
 
 
-def _in_memory(workflow: type[Any], clients: list[Client], record: Record) -> type[Any]:
+def _in_memory(workflow: type[Any], clients: list[Client], record: Record, first: FLModel) -> Any:
     """A controller whose clients reply at once, and which stores the model in a record."""
 
     class InMemory(workflow):
@@ -69,54 +68,33 @@ def _in_memory(workflow: type[Any], clients: list[Client], record: Record) -> ty
             for result in self.send_model_and_wait(targets, data):
                 callback(result)
 
-        def get_num_standing_tasks(self) -> int:
-            return 0
-
-        def load_model(self) -> FLModel:
-            return self.first
-
         def save_model(self, model: FLModel) -> None:
             record.points.append(np.array(model.params["x"], dtype=np.float64))
 
-        def event(self, event_type: str) -> None: ...
-        def fire_event_with_data(self, *given: Any) -> None: ...
+        get_num_standing_tasks = staticmethod(lambda: 0)
+        load_model = staticmethod(lambda: first)
+        event = fire_event_with_data = staticmethod(lambda *given: None)
 
     return InMemory
 
 
-def run(workflow: type[Any] = FedAvg, mu: float = 0.0, optimiser: Callable[..., Any] | None = None) -> Run:
-    """A workflow on a task. mu: of the client's FedProx loss. optimiser: of the server, in nvflare's FedOpt."""
+def run(workflow: type[Any] = FedAvg, mu: float = 0.0) -> Run:
+    """A workflow on a task. mu: of the client's FedProx loss."""
 
     def carry_out(task: Any, seed: int) -> Record:
         seed_all(seed)
-        record = Record()
+        record, first = Record(), FLModel(params={"x": task.start})
         clients = [Client(task, c.index, mu, workflow is Scaffold) for c in task.clients]
-        loop = _in_memory(workflow, clients, record)(num_clients=size_of_cohort(task), num_rounds=task.rounds)
-        loop.fl_ctx, loop.first = FLContext(), FLModel(params={"x": task.start})
-        loop.engine = SimpleNamespace(get_clients=lambda: [SimpleNamespace(name=str(c.index)) for c in task.clients])
-        if workflow is Scaffold:
-            loop.model = loop.first
-            loop.model.start_round, loop.model.total_rounds = 0, task.rounds
-            loop._global_ctrl_weights = {"x": np.zeros_like(task.start)}
-        if optimiser is not None:
-            generator = PTFedOptModelShareableGenerator(source_model="", device="cpu")
-            generator.model = Point(task)
-            generator.optimizer = optimiser(generator.model.parameters())
-
-            def update_model(model: FLModel, aggregated: FLModel) -> FLModel:
-                weights, _ = generator.server_update(aggregated.params)
-                return FLModel(params={"x": weights["x"].numpy().copy()})
-
-            loop.update_model = update_model
+        names = [SimpleNamespace(name=str(c.index)) for c in task.clients]
+        kind = _in_memory(workflow, clients, record, first)
+        loop = kind(num_clients=size_of_cohort(task), num_rounds=task.rounds)
+        loop.fl_ctx, loop.engine = FLContext(), SimpleNamespace(get_clients=lambda: names)
+        if workflow is Scaffold:  # what its `initialize` does
+            loop.model, loop._global_ctrl_weights = first, {"x": np.zeros_like(task.start)}
         loop.run()
         return record
 
     return carry_out
 
 
-RUNS = {
-    "FedAvg": run(),
-    "FedProx": run(mu=0.5),
-    "FedOpt, momentum": run(optimiser=lambda p: torch.optim.SGD(p, lr=0.5, momentum=0.5)),
-    "SCAFFOLD": run(Scaffold),
-}
+RUNS = {"FedAvg": run(), "FedProx": run(mu=0.5), "SCAFFOLD": run(Scaffold)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -23,8 +22,6 @@ from pfl.metrics import Metrics, Weighted
 from pfl.model.pytorch import PyTorchModel
 
 from libraries.runs import EPOCHS, Loss, Point, Record, Run, data_of, seed_all, size_of_cohort
-
-logging.getLogger("pfl").setLevel(logging.ERROR)
 
 
 class Model(Point):
@@ -76,25 +73,10 @@ def run(
         kind = "minimize_reuse" if size == len(users) else sampler
         data = FederatedDataset(make, get_user_sampler(kind, users))
         model = PyTorchModel(point := Model(task), torch.optim.SGD, central(point.parameters()))
-        common = {
-            "central_num_iterations": task.rounds,
-            "evaluation_frequency": task.rounds,
-            "train_cohort_size": size,
-            "val_cohort_size": None,
-        }
-        local = NNTrainHyperParams(
-            local_batch_size=1,
-            local_num_epochs=EPOCHS,
-            local_learning_rate=float(task.step_sizes[0]),
-        )
-        algorithm().run(
-            parameters(task, **common),
-            SimulatedBackend(data, data, [weighting()]),
-            model,
-            local,
-            callbacks=[Measure(record)],
-            send_metrics_to_platform=False,
-        )
+        common = {"central_num_iterations": task.rounds, "evaluation_frequency": task.rounds, "val_cohort_size": None}
+        local = NNTrainHyperParams(float(task.step_sizes[0]), EPOCHS, 1)
+        own, backend = parameters(task, train_cohort_size=size, **common), SimulatedBackend(data, data, [weighting()])
+        algorithm().run(own, backend, model, local, callbacks=[Measure(record)], send_metrics_to_platform=False)
         del record.cohorts[-1]
         return record
 
@@ -103,24 +85,16 @@ def run(
 
 def _scaffold(gradient: bool) -> Run:
     def parameters(task: Any, **common: Any) -> SCAFFOLDParams:
-        return SCAFFOLDParams(
-            **common,
-            population=len(task.clients),
-            use_gradient_as_control_variate=gradient,
-            user_state_storage=InMemoryUserStateStorage(),
-        )
+        own = {"population": len(task.clients), "use_gradient_as_control_variate": gradient}
+        return SCAFFOLDParams(**common, **own, user_state_storage=InMemoryUserStateStorage())
 
     return run(SCAFFOLD, parameters, weighting=WeightByUser)
-
-
-def _prox(task: Any, **common: Any) -> FedProxParams:
-    return FedProxParams(**common, mu=0.5)
 
 
 RUNS = {
     "FederatedAveraging": run(),
     "FederatedAveraging with server momentum": run(central=lambda p: torch.optim.SGD(p, lr=0.5, momentum=0.5)),
-    "FedProx": run(FedProx, _prox, weighting=WeightByUser),
+    "FedProx": run(FedProx, lambda task, **common: FedProxParams(**common, mu=0.5), weighting=WeightByUser),
     "SCAFFOLD, option I": _scaffold(True),
     "SCAFFOLD, option II": _scaffold(False),
 }

@@ -17,7 +17,7 @@ TOLERANCES = {"double": 1e-12, "single": 1e-5, "limit": 1e-6}
 OWN_KINDS = ("feddyn", "fedopt")  # of examples/methods
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pair:
     """One algorithm of one library; the fields are those of `pairs.toml`."""
 

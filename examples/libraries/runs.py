@@ -11,12 +11,6 @@ import numpy as np
 import torch
 
 EPOCHS = 2  # of local work in every round, one sample a step
-Options = Callable[[Any], dict[str, Any]]  # made from the task
-
-
-def nothing(task: Any) -> dict[str, Any]:
-    """No options."""
-    return {}
 
 
 @dataclass
@@ -78,7 +72,7 @@ class Loss(torch.nn.Module):
 
 
 def data_of(client: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs (m, 1), which are not used, and targets (m, 2) of a client with m samples."""
+    """Inputs (m, 1), which are not used, and targets (m, 2) of the m samples of a client."""
     return torch.zeros(client.size, 1), torch.tensor([[client.index, j] for j in range(client.size)])
 
 
