@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from fedjax.algorithms import fed_avg, fed_prox, mime
 from fedjax.core import models
-from fedjax.optimizers import sgd
+from fedjax.core.optimizers import sgd
 
 from libraries.runs import EPOCHS, Record, Run, size_of_cohort
 
@@ -20,8 +20,8 @@ jax.tree_map = jax.tree_util.tree_map  # type: ignore[attr-defined]  # fedjax us
 Loss = Callable[[Any, Any, Any], Any]  # (params, batch, rng) -> losses of its samples
 
 
-def run(build: Callable[[Loss, float, Any], Any]) -> Run:
-    """An algorithm on a task; build: losses, local step size, parameters of batches -> it."""
+def run(build: Callable[[Loss, float, Any], Any] | None) -> Run:
+    """An algorithm on a task; build: losses, local step size, parameters of batches -> it; None only draws cohorts."""
 
     def carry_out(task: Any, seed: int) -> Record:
         losses = [client.loss for client in task.jax().clients]
@@ -31,16 +31,17 @@ def run(build: Callable[[Loss, float, Any], Any]) -> Run:
             # samples of a client are alike, so that the loss of one is that of its client
             return jax.vmap(lambda client: jax.lax.switch(client, losses, params))(batch["client"])
 
-        algorithm = build(loss, float(task.step_sizes[0]), batches)
         samples = {str(c.index).encode(): {"client": np.full(c.size, c.index)} for c in task.clients}
         data = fedjax.InMemoryFederatedData(samples)
         sampler = fedjax.client_samplers.UniformGetClientSampler(data, size_of_cohort(task), seed)
-        record, state = Record(), algorithm.init(jnp.asarray(task.start))
-        for _ in range(task.rounds):
-            drawn = sampler.sample()
-            record.cohorts.append([int(name) for name, _, _ in drawn])
-            state, _ = algorithm.apply(state, drawn)
-            record.points.append(np.asarray(state.params))
+        cohorts = [sampler.sample() for _ in range(task.rounds)]
+        record = Record(cohorts=[[int(name) for name, _, _ in drawn] for drawn in cohorts])
+        if build is not None:
+            algorithm = build(loss, float(task.step_sizes[0]), batches)
+            state = algorithm.init(jnp.asarray(task.start))
+            for drawn in cohorts:
+                state, _ = algorithm.apply(state, drawn)
+                record.points.append(np.asarray(state.params))
         return record
 
     return carry_out
@@ -63,3 +64,4 @@ RUNS = {
     "mime": _mime(),
     "mime with momentum": _mime(0.5),
 }
+DRAWN = {"federated_averaging": run(None)}  # compiling each run takes seconds
