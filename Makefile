@@ -57,7 +57,7 @@ mutants: $(READY)
 	$(MUTATING) -m pip install --quiet --disable-pip-version-check --no-deps -r tests/mutants/requirements.lock
 	$(MUTATING) -m tests.mutants.run --python $(BIN)/python $(MUTANTS)
 
-## three libraries that others wrote, run and compared, in an environment of its own (Python 3.11 or 3.12): docs/libraries.md
+## eight libraries that others wrote, run and compared, in an environment of its own (Python 3.11 or 3.12): docs/libraries.md
 LIBRARIES := build/libraries/venv/bin/python
 libraries: export OMP_NUM_THREADS := 1
 libraries:

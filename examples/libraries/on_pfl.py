@@ -74,7 +74,8 @@ def run(
         data = FederatedDataset(make, get_user_sampler(kind, users))
         model = PyTorchModel(point := Model(task), torch.optim.SGD, central(point.parameters()))
         common = {"central_num_iterations": task.rounds, "evaluation_frequency": task.rounds, "val_cohort_size": None}
-        local = NNTrainHyperParams(float(task.step_sizes[0]), EPOCHS, 1)
+        eta = float(task.step_sizes[0])
+        local = NNTrainHyperParams(local_learning_rate=eta, local_num_epochs=EPOCHS, local_batch_size=1)
         own, backend = parameters(task, train_cohort_size=size, **common), SimulatedBackend(data, data, [weighting()])
         algorithm().run(own, backend, model, local, callbacks=[Measure(record)], send_metrics_to_platform=False)
         del record.cohorts[-1]
