@@ -1,10 +1,11 @@
-"""The static part of `make libraries`, which runs without these libraries: pairs, findings, reproductions and the page."""
+"""The static part of `make libraries`, which runs without these libraries: pairs, findings, reproductions, the page."""
 
 from __future__ import annotations
 
 import ast
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,10 @@ MOST_LINES = 10
 def libraries() -> Any:
     sys.path.insert(0, str(ROOT / "examples"))
     try:
-        import libraries
-        import libraries.pairs
+        import_module("libraries.pairs")
     finally:
         sys.path.pop(0)
-    return libraries
+    return sys.modules["libraries"]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_every_finding_has_a_short_reproduction(findings: list[dict[str, Any]]) 
     assert used == {path.stem for path in REPRODUCTIONS.glob("*.py")}
     for name in sorted(used):
         code = code_of(REPRODUCTIONS / f"{name}.py")
-        ast.parse("\n".join((REPRODUCTIONS / f"{name}.py").read_text(encoding="utf-8").splitlines()))
+        ast.parse((REPRODUCTIONS / f"{name}.py").read_text(encoding="utf-8"))
         assert len(code) <= MOST_LINES, name
         assert sum("print(" in line and "expected" in line for line in code) >= 1, name
 
@@ -120,12 +120,10 @@ def test_a_stand_in_takes_the_place_of_what_is_not_installed(libraries: Any, mon
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     before = set(sys.modules)
     with pytest.raises(ImportError):
-        import no_such_package  # pyright: ignore[reportMissingImports]
+        import_module("no_such_package")
     libraries.stand_in()
-    from no_such_package.inner import Thing  # pyright: ignore[reportMissingImports]
-
-    assert isinstance(Thing, type)
+    assert isinstance(import_module("no_such_package.inner").Thing, type)
     with pytest.raises(ImportError):
-        import not_listed  # pyright: ignore[reportMissingImports] # noqa: F401
+        import_module("not_listed")
     for name in set(sys.modules) - before:
         del sys.modules[name]

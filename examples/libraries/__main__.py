@@ -27,7 +27,7 @@ def main() -> None:
     judged = []
     for pair in known:
         found = judge(pair)
-        words = ["agrees" if a.agreement.agrees else "differs" for a in (found.full, found.partial)]
+        words = ["agrees" if a.agreement.agrees else "differs" for a in found.answers.values()]
         sys.stderr.write(f"{time.monotonic() - began:.0f} s {pair.library}, {pair.algorithm}: {', '.join(words)}\n")
         judged.append(found)
     laws = {library: row["law"] for library, row in table("matrix")["library"].items()}

@@ -40,16 +40,16 @@ class Answer:
 
 @dataclass(frozen=True)
 class Judged:
-    """A pair with all clients, and with the cohorts of SIZE that the library drew."""
+    """A pair with all clients ("full"), and with the cohorts of SIZE that the library drew ("partial")."""
 
     pair: Pair
-    full: Answer
-    partial: Answer
+    answers: dict[str, Answer]
 
 
 def judge(pair: Pair) -> Judged:
     """Both comparisons of a pair, number by number."""
-    return Judged(pair, _one_run(pair, None), _one_run(pair, {"kind": "uniform", "size": SIZE}))
+    drawn = {"kind": "uniform", "size": SIZE}
+    return Judged(pair, {"full": _one_run(pair, None), "partial": _one_run(pair, drawn)})
 
 
 def judge_cohorts(pair: Pair) -> Agreement:

@@ -3,8 +3,6 @@
 Its network and its data sets are not run: gradients come from the task, and vectors are declearn's NumPy vectors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Algorithms of fedjax on its client data sets; the gradient of a batch is that of its client's loss."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Handlers and trainers of FedLab, with an oracle of the task as data loader and loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -4,8 +4,6 @@ The trainers make `nn.CrossEntropyLoss()` themselves; while they run, that name 
 to FedML's servers goes nowhere, and their tests of a model are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,6 @@
 """Algorithms of fluke: its clients, servers and loop over rounds, with the loss of a task."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from typing import Any
 
 from fluke.algorithms import CentralizedFL
@@ -19,11 +18,12 @@ from fluke.utils import FederationObserver
 from libraries.runs import EPOCHS, Loss, Point, Record, Run, data_of, seed_all, size_of_cohort
 
 
+@dataclass(eq=False)
 class Measure(FederationObserver):
     """Record what the loop tells: who was selected, and that a round has ended."""
 
-    def __init__(self, record: Record, server: Any) -> None:
-        self.record, self.server = record, server
+    record: Record
+    server: Any
 
     def selected_clients(self, round: int, clients: Any) -> None:
         self.record.cohorts.append([client.index for client in clients])

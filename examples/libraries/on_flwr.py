@@ -1,8 +1,7 @@
 """Strategies of flwr, fed with NumPy parameters by a grid in memory; local training is the user's part there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,12 @@ from libraries.runs import Record, Run, local_steps, seed_all, size_of_cohort
 TaskIdentity.task_id = TaskIdentity.run_id = TaskIdentity.node_id = 0  # flwr's server process does this
 
 
+@dataclass
 class InMemory(Grid):
     """Nodes 1 to n, which are the clients of a task and reply at once."""
 
-    def __init__(self, task: Any, record: Record) -> None:
-        self.task, self.record = task, record
+    task: Any
+    record: Record
 
     def get_node_ids(self) -> Iterable[int]:
         return range(1, len(self.task.clients) + 1)

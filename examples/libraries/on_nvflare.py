@@ -1,7 +1,5 @@
 """Controllers, aggregators and client helpers of nvflare, with an engine in memory and the gradients of a task."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from types import SimpleNamespace

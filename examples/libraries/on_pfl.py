@@ -1,8 +1,7 @@
 """Algorithms of Apple's pfl with its simulated backend, its torch model and an oracle of the task as loss."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -38,11 +37,11 @@ class Model(Point):
         return {"loss": Weighted(float(self.loss(target)), len(target))}
 
 
+@dataclass
 class Measure(TrainingProcessCallback):
     """Record the model after each round."""
 
-    def __init__(self, record: Record) -> None:
-        self.record = record
+    record: Record
 
     def after_central_iteration(self, aggregate_metrics: Any, model: Any, *, central_iteration: int) -> Any:
         self.record.points.append(model.pytorch_model.numbers())

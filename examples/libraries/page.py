@@ -13,7 +13,7 @@ from typing import Any
 
 from boundcheck import Agreement
 from libraries import HERE, judge, table
-from libraries.judge import SIZE, Answer, Judged
+from libraries.judge import SIZE, Judged
 from libraries.pairs import Pair
 
 Key = tuple[str, str, str]  # library, algorithm, and "full", "partial" or "cohorts"
@@ -23,7 +23,7 @@ WHO = {"full": "all clients", "partial": f"{SIZE} of 4 clients", "cohorts": "coh
 def write(judged: Sequence[Judged], drawn: Mapping[Pair, Agreement], bounds: tuple[Any, str], to: Path) -> None:
     """Write the page. Raises ValueError where a finding names a pair that agrees, or a difference has no finding."""
     findings, libraries = table("findings")["finding"], table("matrix")["library"]
-    both = [(j.pair, part, answer.agreement) for j in judged for part, answer in _parts(j)]
+    both = [(j.pair, part, answer.agreement) for j in judged for part, answer in j.answers.items()]
     both += [(pair, "cohorts", agreement) for pair, agreement in drawn.items()]
     found = {(pair.library, pair.algorithm, part) for pair, part, agreement in both if not agreement.agrees}
     explained = {(f["library"], *key) for f in findings for key in f.get("pairs", [])}
@@ -35,7 +35,10 @@ def write(judged: Sequence[Judged], drawn: Mapping[Pair, Agreement], bounds: tup
         "python": sys.version.split()[0],
         "versions": _versions(libraries),
         "table": _table(judged),
-        "uses": "\n".join(_use(j.pair) for j in judged),
+        "uses": "\n".join(
+            f'- {p.library}, {p.algorithm}: `{p.source}`, clients "{p.problem}"{p.setup and "; " + p.setup}.'
+            for p in (j.pair for j in judged)
+        ),
         "cohorts": "\n".join(_drawn(pair, agreement, findings) for pair, agreement in drawn.items()),
         "bounds": "\n".join(
             f"- {pair.library}, {pair.algorithm}: {v.outcome.name} ({v.grade}). {v.reason}" for pair, v in bounds[0]
@@ -48,10 +51,6 @@ def write(judged: Sequence[Judged], drawn: Mapping[Pair, Agreement], bounds: tup
     to.write_text(text.format(**values), encoding="utf-8")
     if wrong := explained ^ found:
         raise ValueError(f"findings.toml and the comparisons differ in {sorted(wrong)}.")
-
-
-def _parts(judged: Judged) -> list[tuple[str, Answer]]:
-    return [("full", judged.full), ("partial", judged.partial)]
 
 
 def _versions(libraries: Mapping[str, Any]) -> str:
@@ -67,16 +66,11 @@ def _table(judged: Sequence[Judged]) -> str:
     rows = [head, "|---|---|---|---|---|---|---|"]
     for j in judged:
         cells = [j.pair.library, j.pair.algorithm, f"`{j.pair.method['kind']}`"]
-        for _, answer in _parts(j):
+        for answer in j.answers.values():
             cells.append(f"agrees, {int(answer.digits)} digits" if answer.agreement.agrees else "**differs**")
             cells.append("{:.3g}, should {:.3g}".format(*answer.ends))
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
-
-
-def _use(pair: Pair) -> str:
-    setup = f"; {pair.setup}" if pair.setup else ""
-    return f'- {pair.library}, {pair.algorithm}: `{pair.source}`, clients "{pair.problem}"{setup}.'
 
 
 def _drawn(pair: Pair, agreement: Agreement, findings: Sequence[Mapping[str, Any]]) -> str:
