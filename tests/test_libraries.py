@@ -97,7 +97,7 @@ def test_every_method_and_problem_of_a_pair_builds(libraries: Any, pairs: Any) -
     assert {pair.library for pair in pairs} == set(matrix)
     for pair in pairs:
         assert pair.tolerance in libraries.pairs.TOLERANCES
-        problem = libraries.pairs.problem(pair.problem)
+        problem = bc.problem(libraries.pairs.problem(pair.problem))
         for participation in ({}, {"participation": {"kind": "uniform", "size": 2}}):
             assert task_of(bc.method({**pair.method, **participation}), problem, 2).rounds == 2
     for library, row in matrix.items():

@@ -85,7 +85,7 @@ def judge_bounds(judged: Sequence[Pair]) -> tuple[list[tuple[Pair, Any]], str]:
 
 def _one_run(pair: Pair, participation: Any) -> Answer:
     """The run of seed 0. Where clients are drawn, the composition gets the cohorts that the library drew."""
-    instance = problem(pair.problem)
+    instance = bc.problem(problem(pair.problem))
     spec = dict(pair.method) if participation is None else {**pair.method, "participation": participation}
     record = pair.runs()(task_of(bc.method(spec), instance, LAST), 0)
     if participation is not None:

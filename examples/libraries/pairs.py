@@ -42,11 +42,11 @@ def pairs() -> tuple[Pair, ...]:
     return tuple(Pair(**row) for row in table("pairs")["pair"])
 
 
-def problem(name: str) -> Any:
-    """The quadratics of that name in `problems.toml`."""
+def problem(name: str) -> dict[str, Any]:
+    """The specification of the quadratics of that name in `problems.toml`."""
     given = table("problems")
     own = given["problem"][name]
     samples = zip(given["A"], given["b"], own["sizes"], strict=True)
     clients = [{"components": [{"A": A, "b": b}] * size} for A, b, size in samples]
     rest = {"weights": own["weights"], "start": given["start"], "name": own["name"]}
-    return bc.problem({"kind": "quadratics", "clients": clients, **rest})
+    return {"kind": "quadratics", "clients": clients, **rest}
