@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -60,103 +59,65 @@ def problems_of(
     error: ValidationError, model: type[BaseModel], file: TomlFile, at: KeyPath = ()
 ) -> list[tuple[int, str]]:
     """The (line, sentence) of every mistake in `error`, which validating `file` at `at` as `model` has raised."""
-    mistakes = [_mistake(details, model, file, at) for details in error.errors(include_url=False)]
     found: set[tuple[int, str]] = set()
-    types: dict[KeyPath, list[str]] = {}
-    for mistake in mistakes:
-        if mistake.of_type:
-            # Each member of a union complains. One that took the value's type and then found something
-            # deeper says more than the others, which wanted another type.
-            deeper = any(o.inside(mistake.path) and (o.path != mistake.path or not o.of_type) for o in mistakes)
-            if not (mistake.in_union and deeper):
-                types.setdefault(mistake.path, []).append(_TYPES[mistake.details["type"]])
+    types: dict[KeyPath, list[str]] = {}  # what each value of a wrong type should have been
+    others: list[KeyPath] = []
+    for details in error.errors(include_url=False):
+        path = _path(details, file, at)
+        if details["type"] in _TYPES:
+            types.setdefault(path, []).append(_TYPES[details["type"]])
         else:
-            found.add((file.line_of(mistake.line_path), _sentence(mistake, file)))
+            others.append(path)
+            known = _keys(model, path[len(at) : -1]) if details["type"] == "extra_forbidden" else ()
+            found.add((file.line_of(path), _sentence(details, path, known, file)))
     for path, needs in types.items():
+        # Each member of a union complains. One that took the value's type and then found something deeper says more.
+        if path in others or any(len(o) > len(path) and o[: len(path)] == path for o in (*others, *types)):
+            continue
         text = f"{_named(path)} = {_shown(file.at(path))} is not allowed; it must be {_listed(dict.fromkeys(needs))}."
         found.add((file.line_of(path), _where(path, file) + text))
     return sorted(found)
 
 
-@dataclass(frozen=True)
-class _Mistake:
-    details: _Details
-    path: KeyPath  # of the value, in the file
-    in_union: bool
-    known: tuple[str, ...]  # the keys that the table around an unknown key may have
-
-    @property
-    def of_type(self) -> bool:
-        return self.details["type"] in _TYPES
-
-    @property
-    def line_path(self) -> KeyPath:
-        if self.details["type"] == "union_tag_invalid":
-            return (*self.path, _tag_key(self.details))
-        return self.path
-
-    def inside(self, path: KeyPath) -> bool:
-        return self.path[: len(path)] == path
-
-
-def _mistake(details: _Details, model: type[BaseModel], file: TomlFile, at: KeyPath) -> _Mistake:
-    """Tells keys of the file from the union members that pydantic mixes into the location."""
+def _path(details: _Details, file: TomlFile, at: KeyPath) -> KeyPath:
+    """The key path of a mistake, without the members of unions that pydantic mixes into its location."""
     value, path = file.at(at), at
-    types: list[Any] = [model]
-    above = types
-    in_union = False
     location = details["loc"]
     for position, part in enumerate(location):
-        inside: Mapping[Any, Any] | Sequence[Any] = value if isinstance(value, dict | list) else {}
-        has = part in inside if isinstance(inside, Mapping) else isinstance(part, int) and part < len(inside)
-        members = [t for t in types if _is_member(t, part)]
-        if len(types) > 1 and (members or not has) and not _missing_here(details, position, members):
-            types, in_union = members or types, True
-        elif has or _missing_here(details, position, members):
-            above, types = types, [step for t in types for step in _step(t, part)]
-            value = cast("Any", inside)[part] if has else None
+        inside = part in value if isinstance(value, dict) else isinstance(value, list) and part in range(len(value))
+        if inside:
+            value, path = cast("Any", value)[part], (*path, part)
+        elif details["type"] == "missing" and position == len(location) - 1:
             path = (*path, part)
-    known = {
-        (f.alias or name) for t in above if _is_model(t) for name, f in cast("type[BaseModel]", t).model_fields.items()
-    }
-    return _Mistake(details, path, in_union, tuple(sorted(known)))
+    return path
 
 
-def _missing_here(details: _Details, position: int, members: list[Any]) -> bool:
-    """Whether this part of the location is the key that is missing, and so not in the file."""
-    return details["type"] == "missing" and position == len(details["loc"]) - 1 and not members
+def _keys(model: type[BaseModel], path: KeyPath) -> list[str]:
+    """The keys that a table at a key path below `model` may have."""
+    kinds: list[Any] = [model]
+    for part in path:
+        kinds = [inner for kind in kinds for inner in _inside(kind, part)]
+    models = [cast("type[BaseModel]", kind) for kind in kinds if _is_model(kind)]
+    return sorted({field.alias or name for own in models for name, field in own.model_fields.items()})
 
 
 def _is_model(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def _is_member(kind: Any, tag: str | int) -> bool:
-    """Whether `tag` is what pydantic calls this member of a union."""
-    if _is_model(kind):
-        fields = cast("type[BaseModel]", kind).model_fields.values()
-        literals = {v for f in fields if get_origin(f.annotation) is Literal for v in get_args(f.annotation)}
-        return tag == kind.__name__ or tag in literals
-    name = getattr(get_origin(kind) or kind, "__name__", "")
-    return isinstance(tag, str) and re.split(r"[\[-]", tag)[0] == name
-
-
-def _step(kind: Any, part: str | int) -> list[Any]:
+def _inside(kind: Any, part: str | int) -> list[Any]:
     """The types of what lies at `part` inside a value of type `kind`; empty where that is unknown."""
     if _is_model(kind):
         fields = cast("type[BaseModel]", kind).model_fields
-        return [t for name, f in fields.items() if part in (f.alias or name, name) for t in _members(f.annotation)]
+        return [t for name, f in fields.items() if part == (f.alias or name) for t in _members(f.annotation)]
     arguments = get_args(kind)
     if not arguments:
         return []
-    if get_origin(kind) in (dict, Mapping):
-        return _members(arguments[1])
-    if get_origin(kind) is tuple and isinstance(part, int) and Ellipsis not in arguments:
-        return _members(arguments[min(part, len(arguments) - 1)])
-    return _members(arguments[0])
+    return _members(arguments[1 if get_origin(kind) in (dict, Mapping) else 0])
 
 
 def _members(annotation: Any) -> list[Any]:
+    """The types that an annotation allows, without None."""
     if get_origin(annotation) is Annotated:
         return _members(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
@@ -164,23 +125,20 @@ def _members(annotation: Any) -> list[Any]:
     return [annotation]
 
 
-def _sentence(mistake: _Mistake, file: TomlFile) -> str:
-    details, path = mistake.details, mistake.path
+def _sentence(details: _Details, path: KeyPath, known: Sequence[str], file: TomlFile) -> str:
+    """What is wrong; known: the keys that the table around an unknown key may have."""
     kind, context = details["type"], details.get("ctx", {})
     where = _where(path, file)
     given = f"{_named(path)} = {_shown(details['input'])}"
     if kind == "missing":
         return f"{where}the key '{_named(path)}' is missing."
     if kind == "extra_forbidden":
-        clause = nearest(str(path[-1]), mistake.known)
+        clause = nearest(str(path[-1]), known)
         return f"{where}the key '{_named(path)}' is unknown{clause}" + ("" if clause.endswith("?") else ".")
-    if kind == "union_tag_not_found":
-        return f"{where}the key '{_named((*path, _tag_key(details)))}' is missing."
-    if kind == "union_tag_invalid":
-        name = f"{_named((*path, _tag_key(details)))} = {_shown(context['tag'])}"
-        return where + _not_among(name, context["tag"], context["expected_tags"])
     if kind in ("literal_error", "enum"):
-        return where + _not_among(given, details["input"], context["expected"])
+        value, allowed = details["input"], context["expected"]
+        close = nearest(value, re.findall(r"'([^']*)'", allowed)) if isinstance(value, str) else ""
+        return f"{where}{given} is not allowed{close if close.endswith('?') else '.'} Allowed: {allowed}."
     if kind in _LIMITS:
         key, words = _LIMITS[kind]
         return f"{where}{given} is not allowed; it must be {words} {context[key]}."
@@ -190,16 +148,6 @@ def _sentence(mistake: _Mistake, file: TomlFile) -> str:
         return where + (text if named else f"{given}: {text}").removesuffix(".") + ("" if text.endswith("?") else ".")
     text = details["msg"]
     return f"{where}{given} is not allowed: {text[:1].lower()}{text[1:]}."
-
-
-def _not_among(given: str, value: object, expected: str) -> str:
-    close = nearest(str(value), re.findall(r"'([^']*)'", expected)) if isinstance(value, str) else ""
-    hint = close if close.endswith("?") else "."
-    return f"{given} is not allowed{hint} Allowed: {expected}."
-
-
-def _tag_key(details: _Details) -> str:
-    return str(details.get("ctx", {}).get("discriminator", "")).strip("'")
 
 
 def _where(path: KeyPath, file: TomlFile) -> str:

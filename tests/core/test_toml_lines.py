@@ -275,11 +275,6 @@ class LeastSquares(Strict):
     clients: int = Field(ge=1, le=1000)
 
 
-class Quadratic(Strict):
-    kind: Literal["quadratic"]
-    dimension: int = 2
-
-
 class Method(Strict):
     kind: Literal["scgd", "fedavg"]
     eta: Annotated[str, AfterValidator(number)] = "1"
@@ -298,7 +293,7 @@ class Rate(Strict):
 
 class Claim(Strict):
     statement: str
-    problem: Annotated[LeastSquares | Quadratic, Field(discriminator="kind")]
+    problem: LeastSquares
     method: Method | str = "default"
     expect: Literal["HOLDS", "VIOLATED", "VACUOUS"] = "HOLDS"
     rate: Rate | None = None
@@ -344,10 +339,12 @@ K = "many"
 [[claim]]
 statement = "second"
 [claim.problem]
-kind = "quadratics"
+kind = "least_square"
+data = "diabetes"
+clients = 1
 
 [[claim]]
-problem = { dimension = true }
+problem = {}
 method = 1.5
 rate = { slope = [1.0, -1.0] }
 """
@@ -358,12 +355,14 @@ rate = { slope = [1.0, -1.0] }
         "Allowed: 'HOLDS', 'VIOLATED' or 'VACUOUS'.",
         "c.toml:5: in claim 1, problem.clients = 0 is not allowed; it must be at least 1.",
         "c.toml:7: in claim 1, at.K = 'many' is not allowed; it must be a number.",
-        "c.toml:12: in claim 2 ('second'), problem.kind = 'quadratics' is not allowed; did you mean 'quadratic'? "
-        "Allowed: 'least_squares', 'quadratic'.",
-        "c.toml:14: in claim 3, the key 'statement' is missing.",
-        "c.toml:15: in claim 3, the key 'problem.kind' is missing.",
-        "c.toml:16: in claim 3, method = 1.5 is not allowed; it must be a table or text in quotes.",
-        "c.toml:17: in claim 3, rate.slope must be in increasing order.",
+        "c.toml:12: in claim 2 ('second'), problem.kind = 'least_square' is not allowed; did you mean 'least_squares'? "
+        "Allowed: 'least_squares'.",
+        "c.toml:16: in claim 3, the key 'statement' is missing.",
+        "c.toml:17: in claim 3, the key 'problem.clients' is missing.",
+        "c.toml:17: in claim 3, the key 'problem.data' is missing.",
+        "c.toml:17: in claim 3, the key 'problem.kind' is missing.",
+        "c.toml:18: in claim 3, method = 1.5 is not allowed; it must be a table or text in quotes.",
+        "c.toml:19: in claim 3, rate.slope must be in increasing order.",
     ]
 
 
