@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -94,40 +94,31 @@ def parse_toml(text: str, name: str = "<text>", parse_float: Callable[[str], Any
     except ValueError as error:  # TOMLDecodeError, and integers of thousands of digits
         raise SpecError(name, [_toml_problem(str(error), text)]) from error
     # decimal integers of more than 4300 digits are refused above; hexadecimal ones of that size are not
-    long = [place for place, value in _leaves(data, ()) if isinstance(value, int) and value.bit_length() > MAX_BITS]
-    if long:
-        raise SpecError(name, [(file.line_of(place), _TOO_LONG) for place in long])
-    hidden = [(file.line_of(place), found) for place, found in _hidden(data, ()) if found]
-    if hidden:
-        raise SpecError(name, [(line, f"the text has the hidden character {c}; remove it.") for line, c in hidden])
+    problems = [(file.line_of(place), why) for place, value in _parts(data, ()) if (why := _unreadable(value))]
+    if problems:
+        raise SpecError(name, problems)
     return file
 
 
-def _hidden(data: Any, place: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    """The key path and hidden character of every key and text that has one."""
-    if isinstance(data, str):
-        yield place, hidden_character(data)
-    elif isinstance(data, dict):
-        for key, value in cast("dict[str, Any]", data).items():
-            yield (*place, key), hidden_character(key)
-            yield from _hidden(value, (*place, key))
-    elif isinstance(data, list):
-        for index, value in enumerate(cast("list[Any]", data)):
-            yield from _hidden(value, (*place, index))
-
-
-def _leaves(value: Any, place: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
-    """Every value that is neither table nor list, with its key path."""
-    inner: Iterable[tuple[Any, Any]]
+def _parts(value: Any, place: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
+    """Every key, and every value that is neither table nor list, with its key path."""
     if isinstance(value, dict):
-        inner = cast("dict[str, Any]", value).items()
+        for key, member in cast("dict[str, Any]", value).items():
+            yield (*place, key), key
+            yield from _parts(member, (*place, key))
     elif isinstance(value, list):
-        inner = enumerate(cast("list[Any]", value))
+        for index, member in enumerate(cast("list[Any]", value)):
+            yield from _parts(member, (*place, index))
     else:
         yield place, value
-        return
-    for part, member in inner:
-        yield from _leaves(member, (*place, part))
+
+
+def _unreadable(value: Any) -> str:
+    """Why a key or value is refused; '' where it is not."""
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        return _TOO_LONG
+    hidden = hidden_character(value) if isinstance(value, str) else ""
+    return f"the text has the hidden character {hidden}; remove it." if hidden else ""
 
 
 def _toml_problem(message: str, text: str) -> tuple[int, str]:

@@ -150,22 +150,8 @@ _OPERATIONS: Mapping[str, Callable[..., Any]] = {
 
 
 def _degrees(expr: Any) -> tuple[int, int] | None:
-    """Degrees of numerator and denominator in `ROUND` from above; None where the expression is no rational function."""
-    if ROUND not in expr.free_symbols:
-        return 0, 0
-    if expr == ROUND:
-        return 1, 0
-    if expr.is_Pow and expr.exp.is_Integer:
-        base, power = _degrees(expr.base), int(expr.exp)
-        if base is None:
-            return None
-        top, bottom = (d * abs(power) for d in base)
-        return (top, bottom) if power > 0 else (bottom, top)
-    if not (expr.is_Add or expr.is_Mul):
+    """Degrees of numerator and denominator in `ROUND`; None where the expression is no rational function."""
+    top, bottom = sp.fraction(sp.together(expr))
+    if not (top.is_polynomial(ROUND) and bottom.is_polynomial(ROUND)):
         return None
-    parts = [_degrees(part) for part in expr.args]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    tops, bottoms = (sum(pair[k] for pair in known) for k in (0, 1))
-    return (tops + bottoms if expr.is_Add else tops), bottoms
+    return 0 if top == 0 else int(sp.degree(top, ROUND)), int(sp.degree(bottom, ROUND))
