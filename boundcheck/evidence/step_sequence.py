@@ -154,4 +154,5 @@ def _degrees(expr: Any) -> tuple[int, int] | None:
     top, bottom = sp.fraction(sp.together(expr))
     if not (top.is_polynomial(ROUND) and bottom.is_polynomial(ROUND)):
         return None
-    return 0 if top == 0 else int(sp.degree(top, ROUND)), int(sp.degree(bottom, ROUND))
+    degrees: list[Any] = [sp.Poly(part, ROUND).degree() for part in (top, bottom)]
+    return 0 if top == 0 else degrees[0], degrees[1]
