@@ -163,7 +163,8 @@ def _check_engine(claim: Claim, problem: Problem, claimed: Statement | None, not
         check_engine(claim.engine, problem)
         fits = True
     if claimed is not None:
-        with noting("engine" if claim.engine != "exact" else "arithmetic"):
+        other = "constants" if claim.arithmetic is None else "arithmetic"
+        with noting(other if claim.engine == "exact" else "engine", names=claim.constants):
             check_fits(claimed, claim.engine, claim.arithmetic, claim.constants)
     if not fits:
         return

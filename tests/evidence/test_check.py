@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from boundcheck.errors import BadInput, SpecError
 from boundcheck.evidence import claim_result, open_step_sizes, resolve
 from boundcheck.evidence.check import check
 from boundcheck.evidence.claim import Claim
+from boundcheck.evidence.spec import load_claims
 from boundcheck.problems import _own_data
 from boundcheck.verdict import Outcome
 
@@ -52,6 +54,24 @@ def test_every_form_gives_the_same_verdict(file: Path) -> None:
     assert all(len(results) == 1 and results.met for results in found)
     assert "HOLDS" in found[0].to_frame().to_string()
     assert found[0].bibtex().count("@") == 1
+
+
+def test_a_claim_of_a_file_travels_without_what_was_built(file: Path) -> None:
+    (claim,) = load_claims(file)
+    assert claim.prepared is not None
+    assert claim.claimed.id == STATEMENT
+    sent = pickle.loads(pickle.dumps(claim))
+    assert sent == claim
+    assert sent.prepared is None
+    assert "claimed" not in vars(sent)
+
+
+def test_what_does_not_fit_a_lemma_of_rounds_is_found_before_the_run(file: Path) -> None:
+    """Lemma 2 compares quantities of a run in fractions."""
+    lemma = "async_fl/lemma_2/corrected"
+    file.write_text(TEXT.replace(STATEMENT, lemma) + 'engine = "sampled"\n')
+    with pytest.raises(SpecError, match=r"7: async_fl/lemma_2.*compares quantities of a run with each other"):
+        load_claims(file)
 
 
 def test_results_of_a_file_are_a_table(file: Path) -> None:
