@@ -27,7 +27,7 @@ from boundcheck.evidence.claim_result import ClaimResult as ClaimResult
 from boundcheck.evidence.claim_result import RateClaim as RateClaim
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import compare as compare_curve
-from boundcheck.evidence.compare import hypotheses, points_of, symbol_values
+from boundcheck.evidence.compared_points import points_of
 from boundcheck.evidence.constant_claims import (
     curve_of_numbers,
     curve_without_run,
@@ -36,12 +36,12 @@ from boundcheck.evidence.constant_claims import (
     with_hypotheses,
 )
 from boundcheck.evidence.expectations import failures, measured_rate
+from boundcheck.evidence.hypotheses import hypotheses, symbol_values, with_assumptions
 from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
 from boundcheck.evidence.open_step_sizes import first_method, start_constants, with_start, with_steps
 from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside, read_curve
 from boundcheck.evidence.readings import readings_beside
 from boundcheck.evidence.round_values import check_fits, metrics_of
-from boundcheck.evidence.tried_assumptions import with_assumptions
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting

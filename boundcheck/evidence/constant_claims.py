@@ -22,7 +22,7 @@ from boundcheck.core.linalg import float_down, float_up, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe
 from boundcheck.errors import BadInput
-from boundcheck.evidence.compare import DECIDED_HERE
+from boundcheck.evidence.hypotheses import DECIDED_HERE
 from boundcheck.evidence.open_step_sizes import START
 from boundcheck.setting.constants import key_of_name
 from boundcheck.setting.participation import HYPOTHESES

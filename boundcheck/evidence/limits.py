@@ -24,7 +24,7 @@ from boundcheck.engines.exact import limit_cycle, stationary
 from boundcheck.engines.exact.growing import stays_away
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, Unsupported
 from boundcheck.evidence.compared_points import index_name
-from boundcheck.evidence.judging import NoLimit
+from boundcheck.evidence.deciding import NoLimit
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks, ReferencePoint

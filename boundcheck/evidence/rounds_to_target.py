@@ -20,8 +20,8 @@ from boundcheck.engines.run import carry_out, describe, run
 from boundcheck.engines.summaries import summary_of
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of
-from boundcheck.evidence.compare import hypotheses
 from boundcheck.evidence.compared_points import index_name, points_of
+from boundcheck.evidence.hypotheses import hypotheses
 from boundcheck.evidence.open_step_sizes import first_method, first_setting, start_constants, with_start, with_steps
 from boundcheck.problems.problem import Quadratic, clients_of
 from boundcheck.setting import Setting

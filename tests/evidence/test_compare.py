@@ -17,7 +17,8 @@ from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence import compared_points as points_module
-from boundcheck.evidence.compare import compare, points_of
+from boundcheck.evidence.compare import compare
+from boundcheck.evidence.compared_points import points_of
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.dimension import LENGTH2
