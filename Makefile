@@ -57,15 +57,15 @@ mutants: $(READY)
 	$(MUTATING) -m pip install --quiet --disable-pip-version-check --no-deps -r tests/mutants/requirements.lock
 	$(MUTATING) -m tests.mutants.run --python $(BIN)/python $(MUTANTS)
 
-## three libraries that others wrote, run and compared, in an environment of its own (Python 3.11 or 3.12): docs/libraries.md
+## eight libraries that others wrote, run and compared, in an environment of its own (Python 3.11 or 3.12): docs/libraries.md
 LIBRARIES := build/libraries/venv/bin/python
 libraries: export OMP_NUM_THREADS := 1
 libraries:
 	[ -x $(LIBRARIES) ] || $(PYTHON) -m venv build/libraries/venv
-	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check --no-deps -r libraries/requirements.lock
-	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check -c libraries/requirements.lock torch
+	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check --no-deps -r examples/libraries/requirements.lock
+	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check -c examples/libraries/requirements.lock torch
 	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(LIBRARIES) -m libraries
+	cd examples && ../$(LIBRARIES) -m libraries
 
 ## axe-core for the checks of contrast and names in tests/report/test_browser.py, which are skipped without it (npm)
 axe:

@@ -22,7 +22,7 @@ from tests.documents import difference, follow, same_line
 ROOT = Path(__file__).parent.parent
 # the page on libraries is written by `make libraries`, in the environment of these libraries, and runs there
 PAGES = (ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if p.name != "libraries.md"))
-LINKED = ("examples", "configs", "figures", "docs", "libraries", "derivations")  # what pages name in the repository
+LINKED = ("examples", "configs", "figures", "docs", "derivations")  # what pages name in the repository
 INSTALLS = ("python -m venv", ". venv", "pip install", "git clone", "npm ", "apt", "make ", "boundcheck data fetch")
 
 

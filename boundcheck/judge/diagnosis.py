@@ -153,12 +153,12 @@ def _families(method: Method, problem: Problem) -> Iterator[_Family]:
         kept = AlteredWeights(rule, local=work)
         return replace(method, local=AlteredWork(work, scale), aggregation=kept)
 
-    yield _Family("weights scaled by {}", "differences are added up with weights {} times too large", scaled)
+    yield _Family("weights scaled by {}", "differences are added up with weights multiplied by {}", scaled)
     if method.is_plain:
         models = AveragedModels(method.server.eta_g, method.server.ascend)
         yield _Family(
             "models averaged with weights scaled by {}",
-            "the server averages models with weights {} times too large",
+            "the server averages models with weights multiplied by {}",
             lambda s: replace(scaled(s), server=models),
         )
     steps = not isinstance(work, ExactSolve)

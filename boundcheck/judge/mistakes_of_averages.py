@@ -81,11 +81,11 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
             yield f"{kept} client only", words, {"aggregation": AlteredWeights(rule, kept=kept)}
     for s in _SUMS:
         wrong = {"aggregation": AlteredWeights(rule, times=s)}
-        yield f"weights scaled by {s}", f"differences are added up with weights {s} times too large", wrong
+        yield f"weights scaled by {s}", f"differences are added up with weights multiplied by {s}", wrong
         if method.is_plain:
             yield (
                 f"models averaged with weights that sum to {s}",
-                f"the server averages models with weights {s} times too large",
+                f"the server averages models with weights multiplied by {s}",
                 {**wrong, "server": parts.AveragedModels(method.server.eta_g, method.server.ascend)},
             )
 

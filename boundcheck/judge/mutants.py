@@ -246,7 +246,7 @@ def _without(method: Method, clients: Clients) -> Found:
         "correction": "the correction",
         "server_momentum": "the momentum of the server",
         "control": "the control variates",
-        "client_optimizer": "what local steps have besides the gradient",
+        "client_optimizer": "the optimizer of the clients (momentum, weight decay, clipping)",
     }
     known = {"name", "participation", "local", "schedule", "aggregation", "server", "exchange"}
     for part in method.__dataclass_fields__:

@@ -53,7 +53,7 @@ NAMED = {
     "the schedule steps before the round": "step size one cycle early",
     "the schedule is one round late": "step size one cycle late",
     "the schedule is never stepped": "first step size for ever",
-    "no weight decay": "no what local steps have besides the gradient",
+    "no weight decay": "no optimizer of the clients (momentum, weight decay, clipping)",
     "clients keep their momentum buffers over rounds": "momentum kept over rounds",
     "local momentum with dampening 1/2": "momentum as a weighted mean",
     "weights of the cohort are not scaled to 1": "data weights, not scaled to the cohort",

@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "mutants"
 BUDGET = 30.0  # seconds of processor time that the tests of one change took under coverage, together
-DECIDING = ("boundcheck/", "derivations/", "examples/", "configs/", "figures/", "benchmarks/", "libraries/", "tests/")
+DECIDING = ("boundcheck/", "derivations/", "examples/", "configs/", "figures/", "benchmarks/", "tests/")
 QUIETLY = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0", "-m", "not slow"]
 
 
