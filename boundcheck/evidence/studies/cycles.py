@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field
 
-from boundcheck.core.numbers import format_exact, format_short, parse_grid
+from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.exact import contraction, limit_cycle
 from boundcheck.engines.exact.algebraic import Modulus, Power, Radius, radius_of
 from boundcheck.engines.exact.dynamics import Dynamics
@@ -25,7 +25,7 @@ from boundcheck.engines.exact.spectral import cycle_map, projector_of
 from boundcheck.engines.exact.state import lower
 from boundcheck.engines.exact.stationary import mean_point
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
-from boundcheck.evidence.studies.study import Study, StudyTable
+from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec, cases
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
@@ -40,20 +40,18 @@ MAX_DIGITS = 24  # characters of a fraction in it; report.json has them all
 Point = tuple[Fraction, ...]
 
 
-class Spec(BaseModel):
+class Spec(TableSpec):
     """One `[[cycles]]` table.
 
     methods: specifications, without `parameter` where one is named, which takes the values of the grid `values`.
     steps: so many models of each method from the start on are listed side by side, rounds without clients left out.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     name: str
     """what the page calls it"""
     problem: dict[str, Any]
     """a quadratic problem"""
-    methods: list[dict[str, Any]]
+    methods: Methods
     """methods, without `parameter` where one is named"""
     parameter: str | None = None
     """the parameter that takes the `values`"""
@@ -61,13 +59,6 @@ class Spec(BaseModel):
     """its grid"""
     steps: int = Field(0, strict=True, ge=0, le=MAX_STEPS)
     """models of the first rounds that are listed side by side, rounds without clients left out"""
-
-    @field_validator("methods")
-    @classmethod
-    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if not methods:
-            raise ValueError("methods = [] is not allowed; at least one method is needed")
-        return methods
 
 
 class Cycle:
@@ -103,16 +94,8 @@ def _cases(spec: Spec) -> list[tuple[dict[str, Any], Fraction | None]]:
         return [(method, None) for method in spec.methods]
     if spec.values is None:
         raise BadInput(f"the parameter '{spec.parameter}' has no values.")
-    values = list(dict.fromkeys(parse_grid(spec.values, spec.parameter)))
-    if not 1 <= len(values) <= MAX_VALUES:
-        raise BadInput(f"{spec.parameter}: {len(values)} values were given; 1 to {MAX_VALUES} are allowed.")
-    for method in spec.methods:
-        if spec.parameter in method:
-            raise BadInput(
-                f"the method '{method.get('kind')}' already has {spec.parameter} = {method[spec.parameter]}, which "
-                "takes the values; leave it out."
-            )
-    return [({**method, spec.parameter: value}, value) for method in spec.methods for value in values]
+    found = cases(spec.methods, spec.parameter, spec.values, MAX_VALUES)
+    return [(own[k], value) for k in range(len(spec.methods)) for value, own in found.items()]
 
 
 def cycle_of(method: Method, problem: Problem) -> Cycle:
@@ -124,7 +107,8 @@ def cycle_of(method: Method, problem: Problem) -> Cycle:
         mean, second = cycle_map(RationalRing(), method, exact, projector_of(exact))
         radius = radius_of((mean if second is None else second).charpoly())
     else:
-        radius = Radius(None, *_ends(contraction(method, problem)))
+        found = contraction(method, problem)
+        radius = Radius(None, found.radius_low, found.radius_high)
     if radius.below_one is not True:
         return Cycle(found.rounds, found.second_moment, radius, None)
     try:
@@ -133,10 +117,6 @@ def cycle_of(method: Method, problem: Problem) -> Cycle:
         return Cycle(found.rounds, found.second_moment, radius, None, str(error))
     points = [tuple(v for v in point if isinstance(v, Fraction)) for point in solved.points]
     return Cycle(found.rounds, found.second_moment, radius, _shortest(points))
-
-
-def _ends(found: Any) -> tuple[float, float]:
-    return found.radius_low, found.radius_high
 
 
 def _shortest(points: Sequence[Point]) -> tuple[Point, ...]:

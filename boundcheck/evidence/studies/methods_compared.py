@@ -12,13 +12,11 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
-
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.evidence.rounds_to_target import is_bound, measures_progress, needed, rounds_at, start_value
-from boundcheck.evidence.studies.study import Study, StudyTable
+from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec
 from boundcheck.evidence.tuning import recommended, standing_in, step_of
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
 
-class Spec(BaseModel):
+class Spec(TableSpec):
     """One `[[methods_compared]]` table.
 
     target: the share of a metric's value at the start that is to be reached. methods: specifications, step sizes
@@ -42,13 +40,11 @@ class Spec(BaseModel):
     statements: ids, default all that apply.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     name: str
     """what the page calls it"""
     problem: dict[str, Any]
     """as in a claim"""
-    methods: list[dict[str, Any]]
+    methods: Methods
     """methods; a step size may be `"largest"` where the statement chooses it, another parameter that no condition
     limits `"best"`
     """
@@ -56,13 +52,6 @@ class Spec(BaseModel):
     """the share of the metric's start that is to be reached"""
     statements: list[str] | None = None
     """ids that restrict the bounds; default all that apply"""
-
-    @field_validator("methods")
-    @classmethod
-    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if not methods:
-            raise ValueError("methods = [] is not allowed; at least one method is needed")
-        return methods
 
 
 def _share(spec: Spec) -> Fraction:

@@ -14,12 +14,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import Field, field_validator
 
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_double, as_fraction, format_short
 from boundcheck.errors import BadInput
-from boundcheck.evidence.studies.study import Series, Study, StudyTable
+from boundcheck.evidence.studies.study import Series, Study, StudyTable, TableSpec
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Floats, Problem
 from boundcheck.theory.discovery import statement
@@ -32,16 +32,14 @@ REACH = 1e-4  # length of the differences
 MARGIN = 1e-9
 
 
-class Spec(BaseModel):
+class Spec(TableSpec):
     """One `[[proximal_weight]]` table. rounds: of gradient descent, along which B is measured."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     """what the page calls it"""
     problems: list[dict[str, Any]]
     """problems, as in a claim"""
-    grid: list[Any] = list(GRID)
+    grid: list[Any] = Field(list(GRID))
     """the values of mu that were tuned over"""
     rounds: int = ROUNDS
     """of gradient descent, along which B is measured"""

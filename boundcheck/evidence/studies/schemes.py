@@ -10,10 +10,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
-
 from boundcheck.core.numbers import format_exact, format_short
-from boundcheck.evidence.studies.study import Study, StudyTable
+from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
@@ -30,24 +28,15 @@ MEANING = {
 }
 
 
-class Spec(BaseModel):
+class Spec(TableSpec):
     """One `[[schemes]]` table. methods: specifications whose clients have fixed update times."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     """what the page calls it"""
     problem: dict[str, Any]
     """as in a claim"""
-    methods: list[dict[str, Any]]
+    methods: Methods
     """methods whose clients have fixed update times"""
-
-    @field_validator("methods")
-    @classmethod
-    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if not methods:
-            raise ValueError("methods = [] is not allowed; at least one method is needed")
-        return methods
 
 
 def check(spec: Spec) -> None:
