@@ -98,8 +98,8 @@ def load_tables(
 ) -> list[tuple[str, Any]]:
     """(kind, table) for the tables of these kinds in a specification file, validated; [] where it has none.
 
-    module: of a kind of table, as `TableModule`. not_run: where given, tables whose data set or optional package is not on this machine are appended to it and left
-    out of the result.
+    module: of a kind of table, as `TableModule`. not_run: where given, tables whose data set or optional package is not
+    on this machine are appended to it and left out of the result.
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
     """
     file = load_specification(path)
