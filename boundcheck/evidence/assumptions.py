@@ -99,7 +99,7 @@ def check_assumption(
     def answer(outcome: Outcome, grade: Grade | None, reason: str, **more: Any) -> Verdict:
         return Verdict(f"assumption {assumption.name}", outcome, grade, reason, **more)
 
-    told = None
+    decision = None
     if is_library(assumption):  # an answer to the name is one to the assumption
         objection, decided, grade = _answer_of(problem, assumption.name)
         if objection is not None:
@@ -108,13 +108,13 @@ def check_assumption(
             how = f"'{problem.name}' meets it with these constants, decided exactly."
             return answer(Outcome.HOLDS, Grade.EXACT, how)
         reported = {keys.get(name, name): v for name, v in values.items() if keys.get(name, name)}
-        told = optional(problem, "decides") and optional(problem, "decides")(assumption.name, reported)
-        told = _decides_blocks(assumption.name, problem, values, blocks) if told is None else told
-    if told:
+        decision = optional(problem, "decides") and optional(problem, "decides")(assumption.name, reported)
+        decision = _decides_blocks(assumption.name, problem, values, blocks) if decision is None else decision
+    if decision:
         return answer(Outcome.HOLDS, Grade.EXACT, f"'{problem.name}' meets it{shown}, decided exactly.")
     refuted = answer(Outcome.VIOLATED, Grade.EXACT, f"'{problem.name}' does not meet it{shown}, decided exactly.")
     why = lacking(problem, quantities, blocks)
-    if told is False and (slack is None or why):
+    if decision is False and (slack is None or why):
         return refuted
     if slack is None:
         return answer(Outcome.UNDECIDED, None, "The assumption has no inequality that could be evaluated.")
@@ -132,7 +132,7 @@ def check_assumption(
             reason = f"It fails at x = ({', '.join(format_short(v) for v in trial.x)}){shown}."
             grade = Grade.EXACT if exact else Grade.SUPPORTED
             return answer(Outcome.VIOLATED, grade, reason, witness=witness, points=count)
-    if told is False:  # no short point shows it
+    if decision is False:  # no short point shows it
         return refuted
     return answer(Outcome.HOLDS, Grade.SUPPORTED, f"It holds at all {count} points that were tried.", points=count)
 

@@ -24,10 +24,10 @@ from boundcheck.evidence.compared_points import Points, index_name, points_of, r
 from boundcheck.evidence.deciding import NoLimit, decide, tightness_of
 from boundcheck.evidence.hypotheses import (
     MISSED,
+    assumption_states,
     hypotheses,
     objection_of,
     scope_of,
-    standing,
     steps_objection,
     symbol_values,
     untested,
@@ -133,7 +133,7 @@ class _Case:
         self.statement, self.curve, self.values, self.known = statement, curve, values, known
         self.level, self.at, self.limit = level, at, limit
         self.out, self.scope = hypotheses(statement, curve, values)
-        self.assumed = standing(statement, curve, known)
+        self.assumed = assumption_states(statement, curve, known)
         broken = [a for a in statement.assumptions if self.assumed[a.name] == "broken"]
         self.details: dict[str, Any] = {
             "constants": {k: c.to_dict() for k, c in known.items()},

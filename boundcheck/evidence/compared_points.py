@@ -38,7 +38,7 @@ class Points:
 
     rounds: finished rounds at each point; for an average those of the last iterate that enters it.
     rounding: how far the metric's doubles may lie off.
-    slack: relative distance within which low and high are not told from the bound (0 for rigorous enclosures).
+    slack: relative distance within which low and high are not distinguished from the bound (0 for rigorous enclosures).
     exact: the scaled metric where it is known exactly, as a fraction or a SymPy expression in the statement's symbols,
     else None. samples: (S, P) scaled, for random sampled runs;
     low and high are then the sample means. fixed: (P,) where nothing is random: all of a deterministic run, and round 0
@@ -147,7 +147,7 @@ def points_of(
     if statement.kind is Kind.FORMULA:
         raise BadInput(f"{statement.best_id} is a formula, not a claim about a run; evaluate it instead.")
     if metric.value is not None:  # one point, at which the metric is an expression
-        low, high = _enclose(metric.value, statement, values, [Fraction(0)])
+        low, high = enclose(metric.value, statement, values, [Fraction(0)])
         rounding = Rounding(np.zeros(1), np.zeros(1))
         return _with_bound(statement, values, (0,), (Fraction(0),), low, high, (metric.value,), rounding=rounding)
     name = metric.quantity
@@ -162,7 +162,7 @@ def points_of(
     envelope = None if samples is None else _envelope(source, name, rounds)
     scale_high = None
     if metric.scale != 1:
-        scale_low, scale_high = _enclose(metric.scale, statement, values, index)
+        scale_low, scale_high = enclose(metric.scale, statement, values, index)
         low, high = _times(low, high, scale_low, scale_high)
         exact = _scaled_exactly(exact, metric.scale, statement, values, index)
         if samples is not None and envelope is not None:
@@ -206,8 +206,8 @@ def _with_bound(
     **more: Any,
 ) -> Points:
     """The points with the bound and the trivial value at each of them."""
-    bound = _enclose(statement.bound, statement, values, index, own)
-    trivial = (None, None) if statement.trivial is None else _enclose(statement.trivial, statement, values, index, own)
+    bound = enclose(statement.bound, statement, values, index, own)
+    trivial = (None, None) if statement.trivial is None else enclose(statement.trivial, statement, values, index, own)
     return Points(
         statement=statement,
         values=values,
@@ -264,9 +264,9 @@ def run_again(statement: Statement, curve: Curve, values: Mapping[str, Fraction]
         return curve
     kept = dict(curve.summaries)
     with suppress(NoAverage):  # which the comparison says
-        for asked in (summary_of(statement, values, own) for own in (name, *metrics_of(statement))):
-            found = kept.get(asked.key) or curve.again(curve, asked)
-            kept |= {} if found is None else {asked.key: found}
+        for wanted in (summary_of(statement, values, own) for own in (name, *metrics_of(statement))):
+            found = kept.get(wanted.key) or curve.again(curve, wanted)
+            kept |= {} if found is None else {wanted.key: found}
     return replace(curve, summaries=kept)
 
 
@@ -277,13 +277,13 @@ def _held(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) ->
 
 
 def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at: Sequence[Fraction] | None) -> str:
-    """A sentence about the first round that is missing; '' where all is there that an asked average needs."""
+    """A sentence about the first round that is missing; '' where an average has all the rounds that it needs."""
     held = _held(statement, curve, values)
-    asked = [] if summary_of(statement, values).key in curve.summaries else curve.rounds[-1:].tolist()
+    needed = [] if summary_of(statement, values).key in curve.summaries else curve.rounds[-1:].tolist()
     if at is not None and statement.metric.index is not None:
         first, step = _affine(statement, values)
-        asked = [int(first + step * k) + statement.metric.more_points - 1 for k in at]
-    missing = sorted(set(asked) - set(held.tolist()))
+        needed = [int(first + step * k) + statement.metric.more_points - 1 for k in at]
+    missing = sorted(set(needed) - set(held.tolist()))
     if not missing:
         return ""
     count = len(held)
@@ -361,13 +361,14 @@ def _affine(statement: Statement, values: Mapping[str, Fraction]) -> tuple[Fract
     return at0, at1 - at0
 
 
-def _enclose(
+def enclose(
     expr: Any,
     statement: Statement,
     values: Mapping[str, Fraction],
     index: Sequence[Fraction],
     own: Sequence[Mapping[str, Fraction]] = (),
 ) -> tuple[Floats, Floats]:
+    """Rigorous ends (P,) of an expression at the points; own: values that only these have."""
     from boundcheck.theory.evaluation import enclose_along
 
     if own:

@@ -5,7 +5,7 @@ What neither the problem decides nor points have shown is taken for granted, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -42,31 +42,24 @@ def symbol_values(
     Given constants take precedence over the curve's own as far as they do not contradict them
     (`setting.user_constants`). Raises BadInput where one is missing or contradicts the run.
     """
-    known: dict[str, Constant] = {}
     methods = tuple(statement.known(dict.fromkeys(curve.parameters or ())))
     if curve.parameters is not None:
         check_parameters(statement, methods)
     own = statement.known(curve.constants)
-    given = given_constants(statement, own, constants or {}, methods)
-    for symbol in statement.symbols:
-        if symbol.name == statement.metric.index:
-            continue
-        if symbol.name in given:
-            known[symbol.name] = given[symbol.name]
-        elif symbol.name in own:
-            known[symbol.name] = own[symbol.name]
-    changing = round_symbols(statement)
-    missing = [s.name for s in statement.symbols if s.name not in {*known, *changing, statement.metric.index}]
+    every = {**own, **given_constants(statement, own, constants or {}, methods)}
+    names = [s.name for s in statement.symbols if s.name != statement.metric.index]
+    known = {name: every[name] for name in names if name in every}
+    missing = [name for name in names if name not in {*known, *round_symbols(statement)}]
     if missing:
+        them = "it" if len(missing) == 1 else "them"
         raise BadInput(
-            f"{statement.best_id}: no value for {', '.join(missing)}; neither the problem nor the method has "
-            f"{'it' if len(missing) == 1 else 'them'}, so give {'it' if len(missing) == 1 else 'them'} as constants"
-            f"{statement.keyless(missing)}."
+            f"{statement.best_id}: no value for {', '.join(missing)}; neither the problem nor the method has {them}, "
+            f"so give {them} as constants{statement.keyless(missing)}."
         )
     return {name: c.value for name, c in known.items()}, known
 
 
-def standing(statement: Statement, curve: Curve, known: Mapping[str, Constant]) -> dict[str, str]:
+def assumption_states(statement: Statement, curve: Curve, known: Mapping[str, Constant]) -> dict[str, str]:
     """How each assumption of the statement is known at these constants.
 
     "broken"; "decided" (exactly, by the problem); "sampled" (at many points); "granted" (taken for granted). What the
@@ -90,10 +83,10 @@ def objection_of(curve: Curve, assumption: Assumption) -> str | None:
     """Why the run's problem breaks an assumption, None where it is not known to."""
     if key_of(assumption) in curve.violations:
         return curve.violations[key_of(assumption)]
-    kind, _, asked = assumption.name.partition(":")
+    kind, _, example = assumption.name.partition(":")
     own = [name.partition(":")[2] for name in curve.assumptions if name.startswith("instance:")]
-    if kind == "instance" and own and asked not in own:
-        return f"the statement is about the example '{asked}', the problem is '{own[0]}'."
+    if kind == "instance" and own and example not in own:
+        return f"the statement is about the example '{example}', the problem is '{own[0]}'."
     return None
 
 
@@ -108,41 +101,33 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
     """Why the statement says nothing about this run (None: it does), and the decided step conditions."""
     names = scope_symbols(statement, choices=True)
     scope = scope_of(statement, {k: v for k, v in values.items() if k in names})
-    if (
-        statement.algorithm is not None
-        and curve.algorithms is not None
-        and statement.algorithm.kind not in curve.algorithms
-    ):
-        kind = statement.algorithm.kind
+    return next(_objections(statement, curve, values, scope), None), scope
+
+
+def _objections(statement: Statement, curve: Curve, values: Mapping[str, Fraction], scope: Scope) -> Iterator[str]:
+    """What of a statement's hypotheses fails: method, step sizes, assumptions, prescribed values, conditions."""
+    kind = None if statement.algorithm is None else statement.algorithm.kind
+    if kind is not None and curve.algorithms is not None and kind not in curve.algorithms:
         why = curve.info.get("unnamed", {}).get(kind)
-        if why is not None:
-            return f"the statement is about {kind}, {why}", scope
         ran = " or ".join(curve.algorithms) or "no named method"
-        return f"the statement is about {kind}, the run is {ran}", scope
+        yield f"the statement is about {kind}, {why or f'the run is {ran}'}"
     steps, _ = steps_objection(statement, curve, values)
     if steps is not None:
-        return steps, scope
+        yield steps
     for assumption in statement.assumptions:
         objection = objection_of(curve, assumption)
         if objection is not None:
-            return f"assumption {assumption.name} fails: {objection.rstrip('.')}", scope
-    for choice in check_choices(statement, values):
-        if choice.met is False:
-            return choice.objection(values[choice.name]), scope
+            yield f"assumption {assumption.name} fails: {objection.rstrip('.')}"
+    yield from (c.objection(values[c.name]) for c in check_choices(statement, values) if c.met is False)
     for c in scope.conditions:
         if c.holds is False:
-            return f"{MISSED}'{c.name}' fails: {c.relation} {missed_by(c)}", scope
-    return None, scope
-
-
-def _last(curve: Curve) -> int:
-    """The last measured round."""
-    return int(curve.rounds[-1]) if len(curve.rounds) else 0
+            yield f"{MISSED}'{c.name}' fails: {c.relation} {missed_by(c)}"
 
 
 def steps_objection(statement: Statement, curve: Curve, values: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Why the run has other step sizes or parameters than the statement prescribes, and why that is not decided."""
-    found = objection_to_run(statement, Parameters.of_curve(curve), _last(curve), values)
+    last = int(curve.rounds[-1]) if len(curve.rounds) else 0
+    found = objection_to_run(statement, Parameters.of_curve(curve), last, values)
     undecided = found is not None and found.startswith(UNDECIDED)
     return (None, found) if undecided else (found, None)
 
@@ -150,7 +135,7 @@ def steps_objection(statement: Statement, curve: Curve, values: Mapping[str, Any
 def with_assumptions(curve: Curve, constants: Mapping[str, Any], claimed: Statement, problem: Problem) -> Curve:
     """The curve with the assumptions that the problem has not decided at these constants tried at many points."""
     _, known = symbol_values(claimed, curve, constants)
-    states = standing(claimed, curve, known)
+    states = assumption_states(claimed, curve, known)
     values = {name: c.value for name, c in known.items()}
     tried, broken = dict(curve.assumptions), dict(curve.violations)
     for assumption in claimed.assumptions:
@@ -177,8 +162,8 @@ def untested(
 ) -> list[str]:
     """What a comparison takes for granted, as phrases: assumptions, the method of the run, values of constants.
 
-    assumed: see `standing`. choices: symbols that may not have the value that the statement prescribes. The list is
-    empty for a run of an engine whose hypotheses were all decided or sampled.
+    assumed: see `assumption_states`. choices: symbols that may not have the value that the statement prescribes. The
+    list is empty for a run of an engine whose hypotheses were all decided or sampled.
     """
     found: list[str] = []
     granted = [name for name, state in assumed.items() if state == "granted"]

@@ -4,7 +4,7 @@ A period of a method with a constant step is one linear map. Its spectral radius
 the limit changes in a period in the long run: an exact algebraic number where the characteristic polynomial is small
 enough to factor, enclosed otherwise. Where it is below 1 the models tend to a cycle, one point for each round of the
 period, which is solved for exactly. Y. Fraboni et al., "A General Theory for Federated Optimization with Asynchronous
-and Heterogeneous Clients Updates", Examples 1 and 2, is told in these terms.
+and Heterogeneous Clients Updates", Examples 1 and 2, is stated in these terms.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def check(spec: Spec) -> None:
     if not isinstance(problem, Quadratic):
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so that no linear map describes a round.")
     clients = clients_of(problem)
-    for asked, _ in _cases(spec):
-        build_method(asked).check(clients, problem.dim)
+    for given, _ in _cases(spec):
+        build_method(given).check(clients, problem.dim)
 
 
 def _cases(spec: Spec) -> list[tuple[dict[str, Any], Fraction | None]]:
@@ -160,14 +160,14 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
     rows: list[tuple[str, ...]] = []
     data: list[dict[str, Any]] = []
     followed: list[tuple[str, list[Point]]] = []
-    for k, (asked, value) in enumerate(cases):
-        method = build_method(asked)
+    for k, (given, value) in enumerate(cases):
+        method = build_method(given)
         expected = expected_weights(method, clients_of(problem))
         own = None if expected is None else _optimum(problem, _dense(expected.mean, problem.clients))
         found = cycle_of(method, problem)
-        label = _label(asked)
+        label = _label(given)
         rows.append((label, *_cells(found), _shown(own), _shown(best)))
-        data.append(_numbers(asked, value, found, own))
+        data.append(_numbers(given, value, found, own))
         if spec.steps:
             followed.append((label, models(method, problem, spec.steps)))
         if on_progress is not None:
@@ -209,12 +209,14 @@ def _optimum(problem: Problem, weights: Sequence[Fraction]) -> Point | None:
 
 def _cells(found: Cycle) -> tuple[str, ...]:
     if found.converges is None:
-        told = "not decided"
+        answer = "not decided"
+    elif found.converges and found.points is None:
+        answer = "yes"
     elif found.converges:
-        told = "to one point" if found.points is not None and len(found.points) == 1 else "to a cycle"
-        told = "yes" if found.points is None else f"{told} of {len(found.points)}" if len(found.points) > 1 else told
+        count = len(found.points or ())
+        answer = "to one point" if count == 1 else f"to a cycle of {count}"
     else:
-        told = "diverges" if found.radius.above_one else "no: neither grows nor settles"
+        answer = "diverges" if found.radius.above_one else "no: neither grows nor settles"
     per_round = "-"
     if found.radius.modulus is not None:
         per_round = Power(found.radius.modulus, found.rounds).text()
@@ -223,13 +225,13 @@ def _cells(found: Cycle) -> tuple[str, ...]:
     points = found.why or "-"
     if found.points is not None:
         points = ", ".join(_shown(p) for p in found.points[:SHOWN]) + (", ..." if len(found.points) > SHOWN else "")
-    return (str(found.rounds), found.radius.text(), per_round, told, points)
+    return (str(found.rounds), found.radius.text(), per_round, answer, points)
 
 
-def _numbers(asked: Mapping[str, Any], value: Fraction | None, found: Cycle, own: Point | None) -> dict[str, Any]:
+def _numbers(given: Mapping[str, Any], value: Fraction | None, found: Cycle, own: Point | None) -> dict[str, Any]:
     modulus: Modulus | None = found.radius.modulus
     return {
-        "method": {k: str(v) for k, v in asked.items()},
+        "method": {k: str(v) for k, v in given.items()},
         "value": None if value is None else format_exact(value),
         "rounds": found.rounds,
         "second_moments": found.second,

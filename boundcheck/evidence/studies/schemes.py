@@ -53,8 +53,8 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
     problem = build_problem(spec.problem)
     tables: list[StudyTable] = []
     data: list[dict[str, Any]] = []
-    for k, asked in enumerate(spec.methods):
-        method = build_method(asked)
+    for k, given in enumerate(spec.methods):
+        method = build_method(given)
         rows: list[tuple[str, ...]] = []
         for entry in scheme_table(method, problem):
             agrees = {True: "yes", False: "no", None: "cannot be told"}[entry.agrees]
@@ -62,7 +62,7 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
             rows.append((MEANING[entry.quantity], entry.printed, shown, _text(entry.exact), agrees))
             data.append(
                 {
-                    "method": str(asked["kind"]),
+                    "method": str(given["kind"]),
                     "quantity": entry.quantity,
                     "printed": entry.printed,
                     "low": None if entry.low is None else format_exact(entry.low),
@@ -72,7 +72,7 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
                 }
             )
         columns = ("quantity", "printed", "that is", "of this schedule, exactly", "agrees")
-        tables.append(StudyTable(_label(method.name, asked), columns, tuple(rows)))
+        tables.append(StudyTable(_label(method.name, given), columns, tuple(rows)))
         if on_progress is not None:
             on_progress((k + 1) / len(spec.methods))
     words = (
