@@ -9,7 +9,7 @@ sampled curve is judged by `evidence.confidence`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -145,7 +145,7 @@ class _Case:
 
     def answer(self) -> _Answer:
         """The first answer that applies, in the order of precedence."""
-        points, out, choices = None, self.out, _Choices()
+        points, out, undecided = None, self.out, list[str]()
         if out is None or self.statement.metric.quantity in self.curve.values:  # out of scope the metric may be missing
             try:
                 points = points_of(self.statement, self.curve, self.values, self.at)
@@ -162,10 +162,8 @@ class _Case:
             if failure is not None and (out is None or len(points)):
                 return _Answer(Outcome.FAILED, None, failure)
             if out is None:
-                choices = _prescribed(points)
-                out = choices.objection
-                if choices.rounded:
-                    self.details["rounded_choices"] = choices.rounded
+                out, by_rounding, undecided = _prescribed(points)
+                self.details |= {"rounded_choices": by_rounding} if by_rounding else {}
             if index_conditions(self.statement):
                 rows = index_rows(self.statement, self.values, points.index, self.at or ())
                 self.details["scope"] = replace(self.scope, conditions=(*self.scope.conditions, *rows)).to_dict()
@@ -179,15 +177,15 @@ class _Case:
             open_ = " and ".join(f"'{c.name}' ({c.relation})" for c in self.scope.conditions if c.holds is None)
             reason = f"It could not be decided whether this is in scope: condition {open_} is open."
             return _Answer(Outcome.UNDECIDED, None, reason, points)
-        return self._in_scope(points, choices)
+        return self._in_scope(points, undecided)
 
-    def _in_scope(self, points: Points, choices: _Choices) -> _Answer:
+    def _in_scope(self, points: Points, undecided: Sequence[str]) -> _Answer:
         statement, curve = self.statement, self.curve
         found = decide(points, self.level, self.limit)
         reason, outcome = reason_of(points, found, self.limit), found.outcome
-        granted = untested(statement, curve, self.known, self.assumed, choices.undecided)
+        granted = untested(statement, curve, self.known, self.assumed, undecided)
         decided = not granted and all(state == "decided" for state in self.assumed.values())
-        exact = decided and not curve.rounded_steps and not choices.rounded
+        exact = decided and not curve.rounded_steps and "rounded_choices" not in self.details
         grade = found.grade.at_most(_ceiling(curve, points)).at_most(_weakest(self.known.values()))
         if curve.rounded_steps:
             self.details["rounded_steps"] = "The run's step size is the statement's, rounded down by about 1e-13."
@@ -302,21 +300,9 @@ class _Case:
         return len(sides) == 1 and 0 not in sides
 
 
-@dataclass(frozen=True)
-class _Choices:
-    """What a statement prescribes, at the compared points.
-
-    objection: why a value is another one. rounded: symbols that are met by rounding down. undecided: those for which
-    that could not be decided.
-    """
-
-    objection: str | None = None
-    rounded: Mapping[str, str] = field(default_factory=dict[str, str])
-    undecided: Sequence[str] = ()
-
-
-def _prescribed(points: Points) -> _Choices:
-    """Whether the prescribed values are met at all points."""
+def _prescribed(points: Points) -> tuple[str | None, dict[str, str], list[str]]:
+    """Why a prescribed value is not met at one of the points, which symbols meet theirs by rounding down, and for which
+    that could not be decided."""
     statement, name = points.statement, index_name(points.statement)
     rounded_choices: dict[str, str] = {}
     undecided: list[str] = []
@@ -326,13 +312,13 @@ def _prescribed(points: Points) -> _Choices:
         for choice in check_choices(statement, values):
             where = f" at {name} = {format_short(k)}" if moves else ""
             if choice.met is False:
-                return _Choices(choice.objection(values[choice.name]) + where)
+                return choice.objection(values[choice.name]) + where, {}, []
             if choice.met is None and choice.name not in undecided:
                 undecided.append(choice.name)
             if not choice.exact:
                 how = "rounded down by at most a relative 1e-12" if choice.met else "not told apart from it"
                 rounded_choices[choice.name] = f"{choice.name} is the prescribed value, {how}{where}."
-    return _Choices(None, rounded_choices, undecided)
+    return None, rounded_choices, undecided
 
 
 def _failure(points: Points) -> str | None:

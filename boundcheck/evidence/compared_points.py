@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -57,21 +57,29 @@ class Points:
     index: tuple[Fraction, ...]
     low: Floats
     high: Floats
-    bound_low: Floats
-    bound_high: Floats
+    exact: Sequence[Any]
     rounding: Rounding
-    slack: float
-    exact: tuple[Any, ...]
-    samples: Floats | None
-    fixed: Mask
-    trivial_low: Floats | None
-    trivial_high: Floats | None
+    slack: float = 0.0
+    samples: Floats | None = None
     rational: bool = False
     envelope: Floats | None = None
     envelope_how: str = ""
     rarest: Rarest | None = None
     gap: str = ""
     own: Sequence[Mapping[str, Fraction]] = ()
+    bound_low: Floats = field(init=False)
+    bound_high: Floats = field(init=False)
+    trivial_low: Floats | None = field(init=False, default=None)
+    trivial_high: Floats | None = field(init=False, default=None)
+    fixed: Mask = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name, side in (("bound", self.statement.bound), ("trivial", self.statement.trivial)):
+            if side is not None:
+                low, high = enclose(side, self.statement, self.values, self.index, self.own)
+                object.__setattr__(self, f"{name}_low", low)
+                object.__setattr__(self, f"{name}_high", high)
+        object.__setattr__(self, "fixed", _fixed(self.rounds, self.samples))
 
     def __len__(self) -> int:
         return len(self.index)
@@ -148,8 +156,8 @@ def points_of(
         raise BadInput(f"{statement.best_id} is a formula, not a claim about a run; evaluate it instead.")
     if metric.value is not None:  # one point, at which the metric is an expression
         low, high = enclose(metric.value, statement, values, [Fraction(0)])
-        rounding = Rounding(np.zeros(1), np.zeros(1))
-        return _with_bound(statement, values, (0,), (Fraction(0),), low, high, (metric.value,), rounding=rounding)
+        exactly = Rounding(np.zeros(1), np.zeros(1))
+        return Points(statement, values, (0,), (Fraction(0),), low, high, (metric.value,), exactly)
     name = metric.quantity
     if name not in curve.values:
         raise BadInput(
@@ -171,14 +179,14 @@ def points_of(
                 envelope = np.where(scale_high == 0, 0.0, np.where(scale_high > 0, envelope * scale_high, np.inf))
     starts = [values[s.name] for s in statement.symbols if s.key == f"start/{name}" and s.name in values]
     start = max((to_float(v) for v in starts), default=0.0)
-    return _with_bound(
+    return Points(
         statement,
         values,
-        rounds,
-        index,
+        tuple(rounds),
+        tuple(index),
         low,
         high,
-        exact,
+        tuple(exact),
         own=own,
         rounding=rounding_of(curve, name, rounds, start, scale_high),
         slack=FLOAT_EQUAL if curve.arithmetic in (Arithmetic.FLOAT64, Arithmetic.SAMPLED) else 0.0,
@@ -188,43 +196,6 @@ def points_of(
         rarest=curve.rarest,
         rational=curve.arithmetic in (Arithmetic.BALL, Arithmetic.FLOAT64) and name in curve.start,
         gap=_gap(curve, statement, values, at) if metric.over_rounds else "",
-    )
-
-
-def _with_bound(
-    statement: Statement,
-    values: Mapping[str, Fraction],
-    rounds: Sequence[int],
-    index: Sequence[Fraction],
-    low: Floats,
-    high: Floats,
-    exact: Sequence[Any],
-    *,
-    own: Sequence[Mapping[str, Fraction]] = (),
-    slack: float = 0.0,
-    samples: Floats | None = None,
-    **more: Any,
-) -> Points:
-    """The points with the bound and the trivial value at each of them."""
-    bound = enclose(statement.bound, statement, values, index, own)
-    trivial = (None, None) if statement.trivial is None else enclose(statement.trivial, statement, values, index, own)
-    return Points(
-        statement=statement,
-        values=values,
-        rounds=tuple(rounds),
-        index=tuple(index),
-        low=low,
-        high=high,
-        bound_low=bound[0],
-        bound_high=bound[1],
-        slack=slack,
-        exact=tuple(exact),
-        samples=samples,
-        fixed=_fixed(rounds, samples),
-        trivial_low=trivial[0],
-        trivial_high=trivial[1],
-        own=own,
-        **more,
     )
 
 
