@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
-from boundcheck.evidence.confidence import Crossings, simulate
+from boundcheck.evidence import eprocess
+from boundcheck.evidence.confidence import SequentialTest
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems import least_squares
@@ -158,6 +159,52 @@ def upper_limit(count: int, trials: int, confidence: float = 0.99) -> float:
     from scipy.stats import beta
 
     return 1.0 if count == trials else float(beta.ppf(confidence, count + 1, trials - count))
+
+
+class Crossings(NamedTuple):
+    """First seed number (from 1; 0: never) at which each claim was made; shapes (levels, replications)."""
+
+    levels: tuple[float, ...]
+    exceeds: NDArray[np.int64]
+    within: NDArray[np.int64]
+
+
+def simulate(
+    draw: Callable[[np.random.Generator, int], NDArray[np.float64]],
+    bound: NDArray[np.float64],
+    *,
+    seeds: int,
+    replications: int,
+    levels: tuple[float, ...],
+    generator: np.random.Generator,
+    envelope: NDArray[np.float64] | None = None,
+    least_probability: float = eprocess.RARE,
+    block: int = 1000,
+) -> Crossings:
+    """Many replications of the test at once, monitored after every seed.
+
+    draw(generator, B) gives one fresh seed for each of B replications, (B, R). Every step is the one that
+    `SequentialTest.update` takes.
+    """
+    tests = [SequentialTest(bound, level, envelope, least_probability) for level in levels]
+    limits, top = tests[0].bound, tests[0].envelope
+    assert top is not None
+    needed = np.array([1 / (1 - level) for level in levels])[:, None]
+    exceeds, within = (np.zeros((len(levels), replications), dtype=np.int64) for _ in range(2))
+    for begin in range(0, replications, block):
+        part = slice(begin, min(begin + block, replications))
+        size = part.stop - begin
+        state = eprocess.start((size, limits.size))
+        for seed in range(1, seeds + 1):
+            state = eprocess.advance(state, draw(generator, size), limits, top)
+            late = np.array([[seed >= test.seeds_needed] for test in tests])
+            for first, reached in (
+                (exceeds, state.exceeds >= needed),
+                (within, late & (eprocess.evidence_within(state, limits, top).min(axis=-1) >= needed)),
+            ):
+                seen = first[:, part]
+                seen[(seen == 0) & reached] = seed
+    return Crossings(levels, exceeds, within)
 
 
 def measure(source: Source, factor: float, *, seeds: int, replications: int, seed: int = 2024) -> Crossings:

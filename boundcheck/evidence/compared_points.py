@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +26,8 @@ from boundcheck.verdict import plain
 
 Mask = NDArray[np.bool_]
 
+# Two sides that are both below this are zero for every purpose and are not compared where doubles cannot order them.
+NEGLIGIBLE = 1e-300
 # Relative distance below which two plain doubles of a curve and a bound are called equal, not ordered.
 FLOAT_EQUAL = 1e-9
 
@@ -36,7 +38,7 @@ class Points:
 
     rounds: finished rounds at each point; for an average those of the last iterate that enters it.
     rounding: how far the metric's doubles may lie off.
-    slack: relative distance within which low and high are not told from the bound (0 for rigorous enclosures).
+    slack: relative distance within which low and high are not distinguished from the bound (0 for rigorous enclosures).
     exact: the scaled metric where it is known exactly, as a fraction or a SymPy expression in the statement's symbols,
     else None. samples: (S, P) scaled, for random sampled runs;
     low and high are then the sample means. fixed: (P,) where nothing is random: all of a deterministic run, and round 0
@@ -55,30 +57,60 @@ class Points:
     index: tuple[Fraction, ...]
     low: Floats
     high: Floats
-    bound_low: Floats
-    bound_high: Floats
+    exact: Sequence[Any]
     rounding: Rounding
-    slack: float
-    exact: tuple[Any, ...]
-    samples: Floats | None
-    fixed: Mask
-    trivial_low: Floats | None = None
-    trivial_high: Floats | None = None
+    slack: float = 0.0
+    samples: Floats | None = None
     rational: bool = False
     envelope: Floats | None = None
     envelope_how: str = ""
     rarest: Rarest | None = None
     gap: str = ""
     own: Sequence[Mapping[str, Fraction]] = ()
+    bound_low: Floats = field(init=False)
+    bound_high: Floats = field(init=False)
+    trivial_low: Floats | None = field(init=False, default=None)
+    trivial_high: Floats | None = field(init=False, default=None)
+    fixed: Mask = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name, side in (("bound", self.statement.bound), ("trivial", self.statement.trivial)):
+            if side is not None:
+                low, high = enclose(side, self.statement, self.values, self.index, self.own)
+                object.__setattr__(self, f"{name}_low", low)
+                object.__setattr__(self, f"{name}_high", high)
+        object.__setattr__(self, "fixed", _fixed(self.rounds, self.samples))
 
     def __len__(self) -> int:
         return len(self.index)
+
+    @property
+    def start_only(self) -> bool:
+        """Whether no round has been done at any point."""
+        return not any(self.rounds) and self.statement.metric.value is None
+
+    @property
+    def least(self) -> Floats:
+        """The size (P,) up to which doubles do not order metric and bound."""
+        return np.maximum(self.rounding.floor, NEGLIGIBLE)
+
+    @property
+    def small(self) -> Mask:
+        """Where metric and bound are both at most `least`, and the bound is not negative."""
+        return (self.high <= self.least) & (self.bound_low >= 0) & (self.bound_high <= self.least)
 
     def sign_of(self, expr: Any, at: int) -> int | None:
         """Sign of an expression in the statement's symbols at one point, decided exactly; None where undecided."""
         from boundcheck.theory.decide import sign
 
         return sign(expr, self.here(at))
+
+    def bound_minus(self, metric: Any, at: int) -> int | None:
+        """Sign of the bound minus a fraction or an expression at one point, decided exactly; None where undecided."""
+        import sympy as sp
+
+        known = sp.Rational(metric.numerator, metric.denominator) if isinstance(metric, Fraction) else metric
+        return self.sign_of(self.statement.bound - known, at)
 
     def here(self, at: int) -> dict[str, Fraction]:
         """The values of all symbols at one point, the index among them."""
@@ -122,101 +154,48 @@ def points_of(
     metric = statement.metric
     if statement.kind is Kind.FORMULA:
         raise BadInput(f"{statement.best_id} is a formula, not a claim about a run; evaluate it instead.")
-    if metric.value is not None:
-        return _of_numbers(statement, values)
+    if metric.value is not None:  # one point, at which the metric is an expression
+        low, high = enclose(metric.value, statement, values, [Fraction(0)])
+        exactly = Rounding(np.zeros(1), np.zeros(1))
+        return Points(statement, values, (0,), (Fraction(0),), low, high, (metric.value,), exactly)
     name = metric.quantity
     if name not in curve.values:
         raise BadInput(
             f"{statement.best_id} is about the metric '{name}', which the curve does not hold "
             f"(it holds {', '.join(curve.values) or 'none'})."
         )
-    averaged, changing = metric.over_rounds, bool(round_symbols(statement))
-    own: list[dict[str, Fraction]] = []
-    if averaged:
-        ends, index = _averaged_indices(statement, curve, values, at)
-        if not every_index:
-            ends, index = _spoken_of(statement, values, ends, index)
-        own = values_of_rounds(statement, curve, values, ends) if changing else []
-        rounds = tuple(end - 1 for end in ends)
-        over = summarised(curve, summary_of(statement, values), rounds)
-        chosen = np.searchsorted(over.rounds, rounds).tolist()
-        low, high, samples, exact = _measured(over, name, chosen, rounds, curve.start)
-        envelope = _envelope(over, name, chosen)
-    else:
-        chosen, index = _indices(statement, curve, values)
-        if not every_index:
-            chosen, index = _spoken_of(statement, values, chosen, index)
-        if changing:  # the curve has more rounds than are compared
-            kept = [(p, k) for p, k in zip(chosen, index, strict=True) if at is None or k in at]
-            own = values_of_rounds(statement, curve, values, [p for p, _ in kept])
-            kept = [(p, k, v) for (p, k), v in zip(kept, own, strict=True) if exists(statement, v)]
-            chosen, index, own = [p for p, _, _ in kept], [k for _, k, _ in kept], [v for _, _, v in kept]
-        rounds = tuple(int(curve.rounds[i]) for i in chosen)
-        low, high, samples, exact = _measured(curve, name, chosen, rounds, curve.start)
-        envelope = _envelope(curve, name, chosen)
-    start = max(
-        (to_float(values[s.name]) for s in statement.symbols if s.key == f"start/{name}" and s.name in values),
-        default=0.0,
-    )
-    rounding = rounding_of(curve, name, rounds, start, None)
+    rounds, index, own = _compared_rounds(statement, curve, values, at, every_index)
+    source = summarised(curve, summary_of(statement, values), rounds) if metric.over_rounds else curve
+    low, high, samples, exact = _measured(source, name, rounds, curve.start)
+    envelope = None if samples is None else _envelope(source, name, rounds)
+    scale_high = None
     if metric.scale != 1:
-        scale_low, scale_high = _enclose(metric.scale, statement, values, index)
+        scale_low, scale_high = enclose(metric.scale, statement, values, index)
         low, high = _times(low, high, scale_low, scale_high)
-        rounding = rounding_of(curve, name, rounds, start, scale_high)
         exact = _scaled_exactly(exact, metric.scale, statement, values, index)
-        if samples is not None:
+        if samples is not None and envelope is not None:
             with np.errstate(invalid="ignore", over="ignore"):
                 samples = np.where(scale_high == 0, 0.0, samples * scale_high)
                 envelope = np.where(scale_high == 0, 0.0, np.where(scale_high > 0, envelope * scale_high, np.inf))
-    bound_low, bound_high = _enclose(statement.bound, statement, values, index, own)
-    trivial = (None, None) if statement.trivial is None else _enclose(statement.trivial, statement, values, index, own)
+    starts = [values[s.name] for s in statement.symbols if s.key == f"start/{name}" and s.name in values]
+    start = max((to_float(v) for v in starts), default=0.0)
     return Points(
-        statement=statement,
-        values=values,
-        rounds=rounds,
-        index=tuple(index),
-        low=low,
-        high=high,
-        bound_low=bound_low,
-        bound_high=bound_high,
-        rounding=rounding,
+        statement,
+        values,
+        tuple(rounds),
+        tuple(index),
+        low,
+        high,
+        tuple(exact),
+        own=own,
+        rounding=rounding_of(curve, name, rounds, start, scale_high),
         slack=FLOAT_EQUAL if curve.arithmetic in (Arithmetic.FLOAT64, Arithmetic.SAMPLED) else 0.0,
-        exact=tuple(exact),
         samples=samples,
-        fixed=_fixed(rounds, samples),
-        trivial_low=trivial[0],
-        trivial_high=trivial[1],
-        envelope=None if samples is None else envelope,
+        envelope=envelope,
         envelope_how=curve.envelopes[name].how if name in curve.envelopes else "",
         rarest=curve.rarest,
         rational=curve.arithmetic in (Arithmetic.BALL, Arithmetic.FLOAT64) and name in curve.start,
-        gap=_gap(curve, statement, values, at) if averaged else "",
-        own=own,
-    )
-
-
-def _of_numbers(statement: Statement, values: Mapping[str, Fraction]) -> Points:
-    """The one point of a statement about numbers; its metric is known exactly, as an expression."""
-    at = [Fraction(0)]
-    trivial = (None, None) if statement.trivial is None else _enclose(statement.trivial, statement, values, at)
-    low, high = _enclose(statement.metric.value, statement, values, at)
-    bound_low, bound_high = _enclose(statement.bound, statement, values, at)
-    return Points(
-        statement=statement,
-        values=values,
-        rounds=(0,),
-        index=(Fraction(0),),
-        low=low,
-        high=high,
-        bound_low=bound_low,
-        bound_high=bound_high,
-        rounding=Rounding(np.zeros(1), np.zeros(1)),
-        slack=0.0,
-        exact=(statement.metric.value,),
-        samples=None,
-        fixed=np.ones(1, dtype=bool),
-        trivial_low=trivial[0],
-        trivial_high=trivial[1],
+        gap=_gap(curve, statement, values, at) if metric.over_rounds else "",
     )
 
 
@@ -228,29 +207,24 @@ def _fixed(rounds: Sequence[int], samples: Floats | None) -> Mask:
     return at_start
 
 
-def _envelope(curve: Curve, name: str, chosen: Sequence[int]) -> Floats:
-    """The certain upper limits of the metric at some positions of the curve's grid."""
+def _envelope(curve: Curve, name: str, rounds: Sequence[int]) -> Floats:
+    """The certain upper limits of the metric at some rounds of the curve's grid."""
     found = curve.envelopes.get(name)
-    return np.full(len(chosen), np.inf) if found is None else np.asarray(found.limits)[chosen]
+    places = np.searchsorted(curve.rounds, rounds)
+    return np.full(len(rounds), np.inf) if found is None else np.asarray(found.limits)[places]
 
 
 _Sides = tuple[Floats, Floats, Floats | None, list[Fraction | None]]  # low, high, samples (S, P), exact
 
 
-def _measured(
-    curve: Curve, name: str, chosen: Sequence[int], rounds: Sequence[int], start: Mapping[str, Fraction]
-) -> _Sides:
-    """The metric at some positions of the curve's grid."""
-    low = curve.low[name][chosen] if name in curve.low else curve.values[name][chosen]
-    high = curve.high[name][chosen] if name in curve.high else curve.values[name][chosen]
-    samples = curve.samples[name][:, chosen] if name in curve.samples and curve.expectation else None
-    exact: list[Fraction | None] = [None] * len(chosen)
-    for position, (grid_place, done) in enumerate(zip(chosen, rounds, strict=True)):
-        if name in curve.exact:
-            exact[position] = curve.exact[name][grid_place]
-        elif done == 0:
-            exact[position] = start.get(name)
-    return low, high, samples, exact
+def _measured(curve: Curve, name: str, rounds: Sequence[int], start: Mapping[str, Fraction]) -> _Sides:
+    """The metric at some rounds of the curve's grid. start: its exact values at round 0."""
+    places = np.searchsorted(curve.rounds, rounds).tolist()
+    low, high = (ends.get(name, curve.values[name])[places] for ends in (curve.low, curve.high))
+    samples = curve.samples[name][:, places] if name in curve.samples and curve.expectation else None
+    if name in curve.exact:
+        return low, high, samples, [curve.exact[name][place] for place in places]
+    return low, high, samples, [start.get(name) if done == 0 else None for done in rounds]
 
 
 def run_again(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> Curve:
@@ -261,9 +235,9 @@ def run_again(statement: Statement, curve: Curve, values: Mapping[str, Fraction]
         return curve
     kept = dict(curve.summaries)
     with suppress(NoAverage):  # which the comparison says
-        for asked in (summary_of(statement, values, own) for own in (name, *metrics_of(statement))):
-            found = kept.get(asked.key) or curve.again(curve, asked)
-            kept |= {} if found is None else {asked.key: found}
+        for wanted in (summary_of(statement, values, own) for own in (name, *metrics_of(statement))):
+            found = kept.get(wanted.key) or curve.again(curve, wanted)
+            kept |= {} if found is None else {wanted.key: found}
     return replace(curve, summaries=kept)
 
 
@@ -274,13 +248,13 @@ def _held(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) ->
 
 
 def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at: Sequence[Fraction] | None) -> str:
-    """A sentence about the first round that is missing; '' where all is there that an asked average needs."""
+    """A sentence about the first round that is missing; '' where an average has all the rounds that it needs."""
     held = _held(statement, curve, values)
-    asked = [] if summary_of(statement, values).key in curve.summaries else curve.rounds[-1:].tolist()
+    needed = [] if summary_of(statement, values).key in curve.summaries else curve.rounds[-1:].tolist()
     if at is not None and statement.metric.index is not None:
         first, step = _affine(statement, values)
-        asked = [int(first + step * k) + statement.metric.more_points - 1 for k in at]
-    missing = sorted(set(asked) - set(held.tolist()))
+        needed = [int(first + step * k) + statement.metric.more_points - 1 for k in at]
+    missing = sorted(set(needed) - set(held.tolist()))
     if not missing:
         return ""
     count = len(held)
@@ -295,40 +269,56 @@ def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at:
     )
 
 
-def _averaged_indices(
+def _compared_rounds(
+    statement: Statement,
+    curve: Curve,
+    values: Mapping[str, Fraction],
+    at: Sequence[Fraction] | None,
+    every_index: bool,
+) -> tuple[list[int], list[Fraction], list[dict[str, Fraction]]]:
+    """The rounds to compare at, increasing, the index of each and the values that only these rounds have."""
+    averaged = statement.metric.over_rounds
+    pairs = _indices(statement, curve, values, at)
+    if not every_index:
+        name = index_name(statement)
+        spoken = [c.relation for c in index_conditions(statement)]
+        spoken = [r for r in spoken if {s.name for s in r.free_symbols} <= {name, *values}]
+        pairs = [(r, k) for r, k in pairs if all(holds(relation, {**values, name: k}) for relation in spoken)]
+    if not round_symbols(statement):
+        return [r for r, _ in pairs], [k for _, k in pairs], []
+    if averaged:
+        own = values_of_rounds(statement, curve, values, [r + 1 for r, _ in pairs])
+        return [r for r, _ in pairs], [k for _, k in pairs], own
+    pairs = [(r, k) for r, k in pairs if at is None or k in at]  # the curve has more rounds than are compared
+    own = values_of_rounds(statement, curve, values, np.searchsorted(curve.rounds, [r for r, _ in pairs]).tolist())
+    kept = [(r, k, v) for (r, k), v in zip(pairs, own, strict=True) if exists(statement, v)]
+    return [r for r, _, _ in kept], [k for _, k, _ in kept], [v for _, _, v in kept]
+
+
+def _indices(
     statement: Statement, curve: Curve, values: Mapping[str, Fraction], at: Sequence[Fraction] | None
-) -> tuple[list[int], list[Fraction]]:
-    """How many points each compared average has, increasing, and the index there."""
+) -> list[tuple[int, Fraction]]:
+    """(round, index) wherever a round of the curve is an admissible index, increasing.
+
+    The round of an average is its last one. A statement without index has one number of rounds, its index.
+    """
     metric = statement.metric
-    held = _held(statement, curve, values)
-    known = set(held.tolist())
+    averaged = metric.over_rounds
+    more = metric.more_points - 1 if averaged else 0
+    held = (_held(statement, curve, values) if averaged else curve.rounds).tolist()
     if metric.index is None:
         only = as_fraction(metric.rounds.subs({s: values[s.name] for s in metric.rounds.free_symbols}), "rounds")
-        end = int(only) + metric.more_points
-        return ([end], [only]) if end - 1 in known else ([], [])
+        return [(int(only + more), only)] if only + more in set(held) else []
     symbol = statement.symbol(metric.index)
     first, step = _affine(statement, values)
-    first += metric.more_points
-    if at is None:
-        ends = {r + 1 for r in known}
-        if len(held) and held[-1] < len(held):  # every round: fewer and fewer of them
-            ends &= {*range(1, 101), *(round(100 * 1.05**j) for j in range(1, 1000)), int(held[-1]) + 1}
-        at = [(end - first) / step for end in sorted(ends)]
-    found = {k: first + step * k for k in at if symbol.admits(k)}
-    kept = sorted((int(end), k) for k, end in found.items() if end.denominator == 1 and end - 1 in known)
-    return [end for end, _ in kept], [k for _, k in kept]
-
-
-def _spoken_of(
-    statement: Statement, values: Mapping[str, Fraction], places: list[int], index: list[Fraction]
-) -> tuple[list[int], list[Fraction]]:
-    """Those places whose index meets the conditions on it, as far as the symbols of these have values."""
-    name = index_name(statement)
-    asked = [
-        c.relation for c in index_conditions(statement) if {s.name for s in c.relation.free_symbols} <= {name, *values}
-    ]
-    kept = [(p, k) for p, k in zip(places, index, strict=True) if all(holds(r, {**values, name: k}) for r in asked)]
-    return [p for p, _ in kept], [k for _, k in kept]
+    if averaged and at is not None:
+        known = set(held)
+        found = [(first + more + step * k, k) for k in dict.fromkeys(at) if symbol.admits(k)]
+        return sorted((int(done), k) for done, k in found if done in known)
+    if averaged and held and held[-1] < len(held):  # every round: fewer and fewer of them
+        thinned = {*range(100), *(round(100 * 1.05**j) - 1 for j in range(1, 1000)), held[-1]}
+        held = sorted(thinned.intersection(held))
+    return [(done, k) for done in held if symbol.admits(k := (done - more - first) / step)]
 
 
 def _affine(statement: Statement, values: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
@@ -342,35 +332,14 @@ def _affine(statement: Statement, values: Mapping[str, Fraction]) -> tuple[Fract
     return at0, at1 - at0
 
 
-def _indices(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> tuple[list[int], list[Fraction]]:
-    """Positions on the curve's grid that are an admissible index, and those indices; rounds is affine in it.
-
-    A statement without index has one number of rounds; its index is then that number.
-    """
-    metric = statement.metric
-    if metric.index is None:
-        only = as_fraction(metric.rounds.subs({s: values[s.name] for s in metric.rounds.free_symbols}), "rounds")
-        found = [position for position, done in enumerate(curve.rounds) if int(done) == only]
-        return found, [only] * len(found)
-    symbol = statement.symbol(str(metric.index))
-    first, step = _affine(statement, values)
-    chosen: list[int] = []
-    index: list[Fraction] = []
-    for position, done in enumerate(curve.rounds):
-        k = (int(done) - first) / step
-        if symbol.admits(k):
-            chosen.append(position)
-            index.append(k)
-    return chosen, index
-
-
-def _enclose(
+def enclose(
     expr: Any,
     statement: Statement,
     values: Mapping[str, Fraction],
     index: Sequence[Fraction],
     own: Sequence[Mapping[str, Fraction]] = (),
 ) -> tuple[Floats, Floats]:
+    """Rigorous ends (P,) of an expression at the points; own: values that only these have."""
     from boundcheck.theory.evaluation import enclose_along
 
     if own:

@@ -55,15 +55,6 @@ class Decision(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Band:
-    """Limits (R,) that hold at all compared rounds together, at every number of seeds, with probability `level`."""
-
-    lower: eprocess.Array
-    upper: eprocess.Array
-    level: float
-
-
-@dataclass(frozen=True, eq=False)
 class SequentialTest:
     """Decides between "E X exceeds the bound somewhere" and "E X is at most the bound everywhere".
 
@@ -89,10 +80,9 @@ class SequentialTest:
 
     def __post_init__(self) -> None:
         if self._capital is None:
-            _check_level(self.level)
-            _check_probability(self.least_probability)
-            object.__setattr__(self, "bound", _frozen(_check_bound(self.bound)))
-            object.__setattr__(self, "envelope", _frozen(_check_envelope(self.envelope, self.bound.size)))
+            bound, top = _check(self)
+            object.__setattr__(self, "bound", _frozen(bound))
+            object.__setattr__(self, "envelope", _frozen(top))
             object.__setattr__(self, "_capital", eprocess.start(self.bound.shape))
 
     def __repr__(self) -> str:
@@ -208,7 +198,11 @@ class SequentialTest:
 
     @cached_property
     def lower(self) -> eprocess.Array:
-        """Lower limits (R,) of E X: see `band`. Free of assumptions on the distribution."""
+        """Lower limits (R,) of E X. Free of assumptions on the distribution.
+
+        With `upper` they hold at once for all rounds and all numbers of seeds. That is wider than what `decision` uses,
+        which needs neither two sides nor, for the claim "within", all rounds.
+        """
         samples, unit, scale = self._scaled
         threshold = np.log(2 * unit.size / (1 - self.level))
         diverged = np.isinf(samples).any(axis=0)
@@ -222,7 +216,7 @@ class SequentialTest:
 
     @cached_property
     def upper(self) -> eprocess.Array:
-        """Upper limits (R,) of E X: see `band`. Infinite where seeds are too few to have seen what is rare."""
+        """Upper limits (R,) of E X: see `lower`. Infinite where seeds are too few to have seen what is rare."""
         samples, unit, scale = self._scaled
         alpha = (1 - self.level) / (2 * unit.size)
         diverged = np.isinf(samples).any(axis=0)
@@ -239,13 +233,6 @@ class SequentialTest:
         found = np.where(self._all_zero & ~bounded, np.where(none, 0.0, np.inf), found)
         known = bounded | eprocess.enough(self.seeds, self.least_probability, alpha)
         return _frozen(np.where(diverged | ~known, np.inf, np.minimum(found * unit, self._top)))
-
-    def band(self) -> Band:
-        """Lower and upper limits of the expectation, at once for all rounds and all numbers of seeds.
-
-        Wider than what `decision` uses, which needs neither two sides nor, for the claim "within", all rounds.
-        """
-        return Band(self.lower, self.upper, self.level)
 
     def summary(self) -> dict[str, Any]:
         """JSON-able account for reports."""
@@ -311,86 +298,29 @@ def _frozen(values: eprocess.Array) -> eprocess.Array:
     return values
 
 
-def _check_level(level: float) -> None:
-    if not 0.5 <= level < 1:
-        raise BadInput(f"level = {level} is not a confidence level; 0.5 <= level < 1 is allowed, for example 0.999.")
-
-
-def _check_probability(probability: float) -> None:
-    if not 0 < probability <= 1:
+def _check(test: SequentialTest) -> tuple[eprocess.Array, eprocess.Array]:
+    """The bound and the raised envelope of a test, or BadInput for what is outside the allowed ranges."""
+    if not 0.5 <= test.level < 1:
         raise BadInput(
-            f"least_probability = {probability} is not allowed; it is that of an event, above 0 and at most 1."
+            f"level = {test.level} is not a confidence level; 0.5 <= level < 1 is allowed, for example 0.999."
         )
-
-
-def _check_envelope(envelope: ArrayLike | None, count: int) -> eprocess.Array:
-    values = np.full(count, np.inf) if envelope is None else np.array(envelope, dtype=np.float64)
-    if values.shape != (count,) or np.isnan(values).any() or (values < 0).any():
+    if not 0 < test.least_probability <= 1:
         raise BadInput(
-            f"The envelope has to hold {count} upper limits, one for each compared round, which are not negative."
+            f"least_probability = {test.least_probability} is not allowed; it is that of an event, above 0 and at most "
+            "1."
         )
-    return values * (1 + ROUNDING)
-
-
-def _check_bound(bound: ArrayLike) -> eprocess.Array:
-    values = np.array(bound, dtype=np.float64)
-    if values.ndim != 1 or values.size == 0:
-        raise BadInput(f"The bound has shape {values.shape}; one value for each compared round is allowed.")
-    bad = ~np.isfinite(values) | (values < 0)
+    bound = np.array(test.bound, dtype=np.float64)
+    if bound.ndim != 1 or bound.size == 0:
+        raise BadInput(f"The bound has shape {bound.shape}; one value for each compared round is allowed.")
+    bad = ~np.isfinite(bound) | (bound < 0)
     if bad.any():
         column = int(np.argmax(bad))
         raise BadInput(
-            f"The bound is {values[column]:g} at compared round number {column}; "
-            "finite non-negative values are allowed."
+            f"The bound is {bound[column]:g} at compared round number {column}; finite non-negative values are allowed."
         )
-    return values
-
-
-@dataclass(frozen=True, eq=False)
-class Crossings:
-    """First seed number (from 1; 0: never) at which each claim was made; shapes (levels, replications)."""
-
-    levels: tuple[float, ...]
-    exceeds: NDArray[np.int64]
-    within: NDArray[np.int64]
-
-
-def simulate(
-    draw: Callable[[np.random.Generator, int], eprocess.Array],
-    bound: ArrayLike,
-    *,
-    seeds: int,
-    replications: int,
-    levels: tuple[float, ...],
-    generator: np.random.Generator,
-    envelope: ArrayLike | None = None,
-    least_probability: float = eprocess.RARE,
-    block: int = 1000,
-) -> Crossings:
-    """Many replications of the test at once, monitored after every seed: how its level and power are measured.
-
-    draw(generator, B) gives one fresh seed for each of B replications, (B, R). Every step is the one that
-    `SequentialTest.update` takes. Raises BadInput as `SequentialTest` does.
-    """
-    limits = _check_bound(bound)
-    top = _check_envelope(envelope, limits.size)
-    _check_probability(least_probability)
-    for level in levels:
-        _check_level(level)
-    waiting = [0 if np.isfinite(top).all() else eprocess.seeds_needed(least_probability, 1 - level) for level in levels]
-    needed = np.array([1 / (1 - level) for level in levels])[:, None]
-    exceeds, within = (np.zeros((len(levels), replications), dtype=np.int64) for _ in range(2))
-    for begin in range(0, replications, block):
-        part = slice(begin, min(begin + block, replications))
-        size = part.stop - begin
-        state = eprocess.start((size, limits.size))
-        for seed in range(1, seeds + 1):
-            state = eprocess.advance(state, draw(generator, size), limits, top)
-            late = np.array([[seed >= first] for first in waiting])
-            for first, reached in (
-                (exceeds, state.exceeds >= needed),
-                (within, late & (eprocess.evidence_within(state, limits, top).min(axis=-1) >= needed)),
-            ):
-                seen = first[:, part]
-                seen[(seen == 0) & reached] = seed
-    return Crossings(levels, exceeds, within)
+    top = np.full(bound.size, np.inf) if test.envelope is None else np.array(test.envelope, dtype=np.float64)
+    if top.shape != bound.shape or np.isnan(top).any() or (top < 0).any():
+        raise BadInput(
+            f"The envelope has to hold {bound.size} upper limits, one for each compared round, which are not negative."
+        )
+    return bound, top * (1 + ROUNDING)

@@ -22,7 +22,7 @@ from boundcheck.core.linalg import float_down, float_up, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe
 from boundcheck.errors import BadInput
-from boundcheck.evidence.compare import DECIDED_HERE
+from boundcheck.evidence.hypotheses import DECIDED_HERE
 from boundcheck.evidence.open_step_sizes import START
 from boundcheck.setting.constants import key_of_name
 from boundcheck.setting.participation import HYPOTHESES
@@ -48,14 +48,14 @@ def needs_no_run(claimed: Statement) -> bool:
     return constant_of(claimed) is not None or about_numbers(claimed)
 
 
-def curve_without_run(claimed: Statement, setting: Setting, asked: Iterable[str] = ()) -> Curve:
-    """What `compare` needs of method and problem for a claim about a constant or about numbers.
+def curve_without_run(claimed: Statement, setting: Setting, hypotheses: Iterable[str] = ()) -> Curve:
+    """What `compare` needs of method and problem for a claim about a constant or about numbers: a curve of one round.
 
-    asked: hypotheses that the problem is to answer. Raises BadInput where method and problem have no such constant.
+    hypotheses: those that the problem is to answer. Raises BadInput where method and problem have no such constant.
     """
-    if constant_of(claimed) is not None:
-        return curve_of_constant(claimed, setting, asked)
-    curve = replace(describe(curve_of_numbers(claimed), setting, asked), rounded_steps=False, step_sizes=None)
+    key = constant_of(claimed)
+    curve = curve_of_numbers(claimed) if key is None else _curve_of_constant(claimed, key, setting)
+    curve = replace(describe(curve, setting, hypotheses), rounded_steps=False, step_sizes=None)
     return with_hypotheses(curve, claimed, setting)
 
 
@@ -67,13 +67,8 @@ def curve_of_numbers(claimed: Statement) -> Curve:
     return Curve(rounds, unknown, Arithmetic.BALL, low=low, high=high, info={"engine": "none"})
 
 
-def curve_of_constant(claimed: Statement, setting: Setting, asked: Iterable[str] = ()) -> Curve:
-    """The constant as a curve of one round, 0, with all that `compare` needs of method and problem.
-
-    asked: hypotheses that the problem is to answer. Raises BadInput where method and problem have no such constant.
-    """
-    key = constant_of(claimed)
-    assert key is not None
+def _curve_of_constant(claimed: Statement, key: str, setting: Setting) -> Curve:
+    """The constant at round 0."""
     if not setting.has(key):
         raise BadInput(
             f"{claimed.best_id} is about the constant {key}, which this method has not on this problem "
@@ -82,7 +77,7 @@ def curve_of_constant(claimed: Statement, setting: Setting, asked: Iterable[str]
     constant = setting.constant(key)
     low, high, arithmetic = _sides(constant)
     metric = claimed.metric.quantity
-    curve = Curve(
+    return Curve(
         rounds=np.array([0], dtype=np.int64),
         values={metric: np.array([nearest_float(constant.value)])},
         arithmetic=arithmetic,
@@ -91,8 +86,6 @@ def curve_of_constant(claimed: Statement, setting: Setting, asked: Iterable[str]
         exact={metric: (constant.value,)} if arithmetic is Arithmetic.RATIONAL else {},
         info={"engine": "none", "constant": f"{key}: {constant.how}"},
     )
-    curve = replace(describe(curve, setting, asked), rounded_steps=False, step_sizes=None)
-    return with_hypotheses(curve, claimed, setting)
 
 
 def broken_assumption(claimed: Statement, setting: Setting) -> str | None:

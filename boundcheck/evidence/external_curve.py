@@ -174,7 +174,7 @@ def curve_of_table(
             f"{table} has one column of standard errors and several of values {shown([*found])}; name one: value."
         )
     seeds = "" if columns["seed"] is None else f", seeds '{columns['seed']}'"
-    parts, told = list[Curve](), dict[str, None]()
+    parts, read_as = list[Curve](), dict[str, None]()
     for name, taken in found.items():
         called, own = metric or name, next(iter(taken))
         if called is None or "*" in called:
@@ -185,13 +185,18 @@ def curve_of_table(
         parts.append(_curve(rows, called, str(table), level, deterministic, seeded=seeded, spread=error is not None))
         how = f"values of {len(taken)} seeds in columns such as '{own}'" if len(taken) > 1 else f"values '{own}'"
         how += "" if columns["key"] is None else f" of the metric that '{columns['key']}' names"
-        told[f"rounds '{columns['round']}'{seeds}, {how}" + (f", standard errors '{error}'" if error else "")] = None
+        read_as[f"rounds '{columns['round']}'{seeds}, {how}" + (f", standard errors '{error}'" if error else "")] = None
     first = parts[0]
     for other in parts[1:]:
         if not np.array_equal(first.rounds, other.rounds) or first.info["seeds"] != other.info["seeds"]:
             names = "' and '".join(next(iter(part.values)) for part in (first, other))
             raise BadInput(f"{table}: '{names}' have values at other rounds or seeds; read one of them.")
-    info = {"source": table.where, "columns": "; ".join(told), "round_column": columns["round"], "names": list(found)}
+    info = {
+        "source": table.where,
+        "columns": "; ".join(read_as),
+        "round_column": columns["round"],
+        "names": list(found),
+    }
     info |= {"sha256": table.sha256} if table.sha256 else {}
     errors = {name: row for part in parts for name, row in part.info.get("standard_error", {}).items()}
     every: dict[str, Any] = {

@@ -8,6 +8,7 @@ decided by it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,20 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
-from pydantic import BaseModel, ConfigDict, field_validator
 
-from boundcheck.core.numbers import format_exact, format_short, parse_grid
+from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.core.toml_lines import TomlFile
-from boundcheck.core.toml_models import validate
 from boundcheck.engines.exact import limit_cycle, stationary
 from boundcheck.engines.exact.growing import stays_away
-from boundcheck.errors import BadInput, BoundcheckError, SpecError, Unsupported
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.evidence.compared_points import index_name
-from boundcheck.evidence.judging import NoLimit
-from boundcheck.evidence.not_run import NotRun, is_absence
+from boundcheck.evidence.deciding import NoLimit
+from boundcheck.evidence.not_run import NotRun
+from boundcheck.evidence.studies import load_tables
+from boundcheck.evidence.studies.study import Methods, TableSpec, cases
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks, ReferencePoint
-from boundcheck.problems._own_data import load_specification
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, Quadratic, clients_of, no_minimum
 from boundcheck.setting.followed_objective import effective_weights, small_step_weights, weighted_minimiser
@@ -44,31 +44,25 @@ MAX_POINTS = 200
 MAX_SHOWN = 4  # values of a cycle in a reason
 
 
-class Limits(BaseModel):
+class Limits(TableSpec):
     """One `[[limits]]` table.
 
     problem: specification. methods: specifications without `parameter`, which takes the values of the grid `values`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     name: str
     """what the page calls it"""
     problem: dict[str, Any]
     """as in a claim; a quadratic with a minimiser"""
-    methods: list[dict[str, Any]]
+    methods: Methods
     """methods, each without the parameter that the grid gives"""
     parameter: str
     """the step size that takes the values"""
     values: Any
     """the grid, at most 200 numbers above 0"""
 
-    @field_validator("methods")
-    @classmethod
-    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if not methods:
-            raise ValueError("methods = [] is not allowed; at least one method is needed")
-        return methods
+
+Spec = Limits
 
 
 @dataclass(frozen=True)
@@ -109,56 +103,31 @@ class LimitStudy:
 
 
 def load_limits(path: Path | str | TomlFile, not_run: list[NotRun] | None = None) -> list[Limits]:
-    """The `[[limits]]` tables of a specification file, validated; [] where it has none.
+    """The `[[limits]]` tables of a specification file, validated; see `evidence.studies.load_tables`."""
+    return [spec for _, spec in load_tables(path, ["limits"], lambda _: sys.modules[__name__], not_run)]
 
-    not_run: where given, tables whose data set is not on this machine are appended to it and left out of the result.
-    Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
-    """
-    file = path if isinstance(path, TomlFile) else load_specification(path)
-    tables = file.data.get("limits")
-    if tables is None:
-        return []
-    if not isinstance(tables, list):
-        raise SpecError(file.path, [(file.line_of(("limits",)), "limits must be [[limits]] tables.")])
-    found: list[Limits] = []
-    mistakes: list[tuple[int, str]] = []
-    for k in range(len(tables)):
-        try:
-            limits = validate(Limits, file, ("limits", k))
-        except SpecError as error:
-            mistakes += error.problems
-            continue
-        try:
-            values = _values(limits)
-            problem = _problem(limits)
-            for method in limits.methods:
-                _built(limits, problem, method, values[0])
-        except BoundcheckError as error:
-            if not_run is not None and is_absence(error):
-                not_run.append(NotRun("limits", limits.name, str(error)))
-            else:
-                mistakes.append((file.line_of(("limits", k)), str(error)))
-            continue
-        found.append(limits)
-    if mistakes:
-        raise SpecError(file.path, mistakes)
-    return found
+
+def check(limits: Limits) -> None:
+    """Raises BadInput, UnknownName and Unsupported for what cannot be carried out."""
+    first, *_ = _cases(limits).values()
+    problem = _problem(limits)
+    for spec in first:
+        build_method(spec).check(clients_of(problem), problem.dim)
 
 
 def limit_study(limits: Limits, on_progress: Callable[[float], None] | None = None) -> LimitStudy:
     """Carries out one table. Raises BadInput, UnknownName and Unsupported (a problem without exact limits)."""
-    problem = _problem(limits)
-    values = _values(limits)
+    problem, grid = _problem(limits), _cases(limits)
     clients = clients_of(problem)
     curves: list[LimitCurve] = []
     for k, spec in enumerate(limits.methods):
-        first = _built(limits, problem, spec, values[0])
+        first = build_method(next(iter(grid.values()))[k])
         weights = small_step_weights(first, clients)
         points: list[LimitPoint] = []
-        for j, value in enumerate(values):
-            points.append(_point(problem, spec, limits.parameter, value))
+        for j, (value, own) in enumerate(grid.items()):
+            points.append(_point(problem, build_method(own[k]), value))
             if on_progress is not None:
-                on_progress((k + (j + 1) / len(values)) / len(limits.methods))
+                on_progress((k + (j + 1) / len(grid)) / len(limits.methods))
         bias = _gap(problem, weighted_minimiser(problem, weights))
         curves.append(LimitCurve(spec, _label(first.name, spec), tuple(weights), bias, tuple(points)))
     return LimitStudy(limits, problem.name, tuple(problem.weights), tuple(curves))
@@ -254,8 +223,7 @@ def _one_point(problem: Problem) -> bool:
     return "dist2" in forms and forms["dist2"][1].rank() == problem.dim
 
 
-def _point(problem: Problem, spec: Mapping[str, Any], parameter: str, value: Fraction) -> LimitPoint:
-    method = build_method({**spec, parameter: value})
+def _point(problem: Problem, method: Method, value: Fraction) -> LimitPoint:
     try:
         found = stationary(method, problem, ("gap",))
     except (BadInput, Unsupported) as error:
@@ -284,23 +252,13 @@ def _problem(limits: Limits) -> Problem:
     return problem
 
 
-def _values(limits: Limits) -> list[Fraction]:
-    values = sorted(set(parse_grid(limits.values, limits.parameter)))
-    if not 1 <= len(values) <= MAX_POINTS:
-        raise BadInput(f"{limits.parameter}: {len(values)} step sizes were given; 1 to {MAX_POINTS} are allowed.")
-    if values[0] <= 0:
-        raise BadInput(f"{limits.parameter} = {format_short(values[0])} is not allowed; step sizes are above 0.")
-    return values
-
-
-def _built(limits: Limits, problem: Problem, spec: Mapping[str, Any], value: Fraction) -> Method:
-    """The method at one value of the parameter. Raises BadInput where it has a value of its own already."""
-    if limits.parameter in spec:
-        kind, name = spec.get("kind"), limits.parameter
-        raise BadInput(f"the method '{kind}' already has {name} = {spec[name]}, which takes the values; leave it out.")
-    method = build_method({**spec, limits.parameter: value})
-    method.check(clients_of(problem), problem.dim)
-    return method
+def _cases(limits: Limits) -> dict[Fraction, list[dict[str, Any]]]:
+    """The step sizes, increasing, and the methods at each."""
+    found = dict(sorted(cases(limits.methods, limits.parameter, limits.values, MAX_POINTS, "step sizes").items()))
+    least = next(iter(found))
+    if least <= 0:
+        raise BadInput(f"{limits.parameter} = {format_short(least)} is not allowed; step sizes are above 0.")
+    return found
 
 
 def _label(name: str, spec: Mapping[str, Any]) -> str:

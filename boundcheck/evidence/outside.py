@@ -66,8 +66,8 @@ class CurveFile:
 
     def to_spec(self) -> str | dict[str, Any]:
         """The entry `curve` of a specification."""
-        told = {"deterministic": True} if self.deterministic else {}
-        return {"file": self.file, **self.columns, **told} if self.columns or told else self.file
+        more = {**self.columns, **({"deterministic": True} if self.deterministic else {})}
+        return {"file": self.file, **more} if more else self.file
 
 
 Source = CurveFile | Curve | str | Mapping[str, Any]  # what a claim may have as its curve
@@ -181,8 +181,8 @@ def _answers(claimed: Statement, problem: Problem) -> dict[str, tuple[str, str |
 
 
 def _of_setting(claimed: Statement, setting: Setting) -> dict[str, tuple[str, str | None]]:
-    asked = [a.name for a in claimed.assumptions if is_library(a)]
-    return {name: (a.known, None if a.holds else a.why) for name, a in setting.hypotheses(asked).items()}
+    names = [a.name for a in claimed.assumptions if is_library(a)]
+    return {name: (a.known, None if a.holds else a.why) for name, a in setting.hypotheses(names).items()}
 
 
 def _start(curve: Curve, claimed: Statement, problem: Problem) -> dict[str, Fraction]:

@@ -20,17 +20,16 @@ from boundcheck.engines.run import carry_out, describe, run
 from boundcheck.engines.summaries import summary_of
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of
-from boundcheck.evidence.compare import hypotheses
 from boundcheck.evidence.compared_points import index_name, points_of
+from boundcheck.evidence.constant_claims import broken_assumption
+from boundcheck.evidence.hypotheses import hypotheses
 from boundcheck.evidence.open_step_sizes import first_method, first_setting, start_constants, with_start, with_steps
 from boundcheck.problems.problem import Quadratic, clients_of
 from boundcheck.setting import Setting
-from boundcheck.setting.user_constants import key_of
 from boundcheck.theory.decide import Point
 from boundcheck.theory.statement import Kind
 
 if TYPE_CHECKING:
-    from boundcheck.engines.curve import Curve
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
@@ -93,7 +92,7 @@ def prepare(
     if isinstance(setup, str):
         return setup
     try:
-        curve = _at_start(setup.setting)
+        curve = describe(carry_out(setup.method, setup.problem, rounds=[0], metrics=()), setup.setting)
         curve = with_start(curve, start_constants(claimed, setup.setting))
         out, _ = hypotheses(claimed, curve, setup.values)
     except BoundcheckError as error:
@@ -130,19 +129,9 @@ def assembled(
 def _broken(claimed: Statement, problem: Problem, method_spec: Mapping[str, Any]) -> str | None:
     """Which hypothesis fails whatever the step size: why a constant that goes with it is not there."""
     try:
-        curve = _at_start(first_setting(claimed, method_spec, problem))
+        return broken_assumption(claimed, first_setting(claimed, method_spec, problem))
     except BoundcheckError:
         return None
-    for assumption in claimed.assumptions:
-        objection = curve.violations.get(key_of(assumption))
-        if objection is not None:
-            return f"assumption {assumption.name} fails: {objection.rstrip('.')}"
-    return None
-
-
-def _at_start(setting: Setting) -> Curve:
-    """A curve without metrics, with what method and problem answer to hypotheses."""
-    return describe(carry_out(setting.method, setting.problem, rounds=[0], metrics=()), setting)
 
 
 def measures_progress(claimed: Statement) -> bool:

@@ -1,9 +1,9 @@
 """Specification files: TOML with `[[claim]]` tables, validated as a whole before anything runs.
 
 Every claim with a mistake is listed: all its keys of a wrong shape, and one mistake of each of its parts (statement,
-problem, method, every constant, ...). Each has its line: unknown keys (with the nearest known ones), unknown statements,
-symbols, kinds and parameters, numbers that do not parse or lie outside their domain, symbols that nothing gives a value.
-Decimal numbers mean exactly what they say (0.1 is 1/10), as text does.
+problem, method, every constant, ...). Each has its line: unknown keys (with the nearest known ones), unknown
+statements, symbols, kinds and parameters, numbers that do not parse or lie outside their domain, symbols that nothing
+gives a value. Decimal numbers mean exactly what they say (0.1 is 1/10), as text does.
 """
 
 from __future__ import annotations

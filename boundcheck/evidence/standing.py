@@ -132,8 +132,8 @@ class Known:
 
 
 def _claims(outcomes: Mapping[str, int]) -> str:
-    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(outcomes.items()))
-    return f"Claims about runs: {told}."
+    counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(outcomes.items()))
+    return f"Claims about runs: {counts}."
 
 
 def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], broken: Mapping[str, str]) -> Known:

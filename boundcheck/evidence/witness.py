@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from boundcheck.core.loaded import digests
-from boundcheck.core.places import is_special
+from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput, StoreError, shown
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.theory.deserialize import statement_from_dict
@@ -96,19 +94,11 @@ def save_witness(witness: Witness, path: Path) -> None:
     """Write a witness file, whole or not at all; BadInput for a folder, StoreError where the disk refuses."""
     if path.is_dir():
         raise BadInput(f"the witness file {path} is a folder; give the name of a file in it.")
-    text = json.dumps(witness.to_dict(), indent=2) + "\n"
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if is_special(path):  # a pipe or a device: nothing is put in its place
-            path.write_text(text)
-            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text)
-        os.replace(partial, path)
     except OSError as error:
-        with contextlib.suppress(OSError):  # the message is about the first error
-            partial.unlink()
         raise StoreError(f"the witness file {path} cannot be written: {error.strerror}.") from error
+    write_whole(path, (json.dumps(witness.to_dict(), indent=2) + "\n").encode())
 
 
 def load_witness(path: Path) -> Witness:

@@ -19,9 +19,9 @@ from boundcheck.engines.simulate.run import run_sampled
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim import Claim, ClaimResult, Resolved, resolve
 from boundcheck.evidence.expectations import failures, measured_rate
+from boundcheck.evidence.hypotheses import with_assumptions
 from boundcheck.evidence.open_step_sizes import with_start
 from boundcheck.evidence.outside import compare_outside, describe_outside
-from boundcheck.evidence.tried_assumptions import with_assumptions
 from boundcheck.judge.mutants import Mutant, mutants
 from boundcheck.judge.reference import is_random, iterates
 from boundcheck.methods.method import Method

@@ -16,7 +16,7 @@ from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
-from boundcheck.evidence.judging import NoLimit
+from boundcheck.evidence.deciding import NoLimit
 from boundcheck.evidence.limits import exact_limit
 from boundcheck.judge.mutants import mutants
 from boundcheck.methods.build import build

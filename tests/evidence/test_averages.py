@@ -17,7 +17,8 @@ from boundcheck.engines.summaries import Running, ends_of, exact_averages, summa
 from boundcheck.errors import BadInput
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
-from boundcheck.evidence.compare import compare, points_of
+from boundcheck.evidence.compare import compare
+from boundcheck.evidence.compared_points import points_of
 from boundcheck.theory.dimension import LENGTH2, ONE
 from boundcheck.theory.statement import ROUND, Algorithm, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol, common

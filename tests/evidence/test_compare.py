@@ -17,7 +17,8 @@ from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence import compared_points as points_module
-from boundcheck.evidence.compare import compare, points_of
+from boundcheck.evidence.compare import compare
+from boundcheck.evidence.compared_points import points_of
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.dimension import LENGTH2
@@ -111,13 +112,13 @@ def test_a_bound_without_a_value_at_some_points_is_a_failure(
     side: int, unknown: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither side of a comparison with NaN is true, so that such a point would pass unseen."""
-    enclose = points_module._enclose
+    enclose = points_module.enclose
 
     def gaps(expr: sp.Expr, *rest: Any) -> tuple[np.ndarray, ...]:
         ends = enclose(expr, *rest)
         return tuple(np.where(unknown, math.nan, end) if i == side else end for i, end in enumerate(ends))
 
-    monkeypatch.setattr(points_module, "_enclose", gaps)
+    monkeypatch.setattr(points_module, "enclose", gaps)
     for values in ([1, 0.1, 0.1], [1, 2, 0.1]):
         verdict = compare(HALVING, curve(values))
         at = unknown.index(True)
@@ -126,13 +127,13 @@ def test_a_bound_without_a_value_at_some_points_is_a_failure(
 
 def test_a_metric_without_a_value_at_some_points_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     doubled = replace(HALVING, metric=replace(HALVING.metric, scale=sp.Integer(2)), bound=2 * HALVING.bound)
-    enclose = points_module._enclose
+    enclose = points_module.enclose
 
     def gaps(expr: sp.Expr, *rest: Any) -> tuple[np.ndarray, ...]:
         ends = enclose(expr, *rest)
         return tuple(np.where([False, True, False], math.nan, end) for end in ends) if expr == 2 else ends
 
-    monkeypatch.setattr(points_module, "_enclose", gaps)
+    monkeypatch.setattr(points_module, "enclose", gaps)
     verdict = compare(doubled, curve([1, 0.1, 0.1]))
     assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, "The run gave no number at round 2.")
 

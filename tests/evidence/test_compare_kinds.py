@@ -14,7 +14,8 @@ from compare_tools import HALVING, D, K, check_json, curve, known, q, sampled
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.errors import BadInput
-from boundcheck.evidence.compare import compare, points_of
+from boundcheck.evidence.compare import compare
+from boundcheck.evidence.compared_points import points_of
 from boundcheck.theory.statement import Condition, Kind
 from boundcheck.verdict import Grade, Outcome
 

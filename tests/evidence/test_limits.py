@@ -14,7 +14,7 @@ import sympy as sp
 from boundcheck.engines.exact.growing import stays_away
 from boundcheck.errors import SpecError, Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
-from boundcheck.evidence.judging import NoLimit
+from boundcheck.evidence.deciding import NoLimit
 from boundcheck.evidence.limits import Limits, exact_limit, limit_study, load_limits
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem

@@ -10,7 +10,8 @@ from compare_tools import HALVING, benchmark, curve, sampled
 
 from boundcheck.engines.curve import Envelope, Rarest
 from boundcheck.evidence.claim import Claim, run_claim
-from boundcheck.evidence.compare import compare, points_of
+from boundcheck.evidence.compare import compare
+from boundcheck.evidence.compared_points import points_of
 from boundcheck.verdict import Outcome
 
 bench = benchmark("honesty")

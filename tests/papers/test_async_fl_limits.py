@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from boundcheck.evidence.claim import Claim, run_claim
-from boundcheck.evidence.judging import NoLimit
+from boundcheck.evidence.deciding import NoLimit
 from boundcheck.evidence.limits import exact_limit
 from boundcheck.evidence.witness import Witness, load_witness, replay, save_witness, stands
 from boundcheck.methods.build import build

@@ -401,13 +401,13 @@ def test_cohorts_that_depend_on_each_other() -> None:
 
 def test_iid_devices_are_not_alike() -> None:
     """B(w) is 1 for equal devices, and not for two samples of one distribution."""
-    from boundcheck.evidence.constant_claims import curve_of_constant
+    from boundcheck.evidence.constant_claims import curve_without_run
 
     method = build_method({"kind": "feddane", "mu": 5, "K": 1})
     alike = build_problem({"kind": "quadratics", "clients": [{"A": 1, "b": 3}] * 2, "start": [1]})
     drawn = build_problem({"kind": "quadratics", "clients": [{"A": 1, "b": 3}, {"A": 2, "b": 4}], "start": [0]})
     corrected, printed = get("remark_iid"), get("remark_iid/as_printed")
-    assert compare(corrected, curve_of_constant(corrected, Setting(method, alike))).outcome is Outcome.HOLDS
-    found = compare(printed, curve_of_constant(printed, Setting(method, drawn)))
+    assert compare(corrected, curve_without_run(corrected, Setting(method, alike))).outcome is Outcome.HOLDS
+    found = compare(printed, curve_without_run(printed, Setting(method, drawn)))
     assert found.outcome is Outcome.VIOLATED
     assert drawn.constants()["B2_0"].value == Fraction(9 + 16, 2) / Fraction(49, 4)

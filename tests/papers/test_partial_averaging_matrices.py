@@ -14,7 +14,7 @@ import sympy as sp
 
 from boundcheck.engines.run import run
 from boundcheck.evidence.compare import compare
-from boundcheck.evidence.constant_claims import curve_of_constant
+from boundcheck.evidence.constant_claims import curve_without_run
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as method
 from boundcheck.problems.build import build as problem
@@ -52,10 +52,10 @@ def test_the_properties_of_the_averaging_matrices(m: int, size: int, tau: int) -
     partial = method({"kind": "partial_averaging", "tau": tau, "eta": 1})
     for number in (1, 2, 3, 4):
         s = get(f"property_{number}")
-        found = compare(s, curve_of_constant(s, Setting(partial, instance)))
+        found = compare(s, curve_without_run(s, Setting(partial, instance)))
         assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.EXACT)
     s = get("property_4", "as_printed")
-    assert compare(s, curve_of_constant(s, Setting(partial, instance))).outcome is Outcome.VIOLATED
+    assert compare(s, curve_without_run(s, Setting(partial, instance))).outcome is Outcome.VIOLATED
 
 
 def test_unequal_weights_break_the_symmetry_alone() -> None:
@@ -63,12 +63,12 @@ def test_unequal_weights_break_the_symmetry_alone() -> None:
     instance = quadratics(clients=clients, weights=["3/4", "1/4"], start=[1, 1])
     partial = method({"kind": "partial_averaging", "tau": 2, "eta": "1/2", "weights": "data"})
     outcomes = [
-        compare(s, curve_of_constant(s, Setting(partial, instance))).outcome
+        compare(s, curve_without_run(s, Setting(partial, instance))).outcome
         for s in map(get, ("property_1", "property_2"))
     ]
     assert outcomes == [Outcome.HOLDS, Outcome.HOLDS]
     s = get("property_3")
-    curve = curve_of_constant(s, Setting(partial, instance))
+    curve = curve_without_run(s, Setting(partial, instance))
     assert compare(s, curve).outcome is Outcome.OUT_OF_SCOPE
     assert curve.constants["blocks/symmetry_defect"].value == F(1, 2)
 
@@ -78,7 +78,7 @@ def test_equations_11_and_12() -> None:
     partial = method({"kind": "partial_averaging", "tau": 2, "eta": 1, "partition": [[0, 1], [2]]})
     for reading, outcome in (("corrected", Outcome.HOLDS), ("as_printed", Outcome.VIOLATED)):
         s = get("equation_11", reading)
-        found = compare(s, curve_of_constant(s, Setting(partial, instance)))
+        found = compare(s, curve_without_run(s, Setting(partial, instance)))
         assert (found.outcome, found.grade) == (outcome, Grade.EXACT)
     half = F(1, 2)
     corrected = full_average([half, half], 1)
@@ -111,9 +111,9 @@ def test_communication() -> None:
     for name, spec in specs.items():
         own = method(spec)
         s = get("communication_cost")
-        assert compare(s, curve_of_constant(s, Setting(own, instance))).outcome is Outcome.HOLDS
+        assert compare(s, curve_without_run(s, Setting(own, instance))).outcome is Outcome.HOLDS
         s = get("communication_messages", "as_printed" if name == "partial" else "as_printed_periodic")
-        assert compare(s, curve_of_constant(s, Setting(own, instance))).outcome is Outcome.HOLDS
+        assert compare(s, curve_without_run(s, Setting(own, instance))).outcome is Outcome.HOLDS
         assert "block_averaging" in algorithms(own)
 
 

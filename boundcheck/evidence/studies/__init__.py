@@ -9,7 +9,7 @@ A study carries no verdict: claims do.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -36,12 +36,16 @@ OWN = ("methods_compared", "proximal_weight", "schemes", "cycles")
 Progress = Callable[[float], None]
 
 
-class StudyModule(Protocol):
-    """What the module of a kind of study has."""
+class TableModule(Protocol):
+    """What the module of a kind of table has."""
 
     Spec: type[BaseModel]
 
     def check(self, spec: Any) -> None: ...
+
+
+class StudyModule(TableModule, Protocol):
+    """What the module of a kind of study has."""
 
     def study(self, spec: Any, on_progress: Progress | None) -> Study: ...
 
@@ -83,28 +87,38 @@ def kinds() -> tuple[str, ...]:
 
 
 def load_studies(path: Path | str | TomlFile, not_run: list[NotRun] | None = None) -> list[Asked]:
-    """The tables of studies of a specification file, validated; [] where it has none.
+    """The tables of studies of a specification file, validated; [] where it has none. See `load_tables`."""
+    return [Asked(kind, spec) for kind, spec in load_tables(path, kinds(), module_of, not_run)]
 
-    not_run: where given, tables whose data set or optional package is not on this machine are appended to it and left
-    out of the result.
+
+def load_tables(
+    path: Path | str | TomlFile,
+    kinds: Iterable[str],
+    module: Callable[[str], Any],
+    not_run: list[NotRun] | None = None,
+) -> list[tuple[str, Any]]:
+    """(kind, table) for the tables of these kinds in a specification file, validated; [] where it has none.
+
+    module: of a kind of table, as `TableModule`. not_run: where given, tables whose data set or optional package is not
+    on this machine are appended to it and left out of the result.
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
     """
     file = path if isinstance(path, TomlFile) else load_specification(path)
-    found: list[Asked] = []
+    found: list[tuple[str, Any]] = []
     mistakes: list[tuple[int, str]] = []
-    for kind in kinds():
+    for kind in kinds:
         tables = file.data.get(kind)
         if tables is None:
             continue
         if not isinstance(tables, list):
             mistakes.append((file.line_of((kind,)), f"{kind} must be [[{kind}]] tables."))
             continue
-        module = module_of(kind)
+        own: TableModule = module(kind)
         for k in range(len(tables)):
             try:
-                spec = validate(module.Spec, file, (kind, k))
-                module.check(spec)
-                found.append(Asked(kind, spec))
+                spec = validate(own.Spec, file, (kind, k))
+                own.check(spec)
+                found.append((kind, spec))
             except SpecError as error:
                 mistakes += error.problems
             except BoundcheckError as error:

@@ -4,7 +4,7 @@ A period of a method with a constant step is one linear map. Its spectral radius
 the limit changes in a period in the long run: an exact algebraic number where the characteristic polynomial is small
 enough to factor, enclosed otherwise. Where it is below 1 the models tend to a cycle, one point for each round of the
 period, which is solved for exactly. Y. Fraboni et al., "A General Theory for Federated Optimization with Asynchronous
-and Heterogeneous Clients Updates", Examples 1 and 2, is told in these terms.
+and Heterogeneous Clients Updates", Examples 1 and 2, is stated in these terms.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field
 
-from boundcheck.core.numbers import format_exact, format_short, parse_grid
+from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.exact import contraction, limit_cycle
 from boundcheck.engines.exact.algebraic import Modulus, Power, Radius, radius_of
 from boundcheck.engines.exact.dynamics import Dynamics
@@ -25,7 +25,7 @@ from boundcheck.engines.exact.spectral import cycle_map, projector_of
 from boundcheck.engines.exact.state import lower
 from boundcheck.engines.exact.stationary import mean_point
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
-from boundcheck.evidence.studies.study import Study, StudyTable
+from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec, cases
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
@@ -40,20 +40,18 @@ MAX_DIGITS = 24  # characters of a fraction in it; report.json has them all
 Point = tuple[Fraction, ...]
 
 
-class Spec(BaseModel):
+class Spec(TableSpec):
     """One `[[cycles]]` table.
 
     methods: specifications, without `parameter` where one is named, which takes the values of the grid `values`.
     steps: so many models of each method from the start on are listed side by side, rounds without clients left out.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     name: str
     """what the page calls it"""
     problem: dict[str, Any]
     """a quadratic problem"""
-    methods: list[dict[str, Any]]
+    methods: Methods
     """methods, without `parameter` where one is named"""
     parameter: str | None = None
     """the parameter that takes the `values`"""
@@ -61,13 +59,6 @@ class Spec(BaseModel):
     """its grid"""
     steps: int = Field(0, strict=True, ge=0, le=MAX_STEPS)
     """models of the first rounds that are listed side by side, rounds without clients left out"""
-
-    @field_validator("methods")
-    @classmethod
-    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if not methods:
-            raise ValueError("methods = [] is not allowed; at least one method is needed")
-        return methods
 
 
 class Cycle:
@@ -91,8 +82,8 @@ def check(spec: Spec) -> None:
     if not isinstance(problem, Quadratic):
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so that no linear map describes a round.")
     clients = clients_of(problem)
-    for asked, _ in _cases(spec):
-        build_method(asked).check(clients, problem.dim)
+    for given, _ in _cases(spec):
+        build_method(given).check(clients, problem.dim)
 
 
 def _cases(spec: Spec) -> list[tuple[dict[str, Any], Fraction | None]]:
@@ -103,16 +94,8 @@ def _cases(spec: Spec) -> list[tuple[dict[str, Any], Fraction | None]]:
         return [(method, None) for method in spec.methods]
     if spec.values is None:
         raise BadInput(f"the parameter '{spec.parameter}' has no values.")
-    values = list(dict.fromkeys(parse_grid(spec.values, spec.parameter)))
-    if not 1 <= len(values) <= MAX_VALUES:
-        raise BadInput(f"{spec.parameter}: {len(values)} values were given; 1 to {MAX_VALUES} are allowed.")
-    for method in spec.methods:
-        if spec.parameter in method:
-            raise BadInput(
-                f"the method '{method.get('kind')}' already has {spec.parameter} = {method[spec.parameter]}, which "
-                "takes the values; leave it out."
-            )
-    return [({**method, spec.parameter: value}, value) for method in spec.methods for value in values]
+    found = cases(spec.methods, spec.parameter, spec.values, MAX_VALUES)
+    return [(own[k], value) for k in range(len(spec.methods)) for value, own in found.items()]
 
 
 def cycle_of(method: Method, problem: Problem) -> Cycle:
@@ -124,7 +107,8 @@ def cycle_of(method: Method, problem: Problem) -> Cycle:
         mean, second = cycle_map(RationalRing(), method, exact, projector_of(exact))
         radius = radius_of((mean if second is None else second).charpoly())
     else:
-        radius = Radius(None, *_ends(contraction(method, problem)))
+        found = contraction(method, problem)
+        radius = Radius(None, found.radius_low, found.radius_high)
     if radius.below_one is not True:
         return Cycle(found.rounds, found.second_moment, radius, None)
     try:
@@ -133,10 +117,6 @@ def cycle_of(method: Method, problem: Problem) -> Cycle:
         return Cycle(found.rounds, found.second_moment, radius, None, str(error))
     points = [tuple(v for v in point if isinstance(v, Fraction)) for point in solved.points]
     return Cycle(found.rounds, found.second_moment, radius, _shortest(points))
-
-
-def _ends(found: Any) -> tuple[float, float]:
-    return found.radius_low, found.radius_high
 
 
 def _shortest(points: Sequence[Point]) -> tuple[Point, ...]:
@@ -180,14 +160,14 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
     rows: list[tuple[str, ...]] = []
     data: list[dict[str, Any]] = []
     followed: list[tuple[str, list[Point]]] = []
-    for k, (asked, value) in enumerate(cases):
-        method = build_method(asked)
+    for k, (given, value) in enumerate(cases):
+        method = build_method(given)
         expected = expected_weights(method, clients_of(problem))
         own = None if expected is None else _optimum(problem, _dense(expected.mean, problem.clients))
         found = cycle_of(method, problem)
-        label = _label(asked)
+        label = _label(given)
         rows.append((label, *_cells(found), _shown(own), _shown(best)))
-        data.append(_numbers(asked, value, found, own))
+        data.append(_numbers(given, value, found, own))
         if spec.steps:
             followed.append((label, models(method, problem, spec.steps)))
         if on_progress is not None:
@@ -229,12 +209,14 @@ def _optimum(problem: Problem, weights: Sequence[Fraction]) -> Point | None:
 
 def _cells(found: Cycle) -> tuple[str, ...]:
     if found.converges is None:
-        told = "not decided"
+        answer = "not decided"
+    elif found.converges and found.points is None:
+        answer = "yes"
     elif found.converges:
-        told = "to one point" if found.points is not None and len(found.points) == 1 else "to a cycle"
-        told = "yes" if found.points is None else f"{told} of {len(found.points)}" if len(found.points) > 1 else told
+        count = len(found.points or ())
+        answer = "to one point" if count == 1 else f"to a cycle of {count}"
     else:
-        told = "diverges" if found.radius.above_one else "no: neither grows nor settles"
+        answer = "diverges" if found.radius.above_one else "no: neither grows nor settles"
     per_round = "-"
     if found.radius.modulus is not None:
         per_round = Power(found.radius.modulus, found.rounds).text()
@@ -243,13 +225,13 @@ def _cells(found: Cycle) -> tuple[str, ...]:
     points = found.why or "-"
     if found.points is not None:
         points = ", ".join(_shown(p) for p in found.points[:SHOWN]) + (", ..." if len(found.points) > SHOWN else "")
-    return (str(found.rounds), found.radius.text(), per_round, told, points)
+    return (str(found.rounds), found.radius.text(), per_round, answer, points)
 
 
-def _numbers(asked: Mapping[str, Any], value: Fraction | None, found: Cycle, own: Point | None) -> dict[str, Any]:
+def _numbers(given: Mapping[str, Any], value: Fraction | None, found: Cycle, own: Point | None) -> dict[str, Any]:
     modulus: Modulus | None = found.radius.modulus
     return {
-        "method": {k: str(v) for k, v in asked.items()},
+        "method": {k: str(v) for k, v in given.items()},
         "value": None if value is None else format_exact(value),
         "rounds": found.rounds,
         "second_moments": found.second,

@@ -12,13 +12,11 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
-
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.evidence.rounds_to_target import is_bound, measures_progress, needed, rounds_at, start_value
-from boundcheck.evidence.studies.study import Study, StudyTable
+from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec
 from boundcheck.evidence.tuning import recommended, standing_in, step_of
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
 
-class Spec(BaseModel):
+class Spec(TableSpec):
     """One `[[methods_compared]]` table.
 
     target: the share of a metric's value at the start that is to be reached. methods: specifications, step sizes
@@ -42,13 +40,11 @@ class Spec(BaseModel):
     statements: ids, default all that apply.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     name: str
     """what the page calls it"""
     problem: dict[str, Any]
     """as in a claim"""
-    methods: list[dict[str, Any]]
+    methods: Methods
     """methods; a step size may be `"largest"` where the statement chooses it, another parameter that no condition
     limits `"best"`
     """
@@ -56,13 +52,6 @@ class Spec(BaseModel):
     """the share of the metric's start that is to be reached"""
     statements: list[str] | None = None
     """ids that restrict the bounds; default all that apply"""
-
-    @field_validator("methods")
-    @classmethod
-    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if not methods:
-            raise ValueError("methods = [] is not allowed; at least one method is needed")
-        return methods
 
 
 def _share(spec: Spec) -> Fraction:
@@ -111,22 +100,22 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
     data: list[dict[str, Any]] = []
     candidates = _candidates(spec)
     total = len(spec.methods) * len(candidates)
-    for k, asked in enumerate(spec.methods):
-        method = build_method(standing_in(asked))
+    for k, given in enumerate(spec.methods):
+        method = build_method(standing_in(given))
         found = len(rows) + len(refused)
         for j, claimed in enumerate(candidates):
             if on_progress is not None:
                 on_progress((k * len(candidates) + j) / total)
             if not _speaks(claimed, method, problem):
                 continue
-            row, why, numbers = _row(claimed, problem, asked, share)
+            row, why, numbers = _row(claimed, problem, given, share)
             if row is None:
-                refused.append((asked["kind"], claimed.best_id, why))
+                refused.append((given["kind"], claimed.best_id, why))
             else:
                 rows.append(row)
-            data.append({"method": str(asked["kind"]), "statement": claimed.best_id, "why": why, **numbers})
+            data.append({"method": str(given["kind"]), "statement": claimed.best_id, "why": why, **numbers})
         if len(rows) + len(refused) == found:
-            refused.append((asked["kind"], "-", "no statement of those compared is about this method"))
+            refused.append((given["kind"], "-", "no statement of those compared is about this method"))
     columns = ("method", "statement", "metric", "step", "promised rounds", "needed rounds", "promised / needed")
     words = (
         f"Every bound that applies to one of these methods on {problem.name}, with the instance's own constants: the "
@@ -146,23 +135,23 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
 
 
 def _row(
-    claimed: Statement, problem: Problem, asked: Mapping[str, Any], share: Fraction
+    claimed: Statement, problem: Problem, given: Mapping[str, Any], share: Fraction
 ) -> tuple[tuple[str, ...] | None, str, dict[str, Any]]:
     """The table's row of one bound (None: it says nothing), why not, and its numbers."""
     try:
-        setup, choice, why = recommended(claimed, problem, asked, share)
+        setup, choice, why = recommended(claimed, problem, given, share)
         if setup is None or choice is None or choice.rounds is None:
             return None, why.removeprefix(f"{claimed.best_id}: "), {}
         index = needed(setup, start_value(setup) * share)
         really = None if index is None else rounds_at(setup, index)
     except BoundcheckError as error:
         return None, str(error).rstrip(".").removeprefix(f"{claimed.best_id}: "), {}
-    step = step_of(claimed, asked)
+    step = step_of(claimed, given)
     metric = claimed.metric.quantity + (f", {claimed.metric.average}" if claimed.metric.over_rounds else "")
     size = None if step is None or step not in setup.spec else as_fraction(setup.spec[step], step)
     chosen = "-" if size is None else f"{step} = {nearest_float(size):.4g}"
     shown = (
-        str(asked["kind"]),
+        str(given["kind"]),
         claimed.best_id,
         metric,
         chosen,

@@ -10,16 +10,17 @@ proof's reach. gamma must be below 2/(2 B^2 + 1) whatever mu is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import Field, field_validator
 
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_double, as_fraction, format_short
 from boundcheck.errors import BadInput
-from boundcheck.evidence.studies.study import Series, Study, StudyTable
+from boundcheck.evidence.studies.study import Series, Study, StudyTable, TableSpec
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Floats, Problem
 from boundcheck.theory.discovery import statement
@@ -32,16 +33,14 @@ REACH = 1e-4  # length of the differences
 MARGIN = 1e-9
 
 
-class Spec(BaseModel):
+class Spec(TableSpec):
     """One `[[proximal_weight]]` table. rounds: of gradient descent, along which B is measured."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     """what the page calls it"""
     problems: list[dict[str, Any]]
     """problems, as in a claim"""
-    grid: list[Any] = list(GRID)
+    grid: list[Any] = Field(list(GRID))
     """the values of mu that were tuned over"""
     rounds: int = ROUNDS
     """of gradient descent, along which B is measured"""
@@ -54,17 +53,35 @@ class Spec(BaseModel):
         return problems
 
 
-class Needed:
-    """What the theorem needs on one problem.
+class At(NamedTuple):
+    """What the theorem needs at one point: the least mu with the lower and with the certified L, the largest gamma.
 
-    low, high: below and above the best common smoothness constant of the devices. points: (rounds of gradient descent,
-    B^2, least mu with the lower L, least mu with the certified L, largest gamma).
+    rounds: of gradient descent; b2: B(w)^2.
     """
 
-    def __init__(
-        self, name: str, low: float, high: float, points: list[tuple[int, float, float, float, float]]
-    ) -> None:
-        self.name, self.low, self.high, self.points = name, low, high, points
+    rounds: int
+    b2: float
+    low: float
+    high: float
+    gamma: float
+
+    def short_of(self, tried: float) -> str:
+        """By how much a weight that was tried falls short of what is needed."""
+        if tried > self.high:
+            return "is enough"
+        if tried > self.low:
+            return "undecided (between what the two L need)"
+        return f"too small by a factor {self.low / tried:.4g}" if tried > 0 else "too small by any factor"
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What the theorem needs on one problem. low, high: around the best common smoothness constant of the devices."""
+
+    name: str
+    low: float
+    high: float
+    points: tuple[At, ...]
 
 
 def check(spec: Spec) -> None:
@@ -111,7 +128,7 @@ def needed_weights(problem: Problem, rounds: int = ROUNDS) -> Needed:
     low = lower_smoothness(problem, x)
     wanted = {0, *(int(v) for v in np.geomspace(1, rounds, POINTS).round())}
     least, largest = statement("feddane/feasibility_mu/least"), statement("feddane/feasibility_gamma")
-    points: list[tuple[int, float, float, float, float]] = []
+    points: list[At] = []
     weights = np.array([float(w) for w in problem.weights])
     for done in range(rounds + 1):
         slopes = np.array([problem.gradient(k, x) for k in range(problem.clients)])
@@ -122,19 +139,19 @@ def needed_weights(problem: Problem, rounds: int = ROUNDS) -> Needed:
         if done in wanted:
             b2 = Fraction(max(1.0, float(weights @ (slopes**2).sum(axis=1)) / grad2))
             mus = [float(least.evaluate(L=Fraction(size), B2=b2, gamma=0).value) for size in (low, high)]
-            points.append((done, float(b2), mus[0], mus[1], float(largest.evaluate(B2=b2).value)))
+            points.append(At(done, float(b2), mus[0], mus[1], float(largest.evaluate(B2=b2).value)))
         x = x - of_all / high
     if not points:
         raise BadInput(f"the problem '{problem.name}' starts where its gradient vanishes, and B(w) is not defined.")
-    return Needed(problem.name, low, high, points)
+    return Needed(problem.name, low, high, tuple(points))
 
 
 def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Study:
     """Carries out the table."""
     grid = [as_fraction(v, "grid") for v in spec.grid]
     found: list[Needed] = []
-    for k, asked in enumerate(spec.problems):
-        found.append(needed_weights(build_problem(asked), spec.rounds))
+    for k, problem in enumerate(spec.problems):
+        found.append(needed_weights(build_problem(problem), spec.rounds))
         if on_progress is not None:
             on_progress((k + 1) / len(spec.problems))
     largest = max(grid)
@@ -147,20 +164,20 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
             (
                 one.name,
                 f"{one.low:.4g} to {one.high:.4g}",
-                f"{first[1] ** 0.5:.3g} to {last[1] ** 0.5:.3g}",
-                f"{first[2]:.4g}",
-                f"{last[2]:.4g}",
-                f"{first[4]:.2g} to {last[4]:.2g}",
-                _short(first, nearest_float(largest)),
-                _short(last, nearest_float(largest)),
+                f"{first.b2**0.5:.3g} to {last.b2**0.5:.3g}",
+                f"{first.low:.4g}",
+                f"{last.low:.4g}",
+                f"{first.gamma:.2g} to {last.gamma:.2g}",
+                first.short_of(nearest_float(largest)),
+                last.short_of(nearest_float(largest)),
             )
         )
         rows += [
             (one.name, str(done), f"{b2**0.5:.4g}", f"{low:.4g}", f"{high:.4g}", f"{gamma:.3g}")
             for done, b2, low, high, gamma in one.points
         ]
-        x = tuple(float(max(p[0], 1)) for p in one.points)
-        series.append(Series(f"{one.name}: needed with the lower L", x, tuple(p[2] for p in one.points), "metric", k))
+        x = tuple(float(max(p.rounds, 1)) for p in one.points)
+        series.append(Series(f"{one.name}: needed with the lower L", x, tuple(p.low for p in one.points), "metric", k))
     ends = (1.0, float(spec.rounds))
     tried = [(f"tried: mu = {format_short(v)}", nearest_float(v)) for v in grid if v > 0]
     series += [Series(name, ends, (v, v), "bound", 2) for name, v in tried]
@@ -204,15 +221,5 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
         ("rounds of gradient descent", "proximal weight mu, in [f]/[x]²"),
         (True, True),
         "Blue: the least mu with which the theorem guarantees anything (lower bound of L). Red: the values tried.",
-        {"problems": [{"name": n.name, "L": [n.low, n.high], "points": n.points} for n in found]},
+        {"problems": [{"name": n.name, "L": [n.low, n.high], "points": list(n.points)} for n in found]},
     )
-
-
-def _short(point: tuple[int, float, float, float, float], tried: float) -> str:
-    """By how much the largest weight that was tried falls short of what is needed at a point."""
-    _, _, low, high, _ = point
-    if tried > high:
-        return "is enough"
-    if tried > low:
-        return "undecided (between what the two L need)"
-    return f"too small by a factor {low / tried:.4g}" if tried > 0 else "too small by any factor"

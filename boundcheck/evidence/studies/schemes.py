@@ -10,10 +10,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
-
 from boundcheck.core.numbers import format_exact, format_short
-from boundcheck.evidence.studies.study import Study, StudyTable
+from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
@@ -30,24 +28,15 @@ MEANING = {
 }
 
 
-class Spec(BaseModel):
+class Spec(TableSpec):
     """One `[[schemes]]` table. methods: specifications whose clients have fixed update times."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     """what the page calls it"""
     problem: dict[str, Any]
     """as in a claim"""
-    methods: list[dict[str, Any]]
+    methods: Methods
     """methods whose clients have fixed update times"""
-
-    @field_validator("methods")
-    @classmethod
-    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if not methods:
-            raise ValueError("methods = [] is not allowed; at least one method is needed")
-        return methods
 
 
 def check(spec: Spec) -> None:
@@ -64,8 +53,8 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
     problem = build_problem(spec.problem)
     tables: list[StudyTable] = []
     data: list[dict[str, Any]] = []
-    for k, asked in enumerate(spec.methods):
-        method = build_method(asked)
+    for k, given in enumerate(spec.methods):
+        method = build_method(given)
         rows: list[tuple[str, ...]] = []
         for entry in scheme_table(method, problem):
             agrees = {True: "yes", False: "no", None: "cannot be told"}[entry.agrees]
@@ -73,7 +62,7 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
             rows.append((MEANING[entry.quantity], entry.printed, shown, _text(entry.exact), agrees))
             data.append(
                 {
-                    "method": str(asked["kind"]),
+                    "method": str(given["kind"]),
                     "quantity": entry.quantity,
                     "printed": entry.printed,
                     "low": None if entry.low is None else format_exact(entry.low),
@@ -83,7 +72,7 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
                 }
             )
         columns = ("quantity", "printed", "that is", "of this schedule, exactly", "agrees")
-        tables.append(StudyTable(_label(method.name, asked), columns, tuple(rows)))
+        tables.append(StudyTable(_label(method.name, given), columns, tuple(rows)))
         if on_progress is not None:
             on_progress((k + 1) / len(spec.methods))
     words = (

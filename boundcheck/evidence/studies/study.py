@@ -1,4 +1,4 @@
-"""What a study gives: words, tables and curves, for one page of a report."""
+"""What a study gives: words, tables and curves, for one page of a report; and what the tables that ask for it share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,48 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from boundcheck.core.numbers import parse_grid
+from boundcheck.errors import BadInput
+
+
+def _some(methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if not methods:
+        raise ValueError("methods = [] is not allowed; at least one method is needed")
+    return methods
+
+
+Methods = Annotated[list[dict[str, Any]], AfterValidator(_some)]  # specifications of methods, at least one
+
+
+class TableSpec(BaseModel):
+    """One table of a specification that asks for a study."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def cases(
+    methods: Sequence[Mapping[str, Any]], parameter: str, grid: Any, most: int, what: str = "values"
+) -> dict[Fraction, list[dict[str, Any]]]:
+    """The values of a parameter, in the order of its grid, and the specifications of all methods at each.
+
+    most: how many values are allowed; what: these in words. Raises BadInput where there are more, and for a method
+    that has a value for the parameter already.
+    """
+    values = list(dict.fromkeys(parse_grid(grid, parameter)))
+    if not 1 <= len(values) <= most:
+        raise BadInput(f"{parameter}: {len(values)} {what} were given; 1 to {most} are allowed.")
+    for method in methods:
+        if parameter in method:
+            raise BadInput(
+                f"the method '{method.get('kind')}' already has {parameter} = {method[parameter]}, which takes the "
+                "values; leave it out."
+            )
+    return {value: [{**method, parameter: value} for method in methods] for value in values}
 
 
 @dataclass(frozen=True)
