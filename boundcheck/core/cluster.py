@@ -19,6 +19,7 @@ import secrets
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -132,28 +133,31 @@ class ClusterExecutor:
 
         killed: list[int] = []
         lacking: dict[int, set[str]] = {}  # the workers without what an item needs
-        running: Any = as_completed(submitted(tasks), loop=client.loop, with_results=True, raise_errors=False)
-        for future, found in running:
-            index = int(future.key.split("-")[2])
-            if future.status == "error":
-                if not isinstance(found[1], KilledWorker):
-                    raise found[1]
-                killed.append(index)
-                continue
-            if future.status != "finished":
+        running: Any = as_completed(submitted(tasks), loop=client.loop)
+        for batch in running.batches():
+            for future in batch:
+                if future.status == "error":
+                    error = future.exception()
+                    if not isinstance(error, KilledWorker):
+                        raise error
+                    killed.append(int(future.key.split("-")[2]))
+            finished = [future for future in batch if future.status != "error"]
+            try:
+                answers = client.gather(finished)
+            except (CancelledError, OSError) as error:
                 raise ClusterLost(
                     f"the scheduler at {self.address} was lost; what is finished is kept, and the same command "
                     "continues from there."
-                )
-            worker, result = found
-            if getattr(result, "lacking", ""):
-                _LOG.warning("boundcheck: %s lacks something: %s", worker, result.lacking)
-                lacking.setdefault(index, set()).add(worker)
-                others = client.nthreads().keys() - lacking[index]
-                if others:
-                    running.update(submitted([index], workers=sorted(others)))
-                    continue
-            settle(index, result)
+                ) from error
+            for index, worker, result in answers:
+                if getattr(result, "lacking", ""):
+                    _LOG.warning("boundcheck: the worker %s lacks something: %s", worker, result.lacking)
+                    lacking.setdefault(index, set()).add(worker)
+                    others = client.nthreads().keys() - lacking[index]
+                    if others:
+                        running.update(submitted([index], workers=sorted(others)))
+                        continue
+                settle(index, result)
         return killed
 
 
@@ -203,8 +207,11 @@ def _quiet() -> Generator[None]:
 # --- on the worker ---------------------------------------------------------------------------------------------------
 
 
-def _carry_out(task: tuple[int, bytes], job: _Job) -> tuple[str, Any]:
-    """The address of this worker and the result of an item. Raises BadInput where the worker must not take part."""
+def _carry_out(task: tuple[int, bytes], job: _Job) -> tuple[int, str, Any]:
+    """The number of an item, the address of this worker, and the result.
+
+    Raises BadInput where the worker must not take part.
+    """
     from distributed import get_worker
 
     worker = get_worker()
@@ -221,7 +228,7 @@ def _carry_out(task: tuple[int, bytes], job: _Job) -> tuple[str, Any]:
     function, item, telling = pickle.loads(packed)
     tell = sparing(lambda share: worker.log_event(job.topic, [index, share]))
     with _ended_after(job.limit), contextlib.redirect_stdout(sys.stderr):
-        return worker.address, function(item, tell) if telling else function(item)
+        return index, worker.address, function(item, tell) if telling else function(item)
 
 
 @functools.cache

@@ -36,13 +36,13 @@ def differences(theirs: dict[str, str]) -> str:
     if theirs.get("boundcheck") != own.get("boundcheck"):
         names = ["boundcheck"]  # everything else follows from it
     parts = [
-        f"has {in_words(name, own.get(name))} where the client has {in_words(name, theirs.get(name))}"
+        f"has {_in_words(name, own.get(name))} where the client has {_in_words(name, theirs.get(name))}"
         for name in names
         if theirs.get(name) != own.get(name)
     ]
     return ", and ".join(parts)
 
 
-def in_words(name: str, value: str | None) -> str:
+def _in_words(name: str, value: str | None) -> str:
     """A fact as a phrase after "has"."""
     return _IN_WORDS.get(name, f"{name} {{}}").format("none" if value is None else value)

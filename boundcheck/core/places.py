@@ -147,12 +147,12 @@ class Place:
 
         Raises StoreError where it cannot be made or holds files that are not boundcheck's.
         """
-        marker = self.read(MARKER)
-        if marker is None or _MARKED.encode() not in marker:
+        marker = self._marker()
+        if marker is None:
             if self._is_local and os.path.isfile(self._root):
                 raise StoreError(f"{self.place} is not a folder; name a folder for the store or cache of boundcheck.")
             others = sorted(name for name in map(_last, self._listed("")) if name != _PARTIAL)
-            if others and self.read(MARKER) is None:  # another process may have made it in this moment
+            if others and self._marker() is None:  # another process may have made it in this moment
                 raise StoreError(
                     f"{self.place} holds files that boundcheck did not write (such as '{others[0]}'); "
                     "name an empty or a new folder for its store or cache."
@@ -160,6 +160,10 @@ class Place:
             marker = f"{_MARKED}# {secrets.token_hex(8)}\n".encode()
             self.write(MARKER, marker)
         return marker
+
+    def _marker(self) -> bytes | None:
+        found = self.read(MARKER)
+        return found if found is not None and _MARKED.encode() in found else None
 
     def has(self, name: str) -> bool:
         """Whether a file is there."""
@@ -191,7 +195,7 @@ class Place:
 
         Raises StoreError where the place is not boundcheck's or something cannot be removed.
         """
-        if self.read(MARKER) is None:
+        if self._marker() is None:
             if self._listed(""):
                 raise StoreError(
                     f"{self.place} was not made by boundcheck (it has no file {MARKER}), so it is not emptied."
