@@ -174,7 +174,7 @@ def _connected(address: str) -> Generator[Any]:
             if address.startswith("local:"):
                 stack.enter_context(dask.config.set({f"distributed.scheduler.{k}": v for k, v in own.items()}))
                 with interrupts_held():
-                    cluster = make(n_workers=int(address[6:]), threads_per_worker=1, dashboard_address=None)
+                    cluster = make(n_workers=int(address[6:]), threads_per_worker=1, dashboard_address="127.0.0.1:0")
                 how = {"address": stack.enter_context(cluster)}
             else:
                 how = {"scheduler_file" if Path(address).is_file() else "address": address}
