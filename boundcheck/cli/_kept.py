@@ -23,7 +23,6 @@ from typing import Any
 
 from boundcheck.core.loaded import LOADED
 from boundcheck.core.places import index_dir, prepare, write_whole
-from boundcheck.core.seal import is_sealed, seal
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.shipped_files import PACKAGE, shipped_folder
 
@@ -53,12 +52,12 @@ def kept(name: str, make: Callable[[], dict[str, Any] | None]) -> dict[str, Any]
     except BoundcheckError:  # no home folder
         return make()
     path = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.json"
-    found = _read(path, digest, name)
+    found = _read(path, name)
     if found is None:
         found = make()
         if found is not None:
             with contextlib.suppress(BoundcheckError, OSError):
-                _write(path, digest, name, found)
+                _write(path, name, found)
     return found
 
 
@@ -72,22 +71,22 @@ def is_loaded(id: str) -> bool:
     return id.strip().strip("/").partition("/")[0] in LOADED
 
 
-def _read(path: Path, digest: str, name: str) -> dict[str, Any] | None:
+def _read(path: Path, name: str) -> dict[str, Any] | None:
     try:
         outer: Any = json.loads(path.read_bytes())
         body = str(outer["content"]).encode()
-        if outer["name"] == name and is_sealed(outer["seal"], digest.encode(), name.encode(), body):
+        if outer["name"] == name and outer["sha256"] == hashlib.sha256(body).hexdigest():
             return json.loads(body)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return None
 
 
-def _write(path: Path, digest: str, name: str, found: dict[str, Any]) -> None:
+def _write(path: Path, name: str, found: dict[str, Any]) -> None:
     home = prepare(index_dir())
     path.parent.mkdir(exist_ok=True)
     body = json.dumps(found)
-    outer = {"name": name, "content": body, "seal": seal(digest.encode(), name.encode(), body.encode())}
+    outer = {"name": name, "content": body, "sha256": hashlib.sha256(body.encode()).hexdigest()}
     write_whole(path, json.dumps(outer).encode())
     os.utime(path.parent)
     states = sorted((p for p in home.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime)

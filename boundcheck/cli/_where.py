@@ -32,7 +32,7 @@ TimeLimit = Annotated[
 ]
 NoStore = Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Say of each result whether the store had it, and if not, what changed.")
+    bool, typer.Option("--explain", help="Say of each result whether the store had it.")
 ]
 
 

@@ -215,8 +215,7 @@ def clean(
     \b
     Example: boundcheck clean --store
     """
-    from boundcheck.core.files import files_at
-    from boundcheck.core.places import data_dir, store_place
+    from boundcheck.core.places import Place, data_dir, store_place
     from boundcheck.errors import BadInput
 
     wanted = {"store": store or everything, "data": data or everything}
@@ -226,7 +225,7 @@ def clean(
         return _list_runs(as_json)
     found: dict[str, dict[str, Any]] = {}
     for what, place in (("store", store_place()), ("data", data_dir())):
-        files = files_at(place)
+        files = Place(place)
         count, size = files.empty() if wanted[what] else files.usage()
         found[what] = {"folder": files.place, "files": count, "bytes": size, "emptied": wanted[what]}
     if as_json:

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
-import importlib.machinery
-import importlib.metadata
 import json
 import numbers
-import pkgutil
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 from boundcheck.core.numbers import format_exact, parse_number
-from boundcheck.core.syntax import syntax_digest
 from boundcheck.errors import BadInput
 
 _MAX_DEPTH = 100
 _PLAIN_BITS = 1990  # longer integers are written in hexadecimal, which Python converts at any length
 _TAGS = ("$float", "$fraction", "$int", "$dict")
+_GROUPS = ("papers", "derivations", "problems", "methods", "parts", "data")
+_FACES = ("cli/", "report/", "adapters/", "pytest_plugin.py")
 
 
 class Undigestible(BadInput):
@@ -105,145 +103,58 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value).encode("ascii")).hexdigest()
 
 
-def run_key(spec: Any, modules: Iterable[str]) -> str:
+def run_key(spec: Any, modules: Iterable[str] = ()) -> str:
     """The name of a run in the store: the digest of its specification and of the code that computes it."""
     return digest({"spec": spec, "code": code_digest(modules)})
 
 
-def code_digest(modules: Iterable[str], packages: Iterable[str] = ("numpy", "numba")) -> str:
-    """SHA-256 of the syntax of `modules`, of what they import, and of the versions of `packages`.
+def code_digest(modules: Iterable[str] = ()) -> str:
+    """SHA-256 of the sources of boundcheck, of plug-ins and of the top-level packages of `modules`, and of versions.
 
-    White space, comments and docstrings change nothing.
-    The walk follows every import statement (inside functions too, `if TYPE_CHECKING:` aside) and every
-    `import_module` of a literal name, as long as it stays within boundcheck or the top-level packages of
-    `modules`. The `__init__` of a package on the way counts with what it imports when it is imported itself,
-    not with what its functions import. Nothing is imported. Modules found in any other way (a name computed
-    at run time) must be named in `modules`.
-    Sources are read once per process, as Python itself does: after an edit, start a new process.
+    Nothing is imported. Sources are read once per process, as Python itself does: after an edit, start a new process.
     Raises Undigestible for a module without readable source (such as `__main__`).
     """
-    return _code_digest(tuple(sorted(set(modules))), tuple(sorted(set(packages))))
+    tops = sorted({"boundcheck", *plugins(), *(name.partition(".")[0] for name in modules)})
+    versions = {name: package_version(name) for name in ("numpy", "numba")}
+    return digest({"sources": {top: sources_digest(top) for top in tops}, "versions": versions})
 
 
 @functools.cache
-def _code_digest(modules: tuple[str, ...], packages: tuple[str, ...]) -> str:
-    inside = {"boundcheck"} | {name.partition(".")[0] for name in modules}
-    closure: dict[str, str] = {}
-    seen: set[tuple[str, bool]] = set()
-    waiting: list[tuple[str, bool]] = []  # a module and whether its functions count
-    for name in modules:
-        if name == "__main__" or _find(name) is None:
-            raise _refuse(f"the module '{name}'", "has no source file that Python finds; it")
-        waiting.append((name, True))
-    while waiting:
-        name, whole = waiting.pop()
-        if (name, whole) in seen or (name, True) in seen or name.partition(".")[0] not in inside:
-            continue
-        seen.add((name, whole))
-        found = _module(name, whole)
-        if found is None:
-            continue
-        closure[name], imports = found
-        waiting.extend(imports)
-        if "." in name:
-            waiting.append((name.rpartition(".")[0], False))
-    return digest({"modules": closure, "packages": {p: package_version(p) for p in packages}})
+def plugins() -> dict[str, str]:
+    """Top-level package -> distribution of everything that boundcheck loads by entry point."""
+    points = [point for group in _GROUPS for point in entry_points(group=f"boundcheck.{group}")]
+    named = {p.module.partition(".")[0]: p.dist.name for p in points if p.dist is not None}
+    return {top: name for top, name in sorted(named.items()) if name != "boundcheck"}
+
+
+@functools.cache
+def sources_digest(top: str) -> str:
+    """SHA-256 of names and bytes of the sources of a top-level package, which is not imported.
+
+    The faces of boundcheck are left out: they call what computes and compute nothing. Raises Undigestible.
+    """
+    try:
+        spec = None if top == "__main__" else find_spec(top)
+        folders = [] if spec is None else sorted(map(Path, spec.submodule_search_locations or ()))
+        files = {path.relative_to(f).as_posix(): path for f in folders for path in f.rglob("*.py")}
+        if spec is not None and not folders:
+            files = {"": Path(spec.origin or "")}
+        if top == "boundcheck":
+            files = {name: path for name, path in files.items() if not name.startswith(_FACES)}
+        found = hashlib.sha256()
+        for name, path in sorted(files.items()):
+            source = path.read_bytes()
+            found.update(f"{name}\0{len(source)}\0".encode() + source)
+    except (OSError, ValueError) as error:  # ValueError: a module that was not found in the usual way
+        raise _refuse(f"the module '{top}'", "has no readable Python source; it") from error
+    if not files:
+        raise _refuse(f"the module '{top}'", "has no source file that Python finds; it")
+    return found.hexdigest()
 
 
 def package_version(package: str) -> str | None:
     """The version of an installed package, read without importing it; None where it is absent."""
     try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
+        return version(package)
+    except PackageNotFoundError:
         return None
-
-
-@functools.cache
-def _find(name: str) -> importlib.machinery.ModuleSpec | None:
-    """The spec of a module, found without importing its parents (which `importlib.util.find_spec` does)."""
-    parent, _, _ = name.rpartition(".")
-    if not parent:
-        known = getattr(sys.modules.get(name), "__spec__", None)
-        return known if known is not None else _first_found(name)
-    above = _find(parent)
-    if above is None or above.submodule_search_locations is None:
-        return None
-    folders: list[str] = []  # of a package without __init__, which may lie in several places
-    for location in above.submodule_search_locations:
-        finder = pkgutil.get_importer(location)
-        found = None if finder is None else finder.find_spec(name, None)
-        if found is not None and found.loader is not None:
-            return found
-        if found is not None:
-            folders.extend(found.submodule_search_locations or ())
-    if not folders:
-        return None
-    namespace = importlib.machinery.ModuleSpec(name, None, is_package=True)
-    namespace.submodule_search_locations = folders
-    return namespace
-
-
-def _first_found(name: str) -> importlib.machinery.ModuleSpec | None:
-    for finder in sys.meta_path:  # all of them: an editable installation may bring its own
-        find_spec = getattr(finder, "find_spec", None)
-        found = None if find_spec is None else find_spec(name, None)
-        if found is not None:
-            return found
-    return None
-
-
-@functools.cache
-def _module(name: str, whole: bool) -> tuple[str, tuple[tuple[str, bool], ...]] | None:
-    """The digest of a module's syntax tree and what it imports; None where there is no such module."""
-    spec = _find(name)
-    if spec is None:
-        return None
-    if spec.origin is None and spec.submodule_search_locations is not None:
-        return "namespace", ()  # a folder without __init__
-    try:
-        source = Path(spec.origin or "").read_bytes()
-        tree = ast.parse(source)
-        imports = tuple(_imports(_executed(tree, whole), name, spec.submodule_search_locations is not None))
-        found = _syntax_or_bytes(tree, source)
-    except (OSError, SyntaxError, ValueError, RecursionError) as error:
-        raise _refuse(f"the module '{name}'", "has no readable Python source; it") from error
-    return found, imports
-
-
-def _syntax_or_bytes(tree: ast.AST, source: bytes) -> str:
-    try:
-        return syntax_digest(tree)
-    except RecursionError:  # expressions that are nested too deep to be walked
-        return hashlib.sha256(source).hexdigest()
-
-
-def _imports(nodes: Iterable[ast.AST], name: str, is_package: bool) -> Iterator[tuple[str, bool]]:
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, True) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parts = name.split(".") if is_package else name.split(".")[:-1]
-                parts = parts[: len(parts) - node.level + 1]
-                base = ".".join([*parts, base] if base else parts)
-            submodules = [f"{base}.{a.name}" for a in node.names if _find(f"{base}.{a.name}") is not None]
-            yield from ((submodule, True) for submodule in submodules)
-            yield base, len(submodules) < len(node.names)
-        elif isinstance(node, ast.Call) and node.args:
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            literal = node.args[0]
-            if called == "import_module" and isinstance(literal, ast.Constant) and isinstance(literal.value, str):
-                yield literal.value, True
-
-
-def _executed(tree: ast.AST, whole: bool) -> Iterator[ast.AST]:
-    """The nodes that run: not what only a type checker sees, and bodies of functions only if `whole`."""
-    waiting = [tree]  # a stack: trees may be deep
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            waiting.extend(node.orelse)
-        elif whole or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            waiting.extend(ast.iter_child_nodes(node))

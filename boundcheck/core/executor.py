@@ -13,23 +13,14 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
-from boundcheck.core.worker_process import (
-    MOST_DEATHS,
-    Death,
-    Lost,
-    Pipe,
-    WorkerProcess,
-    loaded_files,
-    over,
-    pack,
-    share_in,
-    unpack,
-)
+from boundcheck.core.loaded import loaded_files
+from boundcheck.core.worker_process import Lost, WorkerProcess, WorkerTraceback, pack
 from boundcheck.errors import BadInput
 
 R = TypeVar("R")
+MOST_DEATHS = 2  # an item whose worker has died so often is lost
 
 
 class Executor(Protocol):
@@ -98,11 +89,11 @@ class ProcessExecutor:
     ) -> list[R | Lost]:
         """See `Executor.map`. Raises BadInput where `function` or an item cannot be sent to a worker."""
         files = loaded_files()
-        tasks = [pack(function, item, on_share is not None, files) for item in items]
+        tasks = [pack(function, item, on_share is not None) for item in items]
         results: dict[int, R | Lost] = {}
         deaths = [0] * len(tasks)
         waiting = list(range(len(tasks)))[::-1]  # taken from the end
-        busy: dict[Pipe, tuple[WorkerProcess, int, float]] = {}
+        busy: list[WorkerProcess] = []
         idle: list[WorkerProcess] = []
 
         def settle(index: int, result: R | Lost) -> None:
@@ -110,47 +101,55 @@ class ProcessExecutor:
             if on_done is not None:
                 on_done(index, result)
 
-        def died(worker: WorkerProcess, index: int, death: Death) -> None:
-            deaths[index] += 1
-            if deaths[index] < MOST_DEATHS:
-                waiting.append(index)
+        def died(worker: WorkerProcess, how: str) -> None:
+            busy.remove(worker)
+            deaths[worker.index] += 1
+            if deaths[worker.index] < MOST_DEATHS:
+                waiting.append(worker.index)
             else:
-                settle(index, Lost.after(death))
+                settle(worker.index, Lost(f"the worker process of this item died twice, the last time {how}."))
+
+        def hear(worker: WorkerProcess) -> None:
+            message = worker.receive()
+            if message is None:
+                died(worker, worker.stop(grace=10.0))
+            elif message[0] == "share":
+                if on_share is not None:
+                    on_share(worker.index, message[1])
+            elif message[0] == "raised":
+                error, trace = message[1]
+                raise error from WorkerTraceback(trace)
+            else:
+                busy.remove(worker)
+                idle.append(worker)
+                settle(worker.index, message[1])
 
         try:
             while len(results) < len(tasks):
                 while waiting and len(busy) < self.workers:
-                    worker, index = idle.pop() if idle else WorkerProcess(), waiting.pop()
-                    busy[worker.pipe] = worker, index, time.monotonic()
-                    worker.send(tasks[index])
-                for pipe in connection.wait(list(busy), self._patience(busy.values())):
-                    worker, index, _ = busy[cast("Pipe", pipe)]
-                    message = worker.receive()
-                    share = None if message is None else share_in(message)
-                    if share is not None:
-                        if on_share is not None:
-                            on_share(index, share)
-                        continue
-                    del busy[worker.pipe]
-                    if message is not None:
-                        idle.append(worker)
-                        settle(index, unpack(message))
-                    else:
-                        died(worker, index, worker.stop(grace=10.0))
-                for pipe, (worker, index, began) in list(busy.items()):
-                    if self.limit is not None and time.monotonic() - began > self.limit:
-                        del busy[pipe]
-                        died(worker, index, worker.stop(why=over(self.limit)))
+                    worker = idle.pop() if idle else WorkerProcess(files)
+                    busy.append(worker)
+                    index = waiting.pop()
+                    worker.send(index, tasks[index])
+                ready = connection.wait([worker.pipe for worker in busy], self._patience(busy))
+                for worker in [worker for worker in busy if worker.pipe in ready]:
+                    hear(worker)
+                for worker in [worker for worker in busy if self._is_over(worker)]:
+                    worker.stop()
+                    died(worker, f"stopped because the item took longer than {self.limit:g} s")
         finally:
-            for worker in [*idle, *(worker for worker, _, _ in busy.values())]:
+            for worker in [*idle, *busy]:
                 worker.stop()
         return [results[index] for index in range(len(tasks))]
 
-    def _patience(self, busy: Iterable[tuple[WorkerProcess, int, float]]) -> float | None:
+    def _is_over(self, worker: WorkerProcess) -> bool:
+        return self.limit is not None and time.monotonic() - worker.began > self.limit
+
+    def _patience(self, busy: Iterable[WorkerProcess]) -> float | None:
         """Seconds until the first item exceeds its time."""
         if self.limit is None:
             return None
-        return max(0.0, min(began for _, _, began in busy) + self.limit - time.monotonic()) + 0.01
+        return max(0.0, min(worker.began for worker in busy) + self.limit - time.monotonic()) + 0.01
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from boundcheck.errors import MissingExtra
 PACKAGES: Mapping[str, tuple[str, str]] = {
     "PIL": ("Pillow", "data"),
     "distributed": ("distributed", "cluster"),
-    "fsspec": ("fsspec", "cluster"),
     "jax": ("jax", ""),
     "matplotlib": ("matplotlib", "figures"),
     "numba": ("numba", "fast"),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,3 +55,32 @@ def _sources(folder: Path) -> Iterator[Path]:
             yield path
         elif path.is_dir() and (path / "__init__.py").is_file():
             yield from _sources(path)
+
+
+# of each file: what loads it, its path, its digest and, for other machines, its sources
+LoadedFiles = list[tuple[Callable[[str, str], object], str, str, dict[str, bytes]]]
+
+
+def loaded_files(*, elsewhere: bool = False) -> LoadedFiles:
+    """What `load_again` needs in another process; elsewhere: on a machine that may lack the files."""
+    return [(f.again, f.path, f.digest, sources_of(Path(f.path)) if elsewhere else {}) for f in LOADED.values()]
+
+
+def load_again(files: LoadedFiles) -> None:
+    """Loads the files of another process; those that are not on this machine from a copy."""
+    for again, path, digest, sources in files:
+        again(path if Path(path).exists() else _copy(path, digest, sources), digest)
+
+
+# digest -> the folder that this process has made for the files with it; it goes with the process
+_COPIES: dict[str, tempfile.TemporaryDirectory[str]] = {}
+
+
+def _copy(path: str, digest: str, sources: dict[str, bytes]) -> str:
+    if digest not in _COPIES:
+        _COPIES[digest] = tempfile.TemporaryDirectory(prefix="boundcheck-")
+        for name, content in sources.items():
+            target = Path(_COPIES[digest].name, Path(path).name, name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+    return str(Path(_COPIES[digest].name, Path(path).name))

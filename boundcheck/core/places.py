@@ -2,27 +2,32 @@
 
 By default they lie under `$XDG_CACHE_HOME/boundcheck` (`~/.cache/boundcheck` where that is unset); the environment
 variables BOUNDCHECK_STORE, BOUNDCHECK_DATA and BOUNDCHECK_INDEX name other folders; that of the store may also be a
-URL (`core.files`). A folder is used, and emptied, only if it was empty at first use: the marker file says so, so that
-a variable that points at somebody's home folder costs nobody a file.
+URL that fsspec reaches, such as s3://bucket/prefix. A place is used, and emptied, only if it was empty at first use:
+the marker file says so, so that a variable that points at somebody's home folder costs nobody a file.
 """
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import os
-import shutil
+import secrets
+import time
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
+from urllib.request import url2pathname
 
-from boundcheck.errors import BadInput, StoreError
+from boundcheck.errors import BadInput, BoundcheckError, MissingExtra, StoreError
 
 STORE_VARIABLE = "BOUNDCHECK_STORE"
 DATA_VARIABLE = "BOUNDCHECK_DATA"
 INDEX_VARIABLE = "BOUNDCHECK_INDEX"
 
-MARKER = ".boundcheck-cache"
 # The tag of the Cache Directory Tagging Specification: backup programs leave such folders out.
-_TAG = "CACHEDIR.TAG"
-_TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Written by boundcheck; everything here can be made again.\n"
+MARKER = "CACHEDIR.TAG"
+_MARKED = "Signature: 8a477f597d28d172789f06886806bc55\n# Written by boundcheck; everything here can be made again.\n"
+_PARTIAL = ".partial"  # the folder of files that are being written
+LEFTOVER_AGE = 86400.0  # seconds after which such a file is removed: its writer was killed
 
 
 def is_url(place: Path | str) -> bool:
@@ -33,20 +38,20 @@ def is_url(place: Path | str) -> bool:
 def store_place() -> Path | str:
     """The place of the result store: a folder (absolute; it need not exist yet), or the URL of BOUNDCHECK_STORE."""
     chosen = os.environ.get(STORE_VARIABLE, "")
-    return chosen if is_url(chosen) else _place(STORE_VARIABLE, "store")
+    return chosen if is_url(chosen) else _folder(STORE_VARIABLE, "store")
 
 
 def data_dir() -> Path:
     """The folder of the data cache (absolute; it need not exist yet)."""
-    return _place(DATA_VARIABLE, "data")
+    return _folder(DATA_VARIABLE, "data")
 
 
 def index_dir() -> Path:
     """The folder of what `boundcheck list` and `show` keep (absolute; it need not exist yet)."""
-    return _place(INDEX_VARIABLE, "index")
+    return _folder(INDEX_VARIABLE, "index")
 
 
-def _place(variable: str, name: str) -> Path:
+def _folder(variable: str, name: str) -> Path:
     try:
         chosen = os.environ.get(variable, "")
         if chosen:
@@ -61,52 +66,201 @@ def _place(variable: str, name: str) -> Path:
     return base / "boundcheck" / name
 
 
-def prepare(path: Path) -> Path:
-    """Makes `path` a folder of ours: creates it with its marker, or accepts one that has it.
+class Place:
+    """Named files in a folder or at a URL; each is written under a temporary name and moved.
 
-    Raises StoreError where it cannot be made, is not a folder, or holds files that are not ours.
+    Names that begin with a point belong to boundcheck and are not listed. Errors of the storage become StoreErrors.
     """
-    path = Path(path)
+
+    def __init__(self, place: Path | str) -> None:
+        """Nothing is made or read yet.
+
+        Raises MissingExtra where the package of a URL's protocol is absent, BadInput for an unknown protocol.
+        """
+        import fsspec
+
+        if is_url(place) and not str(place).startswith("file://"):
+            self.place = str(place).rstrip("/")
+            try:
+                self._system, root = fsspec.core.url_to_fs(self.place, use_listings_cache=False)
+            except ImportError as error:
+                raise MissingExtra(f"{place} cannot be reached: {str(error).rstrip('.')}.") from error
+            except ValueError as error:
+                raise BadInput(f"{place} cannot be reached: {str(error).rstrip('.')}.") from error
+        else:
+            if isinstance(place, str):
+                place = url2pathname(place.removeprefix("file://"))
+            self.place = root = os.path.abspath(place)
+            self._system = fsspec.filesystem("file", auto_mkdir=True)
+        self._root = str(root).rstrip("/")
+        self._is_local: bool = getattr(self._system, "local_file", False)
+
+    def where(self, name: str) -> str:
+        """The path or URL of a file, for messages and for people who look for it."""
+        return f"{self.place}/{name}"
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file; None where it is not there."""
+        with _stating(unreadable, self.where(name)):
+            try:
+                return bytes(self._system.cat_file(self._path(name)))
+            except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+                return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes a file, or replaces it, as a whole."""
+        partial = self._path(f"{_PARTIAL}/{secrets.token_hex(8)}")
+        with _stating(unwritable, self.place):
+            try:
+                self._put(partial, content, self._path(name))
+            except FileNotFoundError:  # `boundcheck clean` has removed it in this moment
+                self._put(partial, content, self._path(name))
+
+    def _put(self, partial: str, content: bytes, final: str) -> None:
+        try:
+            self._system.pipe_file(partial, content)
+            if self._is_local:
+                os.makedirs(os.path.dirname(final), exist_ok=True)
+                os.replace(partial, final)
+            else:  # storage of objects puts a copy in place at once
+                self._system.cp_file(partial, final)
+        finally:
+            with contextlib.suppress(Exception):  # it was moved, or an error is on its way
+                self._system.rm_file(partial)
+
+    def remove(self, name: str) -> None:
+        """Removes a file, if it is there."""
+        with _stating(unwritable, self.place), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            self._system.rm_file(self._path(name))
+
+    def names(self) -> list[str]:
+        """The names of the files at the top."""
+        return list(self.sizes())
+
+    def sizes(self) -> dict[str, int]:
+        """The same with their bytes."""
+        found = {_last(f): int(f["size"] or 0) for f in self._listed("") if f["type"] == "file"}
+        return {name: size for name, size in found.items() if not name.startswith(".") and name != MARKER}
+
+    def prepare(self) -> bytes:
+        """Makes the place one of boundcheck's, or accepts it as such; the content of its marker, which is its own.
+
+        Raises StoreError where it cannot be made or holds files that are not boundcheck's.
+        """
+        marker = self._marker()
+        if marker is None:
+            if self._is_local and os.path.isfile(self._root):
+                raise StoreError(f"{self.place} is not a folder; name a folder for the store or cache of boundcheck.")
+            others = sorted(name for name in map(_last, self._listed("")) if name != _PARTIAL)
+            if others and self._marker() is None:  # another process may have made it in this moment
+                raise StoreError(
+                    f"{self.place} holds files that boundcheck did not write (such as '{others[0]}'); "
+                    "name an empty or a new folder for its store or cache."
+                )
+            marker = f"{_MARKED}# {secrets.token_hex(8)}\n".encode()
+            self.write(MARKER, marker)
+        return marker
+
+    def _marker(self) -> bytes | None:
+        found = self.read(MARKER)
+        return found if found is not None and _MARKED.encode() in found else None
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there."""
+        with _stating(unreadable, self.where(name)):
+            return bool(self._system.exists(self._path(name)))
+
+    def tidy(
+        self, folder: str = _PARTIAL, age: float = LEFTOVER_AGE, is_over: Callable[[str], bool] = lambda name: False
+    ) -> None:
+        """Removes files of a folder older than `age` seconds or `is_over`; by default what killed writers have left.
+
+        What cannot be removed stays: tidying is a courtesy.
+        """
+        with contextlib.suppress(Exception):
+            for found in self._listed(folder):
+                old = time.time() - self._system.modified(found["name"]).timestamp() > age
+                if old or is_over(_last(found)):
+                    self._system.rm_file(found["name"])
+
+    def usage(self) -> tuple[int, int]:
+        """The number of files, the marker aside, and their bytes; (0, 0) where there is no such place."""
+        with _stating(unreadable, self.place):
+            found = self._system.find(self._root, detail=True)
+        sizes = [int(f["size"] or 0) for f in found.values() if str(f["name"]) != self._path(MARKER)]
+        return len(sizes), sum(sizes)
+
+    def empty(self) -> tuple[int, int]:
+        """Removes everything but the marker, and returns what there was. Links are removed, not followed.
+
+        Raises StoreError where the place is not boundcheck's or something cannot be removed.
+        """
+        if self._marker() is None:
+            if self._listed(""):
+                raise StoreError(
+                    f"{self.place} was not made by boundcheck (it has no file {MARKER}), so it is not emptied."
+                )
+            return 0, 0
+        before = self.usage()
+        for last in (False, False, False, True):  # a running writer may add or move a file meanwhile
+            try:
+                for found in self._listed(""):
+                    if _last(found) != MARKER:
+                        self._system.rm(found["name"], recursive=True)
+                break
+            except Exception as error:
+                if last or not isinstance(error, FileNotFoundError):
+                    raise StoreError(f"{self.place} cannot be emptied: {reason(error)}.") from error
+        return before
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    def _listed(self, folder: str) -> list[dict[str, Any]]:
+        """What the storage says of everything in a folder; nothing where it is not there."""
+        with _stating(unreadable, self.place), contextlib.suppress(FileNotFoundError):
+            return list(self._system.ls(self._path(folder).rstrip("/"), detail=True))
+        return []
+
+
+def _last(found: dict[str, Any]) -> str:
+    return str(found["name"]).rstrip("/").rpartition("/")[2]
+
+
+@contextlib.contextmanager
+def _stating(sentence: Callable[[str, Exception], StoreError], place: str) -> Generator[None]:
+    """What a file system raises as a StoreError; it need not be an OSError (no credentials, no connection)."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        if (path / MARKER).exists():  # a store of 10^5 entries is not listed for it
-            return path
-        names = os.listdir(path)
-        if MARKER in names:  # another process has made it in this moment
-            return path
-        if names:
-            raise StoreError(
-                f"{path} holds files that boundcheck did not write (such as '{min(names)}'); "
-                "name an empty or a new folder for its store or cache."
-            )
-        (path / MARKER).touch()
-        (path / _TAG).write_text(_TAG_TEXT, encoding="ascii")
-    except FileExistsError as error:
-        raise StoreError(f"{path} is not a folder; name a folder for the store or cache of boundcheck.") from error
-    except StoreError:
+        yield
+    except BoundcheckError:
         raise
-    except OSError as error:
-        raise StoreError(f"the folder {path} cannot be used: {reason(error)}.") from error
-    return path
+    except Exception as error:
+        raise sentence(place, error) from error
 
 
-def reason(error: OSError) -> str:
-    """The operating system's reason in lower case, such as "no space left on device"."""
-    text = error.strerror or str(error) or type(error).__name__
+def reason(error: Exception) -> str:
+    """The system's reason in lower case on one line, such as "no space left on device"."""
+    text = " ".join(str(getattr(error, "strerror", None) or error).split()).rstrip(".") or type(error).__name__
     return text[:1].lower() + text[1:]
 
 
-def unreadable(place: str, error: OSError) -> StoreError:
+def unreadable(place: str, error: Exception) -> StoreError:
     """The error of a file that the system does not let us read."""
     return StoreError(f"the result store cannot read {place}: {reason(error)}.")
 
 
-def unwritable(place: str, error: OSError) -> StoreError:
+def unwritable(place: str, error: Exception) -> StoreError:
     """The error of a place that the system does not let us write."""
     return StoreError(
         f"the result store {place} cannot be written: {reason(error)}; free some space or mend the permissions, "
         "run `boundcheck clean`, or name another folder with BOUNDCHECK_STORE."
     )
+
+
+def prepare(path: Path) -> Path:
+    """Makes a folder one of boundcheck's; see `Place.prepare`."""
+    Place(path).prepare()
+    return Path(path)
 
 
 def is_special(target: Path) -> bool:
@@ -115,79 +269,22 @@ def is_special(target: Path) -> bool:
 
 
 def write_whole(target: Path, content: bytes) -> None:
-    """Writes `content` to `target`; raises StoreError, leaving what was there, where the disk refuses.
+    """Writes a file that a user has named; raises StoreError, leaving what was there, where the disk refuses.
 
     A pipe or a device, such as /dev/stdout, is written into; nothing is put in its place.
     """
-    if is_special(target):
-        try:
-            with target.open("wb") as stream:
-                stream.write(content)
-        except OSError as error:
-            raise StoreError(f"{target} cannot be written: {reason(error)}.") from error
-        return
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    partial = target if is_special(target) else target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as stream:
             stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, target)
+            if partial != target:
+                stream.flush()
+                os.fsync(stream.fileno())
+        if partial != target:
+            os.replace(partial, target)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise StoreError(f"{target} cannot be written: {reason(error)}.") from error
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-
-
-def usage(path: Path) -> tuple[int, int]:
-    """Number of files below `path` (the marker and tag aside) and their bytes; (0, 0) where there is no such folder."""
-    files = size = 0
-    for folder, _, names in os.walk(path):
-        for name in names:
-            if Path(folder) == Path(path) and name in (MARKER, _TAG):
-                continue
-            try:
-                status = os.lstat(os.path.join(folder, name))
-            except FileNotFoundError:  # moved or removed by a running writer in the meantime
-                continue
-            files, size = files + 1, size + status.st_size
-    return files, size
-
-
-def empty(path: Path) -> tuple[int, int]:
-    """Removes everything below `path` but its marker; the number of files and bytes that were there.
-
-    Links are removed, not followed. Raises StoreError where the folder lacks our marker (nothing is then
-    removed) or something cannot be removed.
-    """
-    path = Path(path)
-    if not path.exists():
-        return 0, 0
-    if not (path / MARKER).is_file():
-        if path.is_dir() and not os.listdir(path):
-            return 0, 0
-        raise StoreError(f"{path} was not made by boundcheck (it has no file {MARKER}), so it is not emptied.")
-    before = usage(path)
-    for attempt in range(20):
-        try:
-            _remove_below(path)
-        except OSError as error:
-            # A running writer may move or add a file in the meantime: begin again with what is there now.
-            if error.errno in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST) and attempt < 19:
-                continue
-            raise StoreError(f"{error.filename or path} cannot be removed: {reason(error)}.") from error
-        break
-    return before
-
-
-def _remove_below(path: Path) -> None:
-    for name in sorted(os.listdir(path)):
-        entry = path / name
-        if name in (MARKER, _TAG):
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
+    finally:
+        if partial != target:
+            with contextlib.suppress(OSError):
+                partial.unlink()

@@ -1,23 +1,15 @@
-"""The result store: finished runs, each named by the digest of their specification and code.
+"""The result store: what was computed, each result in one file named by the digest of its specification and code.
 
-    <store>/<key>/spec.json          specification and what the run says of its result
-    <store>/<key>/curve.npz          the arrays; equal arrays give equal bytes
-    <store>/<key>/environment.json   versions and time; exempt from byte identity
-    <store>/<key>/done.json          SHA-256 of spec.json and curve.npz, and their seal where a key is set
-    <store>/.checkpoint/<key>        the newest checkpoint of an unfinished run
-    <store>/.partial/...             what writers are writing now
+    <store>/<key>.npz              the arrays, and about.json: specification, meta data, versions
+    <store>/.checkpoint/<key>.npz  the newest checkpoint of an unfinished run, in the same form
 
-What comes of runs (`evidence.kept_results`) is kept in the same form, without arrays.
-
-That is a store in a folder. At a URL a run is one archive of these four files, and `.partial` is not needed. What
-differs is in `core.files`: a run is there as a whole or not at all. A run whose checksums disagree (a damaged disk)
-counts as absent and is replaced; so does one whose content does not parse or lacks the seal that `core.seal` asks for,
-with a notice in the log `boundcheck.store`.
+Runs, verdicts, studies and searches are kept alike, in a folder or at a URL (`core.places`). A file holds its checksum
+and is there as a whole or not at all; equal results give equal bytes, so that whoever writes last changes nothing.
+What is damaged or does not parse counts as absent and is replaced, with a notice in the log `boundcheck.store`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import platform
@@ -25,27 +17,43 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from boundcheck.core.arrays import MALFORMED, Arrays, frozen_copy, pack_arrays, unpack_arrays
+from boundcheck.core.arrays import MALFORMED, Arrays, Damaged, frozen_copy, pack_arrays, unpack
 from boundcheck.core.digest import decode, encode, package_version
-from boundcheck.core.files import files_at
-from boundcheck.core.places import is_url
-from boundcheck.core.seal import is_sealed, seal
-from boundcheck.core.stored_run import FILES, SCHEMA, Stored, check_schema, checksums, json_bytes, read_run
-from boundcheck.errors import BadInput
+from boundcheck.core.places import Place, is_url
+from boundcheck.errors import BadInput, StoreError
 
+SCHEMA = 2
 CHECKPOINT_INTERVAL = 5.0  # seconds; with a look at `due()` at least as often, no checkpoint is older than 10 s
 _CHECKPOINT_AGE = 30 * 86400.0  # seconds after which a checkpoint that nobody resumed is removed
 _KEY = re.compile(r"[0-9a-f]{16,128}")
-_LOG = logging.getLogger("boundcheck.store")
+_ENDING = ".npz"
 _CHECKPOINTS = ".checkpoint"
-_CHECKPOINT_HEAD = b"boundcheck checkpoint %d " % SCHEMA
+_LOG = logging.getLogger("boundcheck.store")
+_TIDIED: set[str] = set()  # places that this process has tidied
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A finished result.
+
+    arrays: read-only, little-endian, C-ordered; meta: what the computation says of its result;
+    environment: versions and machine; place: its path or URL, or None where it is not stored;
+    reused: whether it was there before and was not computed now.
+    """
+
+    key: str
+    spec: Any
+    arrays: Arrays
+    meta: Mapping[str, Any]
+    environment: Mapping[str, Any]
+    place: str | None
+    reused: bool
 
 
 class AnyCheckpoint(Protocol):
@@ -91,7 +99,7 @@ class Checkpoint:
     def __init__(self, store: Store, key: str, interval: float = CHECKPOINT_INTERVAL) -> None:
         self._files = store.files
         self._key = key
-        self._name = f"{_CHECKPOINTS}/{key}"
+        self._name = f"{_CHECKPOINTS}/{key}{_ENDING}"
         self._interval = interval
         self._last = time.monotonic()
 
@@ -100,105 +108,82 @@ class Checkpoint:
 
         Raises StoreError where the file cannot be read or comes from a newer boundcheck.
         """
-        content = self._files.read(self._name)
-        if content is None:
-            return None
-        head, _, body = content.partition(b"\n")
-        match = re.fullmatch(rb"boundcheck checkpoint ([0-9]{1,9}) ([0-9a-f]{64})(?: ([0-9a-f]{64}))?", head)
-        if match is None:
-            return None
-        check_schema(int(match[1]), self._files.where(self._name))
-        if hashlib.sha256(body).hexdigest().encode("ascii") != match[2]:
-            return None
-        if not is_sealed((match[3] or b"").decode("ascii"), *self._sealed(body)):
-            _notice(self._files.where(self._name), "it does not carry the seal of the key in BOUNDCHECK_STORE_KEY")
-            return None
-        return unpack_arrays(body, frozen=False)
+        found = _opened(self._files, self._name, self._key, frozen=False)
+        return None if found is None else found[0]
 
     def due(self) -> bool:
         """True when at least 5 s have passed since the last save (or since the run began)."""
         return time.monotonic() - self._last >= self._interval
 
     def save(self, arrays: Arrays) -> None:
-        """Replaces what was saved last, atomically; raises StoreError and keeps the old one where that fails."""
-        body = pack_arrays(arrays)
-        marks = [hashlib.sha256(body).hexdigest(), *filter(None, [seal(*self._sealed(body))])]
-        head = _CHECKPOINT_HEAD + " ".join(marks).encode("ascii") + b"\n"
-        self._files.write(self._name, head + body)
+        """Replaces what was saved last, as a whole; raises StoreError and keeps the old one where that fails."""
+        self._files.write(self._name, pack_arrays(arrays, _json({"schema": SCHEMA, "key": self._key})))
         self._last = time.monotonic()
 
     def refuse(self, error: Exception) -> None:
         """Says that what `load` has returned is not what the run had saved, and removes it."""
-        _notice(self._files.where(self._name), f"it does not parse ({type(error).__name__})")
+        _notice(self._files.where(self._name), error)
         self.remove()
 
     def remove(self) -> None:
         """Removes the file, if it is there."""
         self._files.remove(self._name)
 
-    def _sealed(self, body: bytes) -> tuple[bytes, ...]:
-        return b"checkpoint", self._key.encode("ascii"), body
-
 
 class Store:
-    """A place of finished runs; any number of processes may use it at once."""
+    """A place of finished results; any number of processes may use it at once."""
 
     def __init__(self, place: Path | str) -> None:
-        """Opens the store in a folder or at a URL (`core.files`), creates it where it is missing and tidies it.
+        """Opens the store in a folder or at a URL, creates it where it is missing and tidies it.
 
         Raises StoreError where it cannot be made or the place holds files that are not boundcheck's.
         """
-        self.files = files_at(place)
-        if self.files.prepare():
-            self.files.tidy(_CHECKPOINTS, _CHECKPOINT_AGE)
+        self.files = Place(place)
+        self.files.prepare()
+        if self.files.place not in _TIDIED:
+            _TIDIED.add(self.files.place)
+            self.files.tidy()
+            self.files.tidy(_CHECKPOINTS, _CHECKPOINT_AGE, self.files.has)  # those of finished runs, and very old ones
 
     def keys(self) -> list[str]:
-        """The keys of all runs that are there, sorted (not yet checked for damage)."""
-        return sorted(name for name in self.files.names() if _KEY.fullmatch(name))
+        """The keys of all results that are there, sorted (not yet checked for damage)."""
+        return sorted(_sizes(self.files))
 
     def get(self, key: str) -> Stored | None:
-        """The run named `key`, or None where it is absent, damaged, does not parse or lacks its seal.
+        """The result named `key`, or None where it is absent, damaged or does not parse.
 
         Raises StoreError where it cannot be read (permissions) or comes from a newer boundcheck.
         """
-        files = self.files.entry(_checked(key))
-        found = None if files is None else read_run(files, key, self.where(key))
-        if isinstance(found, str):
-            _notice(self.where(key), found)
+        found = _opened(self.files, _name(key), key, frozen=True)
+        if found is None:
             return None
-        return found
+        arrays, about = found
+        try:
+            spec, meta, environment = (decode(about[part]) for part in ("spec", "meta", "environment"))
+            if not isinstance(meta, dict):
+                raise ValueError("its meta data are no table")
+        except MALFORMED as error:
+            _notice(self.where(key), error)
+            return None
+        return Stored(key, spec, arrays, meta, environment, self.where(key), reused=True)
 
     def discard(self, key: str, error: Exception) -> None:
-        """Removes a run that `get` has returned and that is not what its reader had stored."""
-        _notice(self.where(_checked(key)), f"it does not parse ({type(error).__name__})")
-        self.files.remove(key)
+        """Removes a result that `get` has returned and that is not what its reader had stored."""
+        _notice(self.where(key), error)
+        self.files.remove(_name(key))
 
     def put(self, key: str, spec: Any, arrays: Arrays, meta: Mapping[str, Any]) -> Stored:
-        """Stores a finished run, removes its checkpoint and returns the run as `get` will.
+        """Stores a finished result, removes its checkpoint and returns the result as `get` will.
 
-        Where another process has stored the same key meanwhile, its run stays and is returned.
-        `meta` must be as reproducible as the arrays. Raises Undigestible for a spec or meta that `encode`
-        refuses, BadInput for arrays of Python objects, StoreError where the disk refuses.
+        `meta` must be as reproducible as the arrays. Raises Undigestible for a spec or meta that `encode` refuses,
+        BadInput for arrays of Python objects, StoreError where the disk refuses.
         """
-        _checked(key)
-        tree = {"schema": SCHEMA, "key": key, "spec": encode(spec), "meta": encode(meta, "meta")}
-        files = {"spec.json": json_bytes(tree), "curve.npz": pack_arrays(arrays)}
-        done: dict[str, Any] = {"schema": SCHEMA, "sha256": checksums(files)}
-        sealed = seal(b"run", key.encode("ascii"), *files.values())
-        done |= {} if sealed is None else {"hmac": sealed}
-        files |= {"environment.json": json_bytes(_environment()), "done.json": json_bytes(done)}
-
-        def sound(found: Mapping[str, bytes]) -> bool:
-            return isinstance(read_run(found, key, self.where(key)), Stored)
-
-        self.files.add(key, files, sound)
-        Checkpoint(self, key).remove()
-        stored = self.get(key)
-        if stored is not None:
-            return stored
-        # Emptied or damaged by somebody else in this very moment; the result is still good.
-        same = {name: frozen_copy(array) for name, array in arrays.items()}
-        return Stored(key, decode(tree["spec"]), same, _as_stored(meta), _environment(), None, reused=False)
+        parts = {"spec": encode(spec), "meta": encode(meta, "meta"), "environment": _environment()}
+        content = pack_arrays(arrays, _json({"schema": SCHEMA, "key": key, **parts}))
+        self.files.prepare()  # somebody may have removed the folder
+        self.files.write(_name(key), content)
+        self.checkpoint(key).remove()
+        return _as_stored(key, spec, arrays, meta, self.where(key))
 
     @property
     def path(self) -> Path:
@@ -208,18 +193,18 @@ class Store:
         return Path(self.files.place)
 
     def where(self, key: str) -> str:
-        """The folder or URL of a run."""
-        return self.files.where(key)
+        """The path or URL of a result."""
+        return self.files.where(_name(key))
 
     def checkpoint(self, key: str) -> Checkpoint:
         """The checkpoint of the unfinished run named `key`."""
-        return Checkpoint(self, _checked(key))
+        _name(key)
+        return Checkpoint(self, key)
 
 
 def sizes_at(place: Path | str) -> dict[str, int]:
-    """The keys of all runs of a store with the bytes of their files, the largest first; none where it is missing."""
-    found = {name: size for name, size in files_at(place).sizes(FILES).items() if _KEY.fullmatch(name)}
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+    """The keys of all results of a store with their bytes, the largest first; none where it is missing."""
+    return dict(sorted(_sizes(Place(place)).items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def run_stored(
@@ -229,15 +214,13 @@ def run_stored(
     compute: Callable[[AnyCheckpoint], tuple[Arrays, Mapping[str, Any]]],
     check: Callable[[Stored], object] | None = None,
 ) -> Stored:
-    """The run named `key`: read where it is stored, otherwise computed (resuming from its checkpoint) and stored.
+    """The result named `key`: read where it is stored, otherwise computed (from its checkpoint on) and stored.
 
-    Without a store it is computed and returned in the same form, the order of `meta` included. `check` parses a run
-    that is read; where it raises one of `arrays.MALFORMED` the run is computed again and replaced, with a notice.
+    Without a store it is computed and returned in the same form, the order of `meta` included. `check` parses a result
+    that is read; where it raises one of `arrays.MALFORMED` the result is computed again and replaced, with a notice.
     """
     if store is None:
-        arrays, meta = compute(NullCheckpoint())
-        same = {name: frozen_copy(array) for name, array in arrays.items()}
-        return Stored(key, spec, same, _as_stored(meta), _environment(), None, reused=False)
+        return _as_stored(key, spec, *compute(NullCheckpoint()), None)
     found = store.get(key)
     if found is not None:
         try:
@@ -247,32 +230,65 @@ def run_stored(
             store.discard(key, error)
         else:
             return found
-    arrays, meta = compute(store.checkpoint(key))
-    return replace(store.put(key, spec, arrays, meta), reused=False)
+    return store.put(key, spec, *compute(store.checkpoint(key)))
 
 
-def _as_stored(meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The meta data as a stored run has them: in the order of its file, tuples as lists."""
-    return decode(json.loads(json_bytes(encode(meta, "meta"))))
+def _opened(files: Place, name: str, key: str, *, frozen: bool) -> tuple[dict[str, NDArray[Any]], Any] | None:
+    """Arrays and about.json of a file of the store; None where it is absent, damaged or of another key."""
+    content = files.read(name)
+    if content is None:
+        return None
+    try:
+        arrays, text = unpack(content, frozen=frozen)
+        about = json.loads(text)
+        schema = about["schema"]
+        if not isinstance(schema, int) or about["key"] != key:
+            raise ValueError("it is of another result")
+    except MALFORMED as error:
+        _notice(files.where(name), error)
+        return None
+    if schema > SCHEMA:
+        raise StoreError(
+            f"{files.where(name)} has schema {schema}, and this boundcheck reads schema {SCHEMA} at most; "
+            "install a newer boundcheck, or name another store with BOUNDCHECK_STORE."
+        )
+    return arrays, about
 
 
-def _notice(place: str, why: str) -> None:
+def _as_stored(key: str, spec: Any, arrays: Arrays, meta: Mapping[str, Any], place: str | None) -> Stored:
+    """A result that was computed now, as a stored one is read: meta data in the order of the file, tuples as lists."""
+    same = {name: frozen_copy(array) for name, array in arrays.items()}
+    read = decode(json.loads(_json(encode(meta, "meta"))))
+    return Stored(key, spec, same, read, _environment(), place, reused=False)
+
+
+def _notice(place: str, error: Exception) -> None:
+    why = "it is damaged" if isinstance(error, Damaged) else f"it does not parse ({type(error).__name__})"
     _LOG.warning("boundcheck: what is stored in %s is not used, because %s; it is computed again.", place, why)
 
 
 def _environment() -> dict[str, Any]:
     versions = {name: package_version(name) for name in ("boundcheck", "numpy", "numba")}
     return {
-        "schema": SCHEMA,
         "versions": versions | {"python": platform.python_version()},
         "implementation": platform.python_implementation(),
         "platform": sys.platform,
         "machine": platform.machine(),
-        "written": datetime.now(UTC).isoformat(timespec="microseconds"),
     }
 
 
-def _checked(key: str) -> str:
+def _sizes(files: Place) -> dict[str, int]:
+    found = {name.removesuffix(_ENDING): size for name, size in files.sizes().items() if name.endswith(_ENDING)}
+    return {key: size for key, size in found.items() if _KEY.fullmatch(key)}
+
+
+def _name(key: str) -> str:
+    """The name of a result's file. Raises BadInput for what is no key."""
     if not _KEY.fullmatch(key):
         raise BadInput(f"'{key}' is no key of the result store; 16 to 128 hexadecimal digits are allowed.")
-    return key
+    return f"{key}{_ENDING}"
+
+
+def _json(tree: Any) -> bytes:
+    """The one JSON text of a tree, for a file."""
+    return (json.dumps(tree, sort_keys=True, indent=1, allow_nan=False) + "\n").encode("ascii")

@@ -1,9 +1,4 @@
-"""Results in the result store: the verdict on a claim, a study, a tuning, each under a digest of all it depends on.
-
-The name of an entry is a digest of the name of what was asked, followed by one of the parts that its result depends
-on. The parts stand in the entry. So one look finds a result that is there, and where it is not, the parts of earlier
-entries of the same name say what has changed.
-"""
+"""Results in the result store: the verdict on a claim, a study, a tuning, each under a digest of all it depends on."""
 
 from __future__ import annotations
 
@@ -19,7 +14,7 @@ from pydantic import TypeAdapter
 
 from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import Undigestible, decode, digest, encode
-from boundcheck.core.facts import facts, in_words
+from boundcheck.core.facts import facts
 from boundcheck.core.loaded import digests
 from boundcheck.core.store import Store
 from boundcheck.engines.curve import Curve
@@ -31,11 +26,6 @@ from boundcheck.problems._own_data import is_own
 from boundcheck.theory.discovery import is_registered, readings
 from boundcheck.theory.statement import Statement
 
-NEW = "no result of it is stored"
-GONE = "its entry, or a run that it comes from, is damaged or gone"
-_LONGEST = 40  # characters of a value that an explanation quotes
-_NAME = 16  # digits of a key that stand for the name of what was asked
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -43,7 +33,7 @@ class Entry:
 
     name: by which people know the item. result: class of the result; own: those of its fields that are what was asked.
     key: "" where something that the result depends on has no digest, so that it is not kept. parts: all that it depends
-    on, as `core.digest.encode` writes it.
+    on.
     """
 
     name: str
@@ -66,14 +56,13 @@ class Kept:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a result comes from: the store, or computed because of `why`. name: of the item."""
+    """Whether a result was in the store or is computed now. name: of the item."""
 
     name: str
     stored: bool
-    why: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"STORED {self.name}" if self.stored else f"COMPUTED {self.name}: {'; '.join(self.why)}"
+        return f"{'STORED' if self.stored else 'COMPUTED'} {self.name}"
 
 
 def entry_of(
@@ -93,11 +82,9 @@ def entry_of(
         parts["files"] = {str(path): _sha256(path) for path in _data_files(asked)}
         if neural is not None:
             parts["neural"] = training_engine("neural").run_facts(neural)
-        encoded, whole = encode(parts), digest(parts)
+        return replace(entry, key=digest(parts), parts=parts)
     except (Undigestible, BadInput, MissingExtra, OSError):
         return entry
-    of_name = hashlib.sha256(f"{kind}\0{entry.name}".encode()).hexdigest()
-    return replace(entry, key=of_name[:_NAME] + whole[_NAME:], parts=encoded)
 
 
 def entry_of_claim(claim: Claim, result: type = ClaimResult, kind: str = "claim", **asked: Any) -> Entry:
@@ -115,10 +102,10 @@ def _parts_of(claim: Claim) -> tuple[dict[str, Any], dict[str, Any]]:
     own = {f.name: getattr(claim, f.name) for f in fields(claim) if f.name not in ("statement", "name", "number")}
     own = {name: value for name, value in own.items() if value not in (None, {})}
     claimed = claim.claimed
-    more: dict[str, Any] = {"statement": _digests(claimed)}
+    more: dict[str, Any] = {"statement": _digest_of(claimed)}
     if is_registered(claimed):
         paper, name, _ = claimed.id.split("/")
-        more["readings"] = {s.reading: digest(_digests(s)) for s in readings(paper, name) if s.id != claimed.id}
+        more["readings"] = {s.reading: _digest_of(s) for s in readings(paper, name) if s.id != claimed.id}
     if isinstance(claim.curve, CurveFile):
         more["curve"] = {claim.curve.file: _sha256(Path(claim.curve.folder) / claim.curve.file)}
         own["curve"] = claim.curve.to_spec()
@@ -130,9 +117,8 @@ def _parts_of(claim: Claim) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @lru_cache(maxsize=1000)
-def _digests(claimed: Statement) -> Mapping[str, str]:
-    """Part of a statement -> its digest."""
-    return {name: digest(part)[:_NAME] for name, part in claimed.to_dict().items()}
+def _digest_of(claimed: Statement) -> str:
+    return digest(claimed.to_dict())
 
 
 def _sha256(path: Path) -> str:
@@ -152,9 +138,6 @@ def _data_files(tree: Any) -> Iterator[Path]:
             yield from _data_files(part)
 
 
-# --- keeping and finding ---------------------------------------------------------------------------------------------
-
-
 def keep(store: Store, entry: Entry, result: Any, runs: Iterable[str]) -> Any:
     """The result as `recall` will return it, put into the store; unchanged where it cannot be kept."""
     if not entry.key:
@@ -164,7 +147,7 @@ def keep(store: Store, entry: Entry, result: Any, runs: Iterable[str]) -> Any:
     except Undigestible:
         return result
     text = json.dumps(tree)  # as text, so that tables keep their order
-    store.put(entry.key, decode(entry.parts), {}, {"result": text, "runs": list(runs)})
+    store.put(entry.key, entry.parts, {}, {"result": text, "runs": list(runs)})
     return _read(entry, text)
 
 
@@ -180,10 +163,7 @@ def recall(
     store = Store(place)
     found = [_find(store, entry, curves) for entry in entries]
     if origins is not None:
-        names = store.keys() if None in found else []
-        for entry, kept in zip(entries, found, strict=True):
-            why = () if kept is not None else tuple(_changes(store, entry, names))
-            origins.append(Origin(entry.name, kept is not None, why))
+        origins += [Origin(entry.name, kept is not None) for entry, kept in zip(entries, found, strict=True)]
     return found
 
 
@@ -222,59 +202,3 @@ def _read(entry: Entry, text: str) -> Any:
 @cache
 def _adapter(kind: type, name: str) -> TypeAdapter[Any]:
     return TypeAdapter(get_type_hints(kind)[name])
-
-
-# --- explaining ------------------------------------------------------------------------------------------------------
-
-
-def _changes(store: Store, entry: Entry, names: Iterable[str]) -> list[str]:
-    """What differs from the entry of the same name that is nearest, the newest of several.
-
-    names: of all entries of the store.
-    """
-    if not entry.key:
-        return ["something that it depends on has no digest, so that it is never stored"]
-    nearest: tuple[int, str, list[str]] | None = None
-    for key in names:
-        found = store.get(key) if key[:_NAME] == entry.key[:_NAME] else None
-        if found is not None and isinstance(found.spec, Mapping):
-            changed = [*_differences(_leaves(encode(found.spec)), _leaves(entry.parts))]
-            rank = -len(changed), str(found.environment.get("written", ""))
-            if nearest is None or rank > nearest[:2]:
-                nearest = *rank, changed
-    return [NEW] if nearest is None else nearest[2] or [GONE]
-
-
-def _leaves(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
-    if not isinstance(tree, Mapping) or (len(tree) == 1 and next(iter(tree)).startswith("$")):
-        return {path: tree}
-    return {leaf: value for name, part in tree.items() for leaf, value in _leaves(part, (*path, name)).items()}
-
-
-def _differences(old: Mapping[tuple[str, ...], Any], new: Mapping[tuple[str, ...], Any]) -> Iterator[str]:
-    seen: set[str] = set()
-    for path in dict.fromkeys((*new, *old)):
-        if old.get(path) != new.get(path):
-            words = _in_words(path, old.get(path), new.get(path))
-            if words not in seen:
-                yield words
-            seen.add(words)
-
-
-def _in_words(path: tuple[str, ...], old: Any, new: Any) -> str:
-    part, *rest = path
-    name = ".".join(rest)
-    if part == "statement":
-        return f"{name.replace('_', ' ')} of the statement"
-    if part == "readings":
-        return "the other readings of the statement"
-    if part in ("files", "curve"):
-        return f"the content of {Path(name).name}"
-    if part == "loaded":
-        return f"the file of --load with {name}"
-    if part == "facts" and name == "code":
-        return "code of boundcheck"
-    if part == "facts":
-        return f"{in_words(name, old)} -> {new}"
-    before, after = ("none" if value is None else str(decode(value)) for value in (old, new))
-    return f"{name} {before} -> {after}" if len(before) + len(after) <= _LONGEST else name

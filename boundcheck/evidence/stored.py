@@ -27,9 +27,6 @@ from boundcheck.engines.summaries import Summary
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import WorkerLost
 from boundcheck.methods import build as methods
-from boundcheck.problems import _data_sets
-from boundcheck.problems import build as problems
-from boundcheck.problems._own_data import is_own
 from boundcheck.setting.metrics import modules_of
 
 if TYPE_CHECKING:
@@ -44,14 +41,6 @@ WORTH = 20.0  # seconds of work from which on seeds are spread: processes must b
 # The map of an executor: function, items, on_done.
 Spread = Callable[[Callable[..., Any], list[Any], Callable[[int, Any], None]], list[Any]]
 
-# The code whose change makes an old curve stale; their imports are followed.
-_CODE = (
-    "boundcheck.engines.run",
-    "boundcheck.engines.exact",
-    "boundcheck.engines.simulate",
-    "boundcheck.problems.build",
-    "boundcheck.methods.build",
-)
 # Facts of a run that differ between two equal runs; they are not stored.
 _UNSTEADY = {"seconds", "threads", "complete", "peak_memory"}
 _SUMMARIES = "summaries"
@@ -61,26 +50,13 @@ _META = "meta"  # the checkpoint's array with the JSON text of what the curve sa
 def code_of(
     problem: Problem, method_spec: Mapping[str, Any], engine: str, parts: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """The modules that compute a run; those found by name at run time are no imports that could be followed.
+    """The modules of what a run is made of; their packages are part of its key, for they may be a user's own.
 
-    parts: the modules of the method's parts, which may come from plug-ins, and of the metrics' formulas.
+    parts: the modules of the method's parts and of the metrics' formulas.
     """
     provided = providers.module_name(providers.ENGINES, engine)
-    named: set[str] = set() if provided is None else {provided}
-    spec: Any = problem.spec
-    while isinstance(spec, Mapping):  # a surrogate is made "of" another problem
-        named |= {problems.module_name(_name(spec["kind"]))} if "kind" in spec else set()
-        if "data" in spec and not is_own(spec["data"]):
-            named |= {_data_sets.module_name(_name(spec["data"]))}
-        spec = spec.get("of")
-    return tuple(
-        sorted({*_CODE, *parts, type(problem).__module__, methods.module_name(str(method_spec.get("kind"))), *named})
-    )
-
-
-def _name(given: Any) -> str:
-    """Data are named, or a table with their name and options."""
-    return str(given["name"] if isinstance(given, Mapping) else given)
+    kind = methods.module_name(str(method_spec.get("kind")))
+    return tuple(sorted({*parts, type(problem).__module__, kind, *filter(None, [provided])}))
 
 
 def arrays_of(curve: Curve) -> dict[str, NDArray[Any]]:

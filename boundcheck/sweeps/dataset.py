@@ -25,7 +25,7 @@ import numpy as np
 
 from boundcheck.core.digest import code_digest, digest, package_version
 from boundcheck.core.extras import missing
-from boundcheck.core.files import Files, files_at
+from boundcheck.core.places import Place
 from boundcheck.core.loaded import LOADED, digests
 from boundcheck.errors import BadInput, MissingExtra
 from boundcheck.methods import build as methods
@@ -84,7 +84,7 @@ class Dataset:
     def __init__(self, sweep: Sweep, place: Path | str, known_digest: str = "") -> None:
         """known_digest: `sweep_digest` of the sweep, where it has been computed already (it takes a second)."""
         self.sweep = sweep
-        self.files: Files = files_at(place, marked=False)
+        self.files = Place(place)
         self.digest = known_digest or sweep_digest(sweep)
 
     def name(self, chunk: int) -> str:
@@ -189,7 +189,7 @@ def _ids(sweep: Sweep) -> list[str]:
 
 @functools.lru_cache(maxsize=8)
 def _code(modules: tuple[str, ...]) -> str:
-    return code_digest(modules, _PACKAGES)
+    return digest({name: package_version(name) for name in _PACKAGES} | {"code": code_digest(modules)})
 
 
 def sweep_digest(sweep: Sweep) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.core.files import Files, files_at
+from boundcheck.core.places import Place
 from boundcheck.core.numbers import as_double, parse_number
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.sweeps.dataset import PART, about_of
@@ -27,7 +27,7 @@ class SweepData:
     about: the metadata of its files; at: column -> value, or (low, high), that rows must have; parts: its files.
     """
 
-    files: Files
+    files: Place
     about: Mapping[str, Any]
     at: Mapping[str, Any]
     parts: tuple[str, ...]
@@ -110,7 +110,7 @@ def _fits(values: NDArray[Any], wanted: Any, name: str) -> NDArray[np.bool_]:
 
 def read_sweep(place: str, at: Sequence[str]) -> SweepData:
     """The data set at a place; at: NAME=VALUE or NAME=LOW:HIGH. Raises BadInput where there is none."""
-    files = files_at(place, marked=False)
+    files = Place(place)
     parts = sorted(name for name in files.names() if PART.fullmatch(name))
     if not parts:
         raise BadInput(f"{place} holds no sweep; give the folder of `boundcheck sweep`.")
@@ -124,7 +124,7 @@ def read_sweep(place: str, at: Sequence[str]) -> SweepData:
     return SweepData(files, _whole(files, parts[0])[1], wanted, tuple(parts))
 
 
-def _whole(files: Files, part: str) -> tuple[bytes, Mapping[str, Any]]:
+def _whole(files: Place, part: str) -> tuple[bytes, Mapping[str, Any]]:
     """The bytes of a part and its metadata. Raises BadInput where it is damaged."""
     content = files.read(part) or b""
     try:

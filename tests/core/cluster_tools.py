@@ -46,8 +46,8 @@ class Machines:
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.running: list[subprocess.Popen[bytes]] = []
 
-    def scheduler(self) -> subprocess.Popen[bytes]:
-        return self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
+    def scheduler(self, **more: str) -> subprocess.Popen[bytes]:
+        return self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", **more)
 
     def worker(self, *options: str, **more: str) -> subprocess.Popen[bytes]:
         chosen = ("--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard", *(options or ("--no-nanny",)))

@@ -13,8 +13,7 @@ import pytest
 from cluster_items import Item, begun, stored, told
 from cluster_tools import Machines, environment, is_running, machines, wait_for
 
-from boundcheck.core.cluster import ClusterExecutor
-from boundcheck.core.cluster_worker import differences, shared_facts
+from boundcheck.core.cluster import ClusterExecutor, ClusterLost
 from boundcheck.core.executor import HERE, SerialExecutor, Where, chosen_executor
 from boundcheck.errors import BadInput
 
@@ -56,9 +55,8 @@ def undisturbed(folder: Path) -> tuple[list[Any], dict[str, bytes]]:
 
 
 def runs(folder: Path) -> dict[str, bytes]:
-    """The files of the store, the environments of the runs aside."""
-    found = {str(p.relative_to(folder)): p.read_bytes() for p in (folder / "store").rglob("*") if p.is_file()}
-    return {name: content for name, content in found.items() if not name.endswith("environment.json")}
+    """The files of the store."""
+    return {path.name: path.read_bytes() for path in (folder / "store").glob("*.npz")}
 
 
 class Mapped(threading.Thread):
@@ -67,21 +65,21 @@ class Mapped(threading.Thread):
     def __init__(self, cluster: Machines, folder: Path) -> None:
         super().__init__()
         self.address, self.folder = cluster.address, folder
-        self.results: list[Any] = []
+        self.results: list[Any] | ClusterLost = []
         self.start()
         wait_for(lambda: begun(folder, 0) and begun(folder, 1))
 
     def run(self) -> None:
-        self.results = ClusterExecutor(self.address, shared=self.folder / "store").map(stored, items(self.folder))
+        executor = ClusterExecutor(self.address, shared=self.folder / "store")
+        try:
+            self.results = executor.map(stored, items(self.folder))
+        except ClusterLost as error:
+            self.results = error
 
-    def end(self) -> list[Any]:
+    def end(self) -> list[Any] | ClusterLost:
         (self.folder / "go").touch()
         self.join(60)
         return self.results
-
-
-def parent_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def test_a_worker_is_killed_in_the_middle_of_an_item(cluster: Machines, tmp_path: Path) -> None:
@@ -89,8 +87,8 @@ def test_a_worker_is_killed_in_the_middle_of_an_item(cluster: Machines, tmp_path
     folder.mkdir()
     mapped = Mapped(cluster, folder)
     (pid,) = begun(folder, 0)
-    os.kill(parent_of(pid), signal.SIGKILL)
-    wait_for(lambda: not is_running(pid))  # the process of the item goes with its worker
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: not is_running(pid))
     cluster.worker()
     assert (mapped.end(), runs(folder)) == undisturbed(tmp_path / "undisturbed")
     assert [len(begun(folder, number)) for number in range(ITEMS)] == [2, 1, 1, 1, 1, 1]
@@ -105,28 +103,35 @@ def test_the_client_is_killed_and_started_again(cluster: Machines, tmp_path: Pat
     with subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL) as first:
         wait_for(lambda: begun(folder, 0) and begun(folder, 1))
         first.kill()
-    wait_for(lambda: not any(is_running(pid) for number in (0, 1) for pid in begun(folder, number)))
+    assert runs(folder) == {}
     (folder / "go").touch()
-    assert not list((folder / "store").glob("*/done.json"))
     second = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
     results, expected = undisturbed(tmp_path / "undisturbed")
     assert second.stdout == f"{results}\n"
     assert runs(folder) == expected
-    assert [len(begun(folder, number)) for number in range(ITEMS)] == [2, 2, 1, 1, 1, 1]
 
 
-def test_the_scheduler_is_started_again(cluster: Machines, tmp_path: Path) -> None:
+def test_a_lost_scheduler_is_said_and_the_same_call_goes_on(cluster: Machines, tmp_path: Path) -> None:
     folder = tmp_path / "disturbed"
     folder.mkdir()
     mapped = Mapped(cluster, folder)
     cluster.running[0].kill()
     cluster.running[0].wait()
-    wait_for(lambda: not any(is_running(pid) for number in (0, 1) for pid in begun(folder, number)))
+    mapped.join(60)
+    assert isinstance(mapped.results, ClusterLost)
+    assert "was lost; what is finished is kept, and the same command continues from there." in str(mapped.results)
+    (folder / "go").touch()  # Dask's workers end with their scheduler, and what they are at before
     cluster.scheduler()
-    for _ in range(2):  # Dask's workers end with their scheduler
+    for _ in range(2):
         cluster.worker()
-    assert (mapped.end(), runs(folder)) == undisturbed(tmp_path / "undisturbed")
-    assert [len(begun(folder, number)) for number in range(ITEMS)] == [2, 2, 1, 1, 1, 1]
+    again = Mapped(cluster, folder)
+    assert (again.end(), runs(folder)) == undisturbed(tmp_path / "undisturbed")
+
+
+def test_no_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boundcheck.core.cluster.CONNECTING", 0.5)
+    with pytest.raises(ClusterLost, match=r"^no scheduler answers at tcp://127\.0\.0\.1:9: "):
+        ClusterExecutor("tcp://127.0.0.1:9").map(stored, [1])
 
 
 def test_shares_reach_the_client_and_results_are_in_order(cluster: Machines, tmp_path: Path) -> None:
@@ -156,16 +161,3 @@ def test_what_is_no_cluster_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="exclude each other"):
         chosen_executor(Where(2, "local:2"))
     assert isinstance(chosen_executor(HERE if os.cpu_count() == 1 else Where(1)), SerialExecutor)
-
-
-def test_differences_are_named() -> None:
-    own = shared_facts()
-    assert differences(own, own) == ""
-    assert differences({**own, "boundcheck": "0.0.1", "code": "?"}, own) == (
-        f"has boundcheck {own['boundcheck']} where the client has boundcheck 0.0.1"
-    )
-    other = {**own, "precision": "no bits", "numpy": "1.0"}
-    assert differences(other, own) == (
-        f"has arithmetic with {own['precision']} where the client has arithmetic with no bits, and "
-        f"has numpy {own['numpy']} where the client has numpy 1.0"
-    )

@@ -2,14 +2,15 @@
 
 import enum
 import hashlib
+import importlib
 import json
 import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boundcheck.core import digest as module
 from boundcheck.core.digest import Undigestible, canonical, code_digest, decode, digest, encode, run_key
+from boundcheck.core.facts import differences, facts
+
+ROOT = Path(module.__file__).parents[1]
 
 leaves = (
     st.none()
@@ -92,125 +97,98 @@ def test_endless_nesting_is_refused() -> None:
         digest(loop)
 
 
-Packages = Callable[..., Path]
-
-
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Packages:
-    """A function that writes a package of this test, and forgets what was read."""
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a package `plugpkg`, beside a module `plugmod`."""
+    folder = tmp_path / "plugpkg"
+    (folder / "inside").mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "inside" / "part.py").write_text("x = 1\n")
+    (folder / "notes.txt").write_text("no code")
+    (tmp_path / "plugmod.py").write_text("y = 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-
-    def write(**sources: str) -> Path:
-        folder = tmp_path / "plugpkg"
-        folder.mkdir(exist_ok=True)
-        for name, source in ({"__init__": ""} | sources).items():
-            path = folder / f"{name.replace('__in__', '/')}.py"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(source)
-        forget()
-        return folder
-
-    return write
+    forget()
+    return folder
 
 
 def forget() -> None:
-    import importlib
-
-    from boundcheck.core import digest as module
-
     importlib.invalidate_caches()
-    for name in ("_code_digest", "_find", "_module"):
-        getattr(module, name).cache_clear()
+    for cached in (module.plugins, module.sources_digest):
+        cached.cache_clear()
 
 
-FIRST = {
-    "alpha": "from .beta import f\nimport math, nowhere\nfrom boundcheck.core import numbers\n",
-    "beta": "from plugpkg.gamma import g\ndef f():\n    import plugpkg.delta as d\n    return d\n",
-    "gamma": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import plugpkg.typed\ng = 1\n",
-    "delta": "import importlib\nimportlib.import_module('plugpkg.lazy')\nfrom . import epsilon\n",
-    "epsilon": "e = 1\n",
-    "lazy": "z = 1\n",
-    "typed": "t = 1\n",
-    "aside": "a = 1\n",
-}
+@pytest.mark.parametrize(
+    ("modules", "file", "counts"),
+    [
+        (["plugpkg.alpha"], "plugpkg/inside/part.py", True),
+        (["plugpkg.alpha"], "plugpkg/new.py", True),
+        (["plugpkg.alpha"], "plugpkg/notes.txt", False),
+        (["plugpkg.alpha"], "plugmod.py", False),
+        (["plugmod"], "plugmod.py", True),
+        ([], "plugpkg/inside/part.py", False),
+    ],
+)
+def test_the_sources_of_the_packages_of_modules_count(
+    package: Path, modules: list[str], file: str, counts: bool
+) -> None:
+    before = code_digest(modules)
+    assert code_digest([*modules, *modules]) == before
+    (package.parent / file).write_text("x = 2\n")
+    forget()
+    assert (code_digest(modules) != before) is counts
 
 
-@pytest.mark.parametrize("changed", ["alpha", "beta", "gamma", "delta", "epsilon", "lazy", "__init__"])
-def test_a_change_anywhere_in_the_closure_counts(package: Packages, changed: str) -> None:
-    package(**FIRST)
-    before = code_digest(["plugpkg.alpha"])
-    assert code_digest(["plugpkg.alpha", "plugpkg.alpha"]) == before
-    package(**(FIRST | {changed: FIRST.get(changed, "") + "another = 1\n"}))
-    assert code_digest(["plugpkg.alpha"]) != before
-    package(**(FIRST | {changed: '"""A docstring."""\n\n' + FIRST.get(changed, "") + "# a comment   \n"}))
-    assert code_digest(["plugpkg.alpha"]) == before
-    package(**FIRST)
-    assert code_digest(["plugpkg.alpha"]) == before
+def test_the_sources_of_plugins_count(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def points(group: str) -> list[Any]:
+        dist = SimpleNamespace(name="my-plugin")
+        own = SimpleNamespace(dist=dist, module="plugpkg.inside.part")
+        return [own] if group == "boundcheck.problems" else []
+
+    alone = code_digest(), facts.__wrapped__()
+    monkeypatch.setattr(module, "entry_points", points)
+    forget()
+    seen = [alone, (code_digest(), facts.__wrapped__())]
+    (package / "inside" / "part.py").write_text("x = 2\n")
+    forget()
+    seen.append((code_digest(), facts.__wrapped__()))
+    monkeypatch.undo()
+    forget()
+    assert len({code for code, _ in seen}) == 3
+    assert "my-plugin" not in seen[0][1]
+    assert seen[1][1]["my-plugin"] != seen[2][1]["my-plugin"]
+    assert "none" not in facts().values()  # of packages that every installation has
 
 
-def test_what_a_face_loads_on_request_counts_only_for_those_who_ask(package: Packages) -> None:
-    face = "def __getattr__(name):\n    from plugpkg import shown\n    return shown.f\nfrom .eager import e\n"
-    sources = {"__init__": face, "eager": "e = 1\n", "shown": "f = 1\n", "inner": "x = 1\n"}
-    sources |= {"asks": "from plugpkg import f\n", "submodule": "from plugpkg import inner\n"}
-    package(**sources)
-    before = {name: code_digest([f"plugpkg.{name}"]) for name in ("inner", "asks", "submodule")}
-    package(**(sources | {"shown": "f = 2\n"}))
-    after = {name: code_digest([f"plugpkg.{name}"]) for name in before}
-    assert {name: before[name] != after[name] for name in before} == {"inner": False, "asks": True, "submodule": False}
-    package(**(sources | {"eager": "e = 2\n"}))
-    assert all(code_digest([f"plugpkg.{name}"]) != before[name] for name in before)
-
-
-@pytest.mark.parametrize("changed", ["typed", "aside"])
-def test_a_change_outside_does_not(package: Packages, changed: str) -> None:
-    package(**FIRST)
-    before = code_digest(["plugpkg.alpha"])
-    package(**(FIRST | {changed: "other = 2\n"}))
-    assert code_digest(["plugpkg.alpha"]) == before
-
-
-def test_boundcheck_itself_is_followed(package: Packages, monkeypatch: pytest.MonkeyPatch) -> None:
-    from boundcheck.core import digest as module
-
-    package(**FIRST)
-    before = code_digest(["plugpkg.alpha"])
+@pytest.mark.parametrize(("file", "counts"), [("errors.py", True), ("cli/__init__.py", False)])
+def test_all_of_boundcheck_but_its_faces_counts(monkeypatch: pytest.MonkeyPatch, file: str, counts: bool) -> None:
+    """Whichever module is asked for."""
+    assert (ROOT / file).is_file()
+    before = code_digest(["boundcheck.core.numbers"])
     read_bytes = Path.read_bytes
 
     def changed(path: Path) -> bytes:
-        return read_bytes(path) + (b"\nchanged = 1" if path.name == "errors.py" else b"")
+        return read_bytes(path) + (b"\nchanged = 1" if path == ROOT / file else b"")
 
-    forget()
     monkeypatch.setattr(Path, "read_bytes", changed)
-    assert code_digest(["plugpkg.alpha"]) != before  # alpha imports numbers, numbers imports errors
+    forget()
+    assert (code_digest(["boundcheck.core.numbers"]) != before) is counts
     monkeypatch.undo()
     forget()
-    assert module.code_digest(["boundcheck.core.digest"]) != module.code_digest(["boundcheck.core.numbers"])
 
 
-def test_versions_count(package: Packages, monkeypatch: pytest.MonkeyPatch) -> None:
-    from boundcheck.core import digest as module
-
-    package(**FIRST)
-    before = code_digest(["plugpkg.alpha"])
-    real = module.package_version
+def test_versions_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, real = code_digest(), module.package_version
     for name in ("numpy", "numba"):
-        forget()
         monkeypatch.setattr(module, "package_version", lambda p, n=name: "0.0" if p == n else real(p))
-        assert code_digest(["plugpkg.alpha"]) != before
+        assert code_digest() != before
     assert real("no-such-package-here") is None
 
 
-def test_nothing_is_imported() -> None:
+def test_the_digest_is_the_same_in_every_process_and_nothing_is_imported() -> None:
     code = (
-        "import sys; from boundcheck.core.digest import code_digest; code_digest(['boundcheck.core.store']);"
-        "print(sorted({'numpy', 'numba', 'boundcheck.core.store'} & set(sys.modules)))"
+        "import sys; from boundcheck.core.digest import run_key; print(run_key({'b': 1, 'a': 0.1}, ['tomllib']));"
+        "print(sorted({'numpy', 'numba', 'tomllib'} & set(sys.modules)))"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
-
-
-def test_the_digest_is_the_same_in_every_process() -> None:
-    code = "from boundcheck.core.digest import run_key; print(run_key({'b': 1, 'a': 0.1}, ['boundcheck.core.store']))"
     outputs = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -218,29 +196,27 @@ def test_the_digest_is_the_same_in_every_process() -> None:
             text=True,
             check=True,
             env=os.environ | {"PYTHONHASHSEED": seed},
-        ).stdout.strip()
+        ).stdout
         for seed in ("1", "2")
     }
-    forget()
-    assert outputs == {run_key({"a": 0.1, "b": 1}, ["boundcheck.core.store"])}
+    assert outputs == {f"{run_key({'a': 0.1, 'b': 1}, ['tomllib'])}\n[]\n"}
 
 
-@pytest.mark.parametrize("name", ["__main__", "plugpkg.missing", "no_such_module_here", "math"])
-def test_modules_without_source(package: Packages, name: str) -> None:
-    package(**FIRST)
+@pytest.mark.parametrize("name", ["__main__", "no_such_module_here", "sys"])
+def test_modules_without_source(name: str) -> None:
     with pytest.raises(Undigestible, match=rf"the module '{name}' has no .* cannot be digested, so it is not stored\."):
         code_digest([name])
 
 
-def test_broken_source_is_said(package: Packages) -> None:
-    package(broken="def (:\n")
-    with pytest.raises(Undigestible, match=r"'plugpkg\.broken' has no readable Python source"):
-        code_digest(["plugpkg.broken"])
-
-
-def test_folders_without_init_and_deep_expressions(package: Packages) -> None:
-    sums = "x = " + " + ".join(["1"] * 500) + "\n"
-    package(sub__in__leaf="from .. import top\n", top=sums)
-    before = code_digest(["plugpkg.sub.leaf"])
-    package(sub__in__leaf="from .. import top\n", top=sums + "y = 1\n")
-    assert code_digest(["plugpkg.sub.leaf"]) != before
+def test_differences_in_words() -> None:
+    own = facts()
+    assert differences(own) == ""
+    there = {**own, "numpy": "0.1", "other": "2"}
+    words = [
+        f"has {name} where the client has {theirs}"
+        for name, theirs in ((f"numpy {own['numpy']}", "numpy 0.1"), ("other none", "other 2"))
+    ]
+    assert differences(there) == ", and ".join(words)
+    assert differences({**there, "boundcheck": "0.0"}).count("where the client has") == 1
+    code = "boundcheck code with digest"
+    assert differences({**own, "code": "x"}) == f"has {code} {own['code']} where the client has {code} x"

@@ -48,24 +48,23 @@ def test_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_usage_and_emptying(tmp_path: Path) -> None:
     root = tmp_path / "a" / "store"
-    assert places.usage(root) == (0, 0)
-    assert places.empty(root) == (0, 0)
+    place = places.Place(root)
+    assert place.usage() == (0, 0)
+    assert place.empty() == (0, 0)
     assert not root.exists()
     assert places.prepare(root) == root
-    assert places.usage(root) == (0, 0)
+    assert place.usage() == (0, 0)
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "keep").write_bytes(b"1")
     (root / "run").mkdir()
     (root / "run" / "curve").write_bytes(b"12345")
     (root / "note").write_bytes(b"12")
+    assert place.usage() == (2, 7)
     (root / "link").symlink_to(outside)
-    files, size = places.usage(root)
-    assert files == 2 + (1 if (root / "link").is_file() else 0)
-    assert size == 7
-    assert places.empty(root)[1] == 7
-    assert places.usage(root) == (0, 0)
-    assert sorted(os.listdir(root)) == [".boundcheck-cache", "CACHEDIR.TAG"]
+    place.empty()
+    assert place.usage() == (0, 0)
+    assert sorted(os.listdir(root)) == ["CACHEDIR.TAG"]
     assert (outside / "keep").read_bytes() == b"1"
     assert places.prepare(root) == root
 
@@ -80,44 +79,54 @@ def test_other_peoples_folders_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(StoreError, match=r"holds files that boundcheck did not write \(such as 'thesis.tex'\)"):
         places.prepare(tmp_path)
-    with pytest.raises(StoreError, match="was not made by boundcheck"):
-        places.empty(tmp_path)
-    with pytest.raises(StoreError, match="was not made by boundcheck"):
-        places.empty(tmp_path / "thesis.tex")
+    for path in (tmp_path, tmp_path / "thesis.tex"):
+        with pytest.raises(StoreError, match="was not made by boundcheck"):
+            places.Place(path).empty()
     with pytest.raises(StoreError, match="is not a folder"):
         places.prepare(tmp_path / "thesis.tex")
-    with pytest.raises(StoreError, match="cannot be used: not a directory"):
+    with pytest.raises(StoreError, match="not a directory"):
         places.prepare(tmp_path / "thesis.tex" / "below")
     assert (tmp_path / "thesis.tex").read_text() == "x"
     (tmp_path / "void").mkdir()
-    assert places.empty(tmp_path / "void") == (0, 0)
+    assert places.Place(tmp_path / "void").empty() == (0, 0)
+
+
+def test_the_marker_of_another_program_is_none(tmp_path: Path) -> None:
+    (tmp_path / "CACHEDIR.TAG").write_text(
+        "Signature: 8a477f597d28d172789f06886806bc55\n# Written by another program.\n"
+    )
+    (tmp_path / "build").mkdir()
+    with pytest.raises(StoreError, match=r"holds files that boundcheck did not write \(such as 'CACHEDIR.TAG'\)"):
+        places.prepare(tmp_path)
+    with pytest.raises(StoreError, match="was not made by boundcheck"):
+        places.Place(tmp_path).empty()
 
 
 def test_what_cannot_be_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = places.prepare(tmp_path / "store")
     (root / "note").write_bytes(b"12")
 
-    def denied(path: Path) -> None:
+    def denied(path: str) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
-    monkeypatch.setattr(Path, "unlink", denied)
-    with pytest.raises(StoreError, match="note cannot be removed: permission denied"):
-        places.empty(root)
+    monkeypatch.setattr(os, "remove", denied)
+    with pytest.raises(StoreError, match="store cannot be emptied: permission denied"):
+        places.Place(root).empty()
 
 
 def test_emptying_starts_again_when_a_writer_interferes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = places.prepare(tmp_path / "store")
     (root / "note").write_bytes(b"12")
-    unlink, calls = Path.unlink, []
+    remove, calls = os.remove, list[str]()
 
-    def racing(path: Path) -> None:
+    def racing(path: str) -> None:
         calls.append(path)
-        unlink(path)
+        remove(path)
         if len(calls) == 1:
             (root / "late").write_bytes(b"3")
             raise FileNotFoundError(errno.ENOENT, "gone", str(path))
 
-    monkeypatch.setattr(Path, "unlink", racing)
-    places.empty(root)
-    assert places.usage(root) == (0, 0)
+    monkeypatch.setattr(os, "remove", racing)
+    places.Place(root).empty()
+    assert places.Place(root).usage() == (0, 0)
     assert len(calls) == 2

@@ -1,44 +1,49 @@
 """The result store on disks that refuse, beside other writers, and killed in the middle."""
 
-import dataclasses
 import errno
 import os
 import random
+import resource
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from store_tools import ARRAYS, KEY, META, SPEC, checkpoint_file, partials, same
+from store_tools import ARRAYS, FILE, KEY, META, SPEC, partials, same
 
+from boundcheck.core import store as module
 from boundcheck.core.digest import digest
-from boundcheck.core.files import host
-from boundcheck.core.store import AnyCheckpoint, NullCheckpoint, Store, Stored, run_stored
-from boundcheck.errors import StoreError
+from boundcheck.core.places import MARKER, Place
+from boundcheck.core.store import Store, Stored
+from boundcheck.errors import BadInput, MissingExtra, StoreError
 
 
-def full_disk(*_: object, **__: object) -> Any:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def refusing(code: int) -> Callable[..., Any]:
+    def refuse(*_: object, **__: object) -> Any:
+        raise OSError(code, os.strerror(code))
+
+    return refuse
 
 
-def denied(*_: object, **__: object) -> Any:
-    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+REFUSALS = [(errno.ENOSPC, "no space left on device"), (errno.EACCES, "permission denied")]
 
 
-@pytest.mark.parametrize("call", ["write", "fsync", "rename", "mkdir"])
-@pytest.mark.parametrize(("failure", "text"), [(full_disk, "no space left on device"), (denied, "permission denied")])
+@pytest.mark.parametrize("call", ["replace", "makedirs"])
+@pytest.mark.parametrize(("code", "text"), REFUSALS)
 def test_a_refusing_disk_leaves_nothing_half_written(
-    store: Store, monkeypatch: pytest.MonkeyPatch, call: str, failure: Callable[..., Any], text: str
+    store: Store, monkeypatch: pytest.MonkeyPatch, call: str, code: int, text: str
 ) -> None:
-    monkeypatch.setattr(os, call, failure)
+    monkeypatch.setattr(os, call, refusing(code))
     with pytest.raises(StoreError, match=rf"^the result store .* cannot be written: {text}; free some space") as caught:
         store.put(KEY, SPEC, ARRAYS, META)
     assert "\n" not in str(caught.value)
@@ -50,167 +55,130 @@ def test_a_refusing_disk_leaves_nothing_half_written(
     assert store.get(KEY) is not None
 
 
-@pytest.mark.parametrize("call", ["write", "replace", "fsync"])
-def test_a_refusing_disk_keeps_the_old_checkpoint(store: Store, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX's")
+def test_a_disk_that_fills_up_in_the_middle_of_a_file(store: Store) -> None:
     checkpoint = store.checkpoint(KEY)
     checkpoint.save({"x": np.arange(3)})
-    monkeypatch.setattr(os, call, full_disk)
-    with pytest.raises(StoreError, match="no space left on device"):
-        checkpoint.save({"x": np.arange(4)})
-    monkeypatch.undo()
-    assert same(checkpoint.load() or {}, {"x": np.arange(3)})
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        for write in (
+            lambda: store.put(KEY, SPEC, {"x": np.zeros(100_000)}, META),
+            lambda: checkpoint.save({"x": np.zeros(100_000)}),
+        ):
+            with pytest.raises(StoreError, match="cannot be written: file too large; free some space"):
+                write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert store.get(KEY) is None
+    assert same(checkpoint.load() or {}, {"x": np.arange(3)})  # the old one stays
     assert partials(store) == []
 
 
-def test_a_disk_that_fills_up_in_the_middle_of_a_file(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, left = os.write, [700]
-
-    def filling(descriptor: int, content: memoryview) -> int:
-        if not left[0]:
-            full_disk()
-        part = content[: min(left[0], 100)]
-        left[0] -= len(part)
-        return write(descriptor, part)
-
-    monkeypatch.setattr(os, "write", filling)
-    with pytest.raises(StoreError, match="no space left on device"):
-        store.put(KEY, SPEC, ARRAYS, META)
-    left[0] = 10**6  # short writes alone do no harm
+def test_unreadable_runs_are_said(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(place)
     store.put(KEY, SPEC, ARRAYS, META)
-    monkeypatch.undo()
-    assert same((store.get(KEY) or pytest.fail("nothing stored")).arrays, ARRAYS)
-
-
-def test_unreadable_runs_are_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.put(KEY, SPEC, ARRAYS, META)
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(type(fsspec.core.url_to_fs(place)[0]), "cat_file", refusing(errno.EACCES))
     with pytest.raises(StoreError, match=r"^the result store cannot read .*: permission denied\.$"):
         store.get(KEY)
     with pytest.raises(StoreError, match="permission denied"):
         store.checkpoint(KEY).load()
 
 
-def test_places_that_are_no_store(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
+def test_storage_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(f"memory://{uuid.uuid4().hex}")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("Unable to locate\ncredentials.")
+
+    monkeypatch.setattr(type(fsspec.filesystem("memory")), "pipe_file", refuse)
+    with pytest.raises(StoreError, match=r"cannot be written: unable to locate credentials; free some space"):
+        store.put(KEY, SPEC, ARRAYS, META)
+
+
+def test_protocols_that_are_not_there() -> None:
+    with pytest.raises(BadInput, match="nowhere://x cannot be reached: Protocol not known: nowhere"):
+        Store("nowhere://x")
+    if not pytest.importorskip("importlib.util").find_spec("s3fs"):
+        with pytest.raises(MissingExtra, match="s3://bucket cannot be reached: Install s3fs"):
+            Store("s3://bucket")
+
+
+def test_places_that_are_no_store(place: str, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("x")
     with pytest.raises(StoreError, match="is not a folder"):
-        Store(tmp_path / "file")
-    with pytest.raises(StoreError, match="holds files that boundcheck did not write"):
-        Store(tmp_path)
+        Store(tmp_path / "thesis.txt")
+    files = Place(place)
+    files.write("thesis.tex", b"x")
+    with pytest.raises(StoreError, match=r"holds files that boundcheck did not write \(such as 'thesis\.tex'\)"):
+        Store(place)
+    with pytest.raises(StoreError, match=rf"was not made by boundcheck \(it has no file {MARKER}\)"):
+        files.empty()
+    assert files.read("thesis.tex") == b"x"
 
 
-def test_emptying_in_the_middle_costs_only_what_was_there(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    from boundcheck.core import places
+def test_a_store_at_a_url_is_no_folder() -> None:
+    with pytest.raises(BadInput, match=r"the result store memory://\w+ is no folder\."):
+        _ = Store("memory://folder").path
 
-    mkdir, calls = os.mkdir, []
 
-    def interfering(path: Any, *rest: Any) -> None:
-        mkdir(path, *rest)
-        calls.append(path)
-        if Path(path).name == KEY and len(calls) < 4:
-            places.empty(store.path)
+def test_emptying_and_removing_in_the_middle_cost_only_what_was_there(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace, calls = os.replace, list[str]()
 
-    monkeypatch.setattr(os, "mkdir", interfering)
+    def interfering(partial: str, final: str) -> None:
+        if final.endswith(FILE):
+            calls.append(final)
+            if len(calls) == 1:
+                store.files.empty()
+        replace(partial, final)
+
+    monkeypatch.setattr(os, "replace", interfering)
     store.put(KEY, SPEC, ARRAYS, META)
     assert store.get(KEY) is not None
+    shutil.rmtree(store.path)
+    store.put(KEY, SPEC, ARRAYS, META)
+    assert (store.path / MARKER).is_file()
+    assert Store(store.path).get(KEY) is not None
 
 
-def finished_child() -> int:
-    process = subprocess.Popen([sys.executable, "-c", "pass"])
-    process.wait()
-    return process.pid
-
-
-def test_tidying(store: Store) -> None:
-    here, now = host(), time.time()
-    dead, alive, foreign, old = (
-        f"{here}-{finished_child()}-aa",
-        f"{here}-{os.getpid()}-bb",
-        "0123456789ab-1-cc",
-        "0123456789ab-1-dd",
-    )
-    for name in (dead, alive, foreign, old):
-        (store.path / ".partial" / name).mkdir(parents=True)
-        (store.path / ".partial" / name / "half").write_bytes(b"1")
-    os.utime(store.path / ".partial" / old, (now - 90000, now - 90000))
+def test_what_killed_writers_have_left_is_tidied_after_a_day(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    for name, age in (("young", 3600), ("old", 90_000)):
+        path = store.path / ".partial" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"half")
+        os.utime(path, (now - age, now - age))
     resumable, forgotten = digest(1), digest(2)
-    for key in (resumable, forgotten):
+    for key in (KEY, resumable, forgotten):
         store.checkpoint(key).save(ARRAYS)
-    os.utime(checkpoint_file(store, forgotten), (now - 31 * 86400, now - 31 * 86400))
+    os.utime(store.path / ".checkpoint" / f"{forgotten}.npz", (now - 31 * 86400, now - 31 * 86400))
+    finished = store.files.read(f".checkpoint/{FILE}") or b""
     store.put(KEY, SPEC, ARRAYS, META)
-    store.checkpoint(KEY).save(ARRAYS)  # a second process that was slower and then killed
+    store.files.write(f".checkpoint/{FILE}", finished)  # by a second process that was slower and then killed
+    monkeypatch.setattr(module, "_TIDIED", set())  # as in a new process
     Store(store.path)
-    assert partials(store) == sorted([alive, foreign])
-    assert [p.name for p in (store.path / ".checkpoint").iterdir()] == [resumable]
+    assert partials(store) == ["young"]
+    assert [p.name for p in (store.path / ".checkpoint").iterdir()] == [f"{resumable}.npz"]
     assert store.get(KEY) is not None
 
 
-def test_run_stored_computes_once(store: Store) -> None:
-    calls: list[AnyCheckpoint] = []
-
-    def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        calls.append(checkpoint)
-        return {"x": np.asfortranarray(np.ones((2, 2), dtype=">f8"))}, {"n": 1}
-
-    first = run_stored(store, KEY, SPEC, compute)
-    second = run_stored(store, KEY, SPEC, compute)
-    alone = run_stored(None, KEY, SPEC, compute)
-    assert (first.reused, second.reused, alone.reused) == (False, True, False)
-    assert len(calls) == 2
-    assert isinstance(calls[1], NullCheckpoint)
-    assert alone.place is None
-    for stored in (first, second, alone):
-        assert same(stored.arrays, {"x": np.ones((2, 2))})
-        assert stored.arrays["x"].dtype.str == "<f8"
-        assert not stored.arrays["x"].flags.writeable
-        assert stored.meta == {"n": 1}
-        assert stored.spec == SPEC
-
-
-def test_run_stored_resumes(store: Store) -> None:
-    starts: list[int] = []
-
-    def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        state = checkpoint.load()
-        k, x = (0, 1.0) if state is None else (int(state["k"]), float(state["x"]))
-        starts.append(k)
-        while k < 10:
-            k, x = k + 1, x * 0.7 + 0.1
-            checkpoint.save({"k": np.array(k), "x": np.array(x)})
-            if k == 6 and len(starts) == 1:
-                raise KeyboardInterrupt
-        return {"x": np.array(x)}, {}
-
-    with pytest.raises(KeyboardInterrupt):
-        run_stored(store, KEY, SPEC, compute)
-    resumed = run_stored(store, KEY, SPEC, compute)
-    assert starts == [0, 6]
-    assert same(resumed.arrays, run_stored(None, KEY, SPEC, compute).arrays)
-
-
-def test_null_checkpoint() -> None:
-    nothing = NullCheckpoint()
-    nothing.save(ARRAYS)
-    assert nothing.load() is None
-    assert nothing.due() is False
-
-
-def test_results_are_frozen(store: Store) -> None:
-    stored = store.put(KEY, SPEC, ARRAYS, META)
-    assert isinstance(stored, Stored)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        stored.__setattr__("key", "x")
-    with pytest.raises(ValueError, match="read-only"):
-        stored.arrays["dist2"][0] = 3
-
-
-def test_many_threads_put_the_same_run(store: Store) -> None:
+def test_many_writers_of_the_same_run(place: str) -> None:
+    """Some of them beside somebody who damages what is there."""
     results: list[Stored] = []
     gate = threading.Barrier(8)
 
     def put() -> None:
         gate.wait()
-        for _ in range(5):
-            results.append(Store(store.path).put(KEY, SPEC, ARRAYS, META))
+        for number in range(5):
+            store = Store(place)
+            results.append(store.put(KEY, SPEC, ARRAYS, META))
+            found = store.get(KEY)
+            assert found is None or same(found.arrays, ARRAYS)
+            if number == 1:
+                store.files.write(FILE, (store.files.read(FILE) or b"")[:-100])
 
     threads = [threading.Thread(target=put) for _ in range(8)]
     for thread in threads:
@@ -219,8 +187,9 @@ def test_many_threads_put_the_same_run(store: Store) -> None:
         thread.join()
     assert len(results) == 40
     assert all(same(r.arrays, ARRAYS) for r in results)
-    assert store.keys() == [KEY]
-    assert partials(store) == []
+    store = Store(place)
+    assert same((store.get(KEY) or pytest.fail("nothing stored")).arrays, ARRAYS)
+    assert (store.keys(), store.files.usage()[0]) == ([KEY], 1)
 
 
 WRITER = """
@@ -238,7 +207,7 @@ WRITER = """
         store.put(key, number % 50, {"x": big}, {"n": number % 50})
         if number % 7 == 0:  # a damaged run to be replaced
             with contextlib.suppress(FileNotFoundError):  # the other one is replacing it
-                os.truncate(store.path / key / "curve.npz", 100)
+                os.truncate(store.path / f"{key}.npz", 100)
         if number % 5 == 0:
             store.checkpoint(key).save({"x": big, "half": big[:10] / 2})
 """
@@ -285,5 +254,9 @@ def test_killed_writers_leave_only_whole_results(tmp_path: Path) -> None:
             _, errors = writer.communicate()
             assert writer.returncode == -signal.SIGKILL, errors
         found = check_whole(path)
-        assert partials(Store(path)) == []
     assert found > 0
+    opened = Store(path)
+    for leftover in (path / ".partial").glob("*"):
+        os.utime(leftover, (0, 0))
+    opened.files.tidy()
+    assert partials(opened) == []
