@@ -34,10 +34,9 @@ from boundcheck.core.linalg import (
     identity,
     range_projector,
     rational,
-    root_from_above,
     upper_eigenvalue,
 )
-from boundcheck.core.numbers import round_up
+from boundcheck.core.numbers import root_from_above, round_up
 from boundcheck.errors import BadInput, UnknownName
 
 Partition = Sequence[Sequence[int]]  # the coordinates of each block

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from boundcheck.certified import sampling
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.core.linalg import matrix, root_from_above
-from boundcheck.core.numbers import format_short, round_up
+from boundcheck.core.linalg import matrix
+from boundcheck.core.numbers import format_short, root_from_above, round_up
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, everyone, known_rounds
 from boundcheck.problems.problem import optional

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import seen_constants
 from flint import fmpq_mat
 from logistic_tools import (
     Labelled,
@@ -18,12 +19,6 @@ from logistic_tools import (
 )
 
 from boundcheck.certified.constant import Known
-from boundcheck.certified.estimate import (
-    estimate_dissimilarity,
-    estimate_local_variance,
-    estimate_similarity,
-    estimate_smoothness,
-)
 from boundcheck.certified.linear_scores import bounds
 from boundcheck.core.linalg import matrix
 from boundcheck.errors import BadInput
@@ -66,15 +61,15 @@ def test_smoothness_is_reached_at_0():
     assert float(own.value) == pytest.approx(max(np.linalg.eigvalsh(h)[-1] for h in hessians), rel=1e-11)
     small = [1e-4 * p / (1 + np.abs(p).max()) for p in POINTS]
     for client in CLIENTS:
-        steep = estimate_smoothness(small, [sample_gradients(client, x).mean(axis=0) for x in small])
-        assert steep.value <= own.value * (1 + F(1, 10**6))
+        steep = seen_constants.steepest(small, [sample_gradients(client, x).mean(axis=0) for x in small])
+        assert steep <= own.value * (1 + F(1, 10**6))
 
 
 def test_dissimilarity_covers_all_points():
     B2, G2 = gradient_dissimilarity(CLIENTS, WEIGHTS)
     assert (B2.value, G2.known, G2.side) == (1, Known.CERTIFIED, "upper")
     gradients = [[sample_gradients(c, x).mean(axis=0) for c in CLIENTS] for x in POINTS]
-    seen = estimate_dissimilarity(gradients, WEIGHTS)[1].value
+    seen = seen_constants.dissimilarity(gradients, WEIGHTS)
     assert 0 < seen <= G2.value < 6 * seen
     assert gradient_dissimilarity(CLIENTS[:1], (F(1),))[1].value == 0
 
@@ -89,7 +84,7 @@ def test_local_variance_covers_all_points():
     found, P2, noise2 = local_variance(CLIENTS)
     assert P2.value == 0
     for client, bound in zip(CLIENTS, found, strict=True):
-        seen = estimate_local_variance([sample_gradients(client, x) for x in POINTS])[1].value
+        seen = seen_constants.variance([sample_gradients(client, x) for x in POINTS])
         assert 0 < seen <= bound < 6 * seen
         assert bound <= sum(client.lengths2) / client.count * (1 + F(1, 10**12))
     assert noise2.value >= sum(found) / 12
@@ -99,7 +94,7 @@ def test_local_variance_covers_all_points():
 def test_similarity_covers_all_pairs_of_points():
     delta = similarity(CLIENTS, WEIGHTS)
     gradients = [[sample_gradients(c, x).mean(axis=0) for c in CLIENTS] for x in POINTS]
-    seen = estimate_similarity(POINTS, gradients, WEIGHTS).value
+    seen = seen_constants.similarity(POINTS, gradients, WEIGHTS)
     assert 0 < seen <= delta.value
     assert delta.value <= client_smoothness(CLIENTS, F(0)).value  # convex clients: at most L
     assert similarity(CLIENTS[:1], (F(1),)).value == 0
