@@ -360,7 +360,7 @@ def float_below(value: Fraction) -> float:
 
 def float_above(value: Fraction) -> float:
     """The smallest double that is at least the value (infinity above all of them)."""
-    return 0.0 - float_below(-value)  # no negative zero
+    return -float_below(-value)
 
 
 def next_up(value: float, count: int = 1) -> float:

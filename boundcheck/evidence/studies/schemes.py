@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.methods.build import build as build_method
+from boundcheck.papers.async_fl.theories import require_column, scheme_table
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
-from boundcheck.setting.scheme_table import require_column, scheme_table
 
 MEANING = {
     "d": "largest aggregation weight d_i",
