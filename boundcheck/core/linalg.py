@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -287,7 +287,7 @@ def upper_eigenvalue(a: fmpq_mat) -> EigenBound:
     guess = approximate_eigenvalues(a)[-1]
     if above(Fraction(0)) and not is_pd(-a):
         return EigenBound(Fraction(0), True)
-    return _refine(above, guess, a, one)
+    return least_covering(above, guess, a, one)
 
 
 def lower_eigenvalue(a: fmpq_mat, projector: fmpq_mat | None = None) -> EigenBound:
@@ -304,17 +304,24 @@ def lower_eigenvalue(a: fmpq_mat, projector: fmpq_mat | None = None) -> EigenBou
         return is_psd(a + on * rational(value))
 
     guess = -approximate_eigenvalues(a)[nullity(a)]
-    bound = _refine(above, guess, -a, on)
+    bound = least_covering(above, guess, -a, on)
     return EigenBound(-bound.value, bound.exact)
 
 
-def _refine(above: Any, guess: Fraction, a: fmpq_mat, unit: fmpq_mat) -> EigenBound:
-    """The least value with `above` (an eigenvalue of a other than 0, where value*unit - a loses rank), to 1e-12."""
+def least_covering(
+    above: Callable[[Fraction], bool], guess: Fraction, a: fmpq_mat, unit: fmpq_mat, *, recognised: bool = True
+) -> EigenBound:
+    """The least value with `above`, from above and within a relative 1e-12: one where value*unit - a loses rank.
+
+    above: monotone, and other than true at 0; guess: floating point's proposal. recognised: whether a short
+    rational is recognised as the value itself, which `exact` says. Raises BadInput where no value has it.
+    """
     scale = abs(guess) or Fraction(1, 10**6)
     margin = scale / 10**13
-    high = low = guess
     while not above(high := round_up(guess + margin)):
         margin *= 4
+        if margin > scale * 10**60:
+            raise BadInput("no multiple of the one matrix covers the other.")
     margin = scale / 10**13
     while above(low := round_down(guess - margin)):
         margin *= 4
@@ -326,8 +333,8 @@ def _refine(above: Any, guess: Fraction, a: fmpq_mat, unit: fmpq_mat) -> EigenBo
             high = middle
         else:
             low = middle
-    decimals = (round_up(low, digits) for digits in range(1, 14))
-    for short in (simplest_between(low, high), next((v for v in decimals if v <= high), high)):
-        if (unit * rational(short) - a).rank() < unit.rank() and above(short):
-            return EigenBound(short, True)
+    if recognised:
+        for short in (simplest_between(low, high), *(round_up(low, digits) for digits in range(1, 14))):
+            if short <= high and (unit * rational(short) - a).rank() < unit.rank() and above(short):
+                return EigenBound(short, True)
     return EigenBound(high, False)
