@@ -26,8 +26,13 @@ def count(value: int, what: str) -> Constant:
     return Constant(Fraction(value), Known.EXACT, "exact", f"counted: {what}")
 
 
-def from_above(value: Fraction, how: str) -> Constant:
-    """The value itself, or where it is longer than MOST_BITS a bound of 13 digits from above."""
+def from_above(value: Fraction, how: str, *, exact: bool = True) -> Constant:
+    """The value itself, or where it is longer than MOST_BITS a bound of 13 digits from above.
+
+    exact: whether what it is made of is known exactly; bounds from above give a bound of 13 digits.
+    """
+    if not exact:
+        return Constant(round_up(value), Known.CERTIFIED, "upper", how)
     if value.numerator.bit_length() + value.denominator.bit_length() <= MOST_BITS:
         return Constant(value, Known.EXACT, "exact", how)
     return Constant(round_up(value), Known.CERTIFIED, "upper", f"{how}, rounded up to 13 digits")

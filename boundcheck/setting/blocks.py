@@ -22,7 +22,6 @@ from flint import fmpq_mat
 from boundcheck.certified.blocks import BlockDissimilarity, Lipschitz, Partition, block_variances, coupled, lipschitz
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods import answers
 from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
@@ -267,19 +266,14 @@ def _constants(view: BlockView) -> Makers:
 
 def _largest(view: BlockView, reading: str) -> Constant:
     found = view.lipschitz(reading)
-    return _with(found.exact, found.largest, f"largest L_j ({reading}): {found.how}")
+    return from_above(found.largest, f"largest L_j ({reading}): {found.how}", exact=found.exact)
 
 
 def _sum(view: BlockView, reading: str, power: int, of: Callable[[], Sequence[Fraction]], what: str) -> Constant:
     """The sum over the blocks of L_j^power times another number."""
     found, others = view.lipschitz(reading), of()
     value = sum((v**power * s for v, s in zip(found.values, others, strict=True)), Fraction(0))
-    return _with(found.exact or not any(others), value, f"sum of {what}, L_j ({reading}): {found.how}")
-
-
-def _with(exactly: bool, value: Fraction, how: str) -> Constant:
-    """A constant that rests on L_j that are exact, or certified from above."""
-    return from_above(value, how) if exactly else Constant(round_up(value), Known.CERTIFIED, "upper", how)
+    return from_above(value, f"sum of {what}, L_j ({reading}): {found.how}", exact=found.exact or not any(others))
 
 
 def _kappa2(blocks: BlockDissimilarity) -> list[Fraction]:

@@ -228,9 +228,8 @@ def _variances(problem: Problem, gen: General, scales: Sequence[int]) -> tuple[C
     assert pairs is not None
     P2 = max(P.value / scale for (P, _), scale in zip(pairs, scales, strict=True))
     terms = (what * v.value / scale for what, (_, v), scale in zip(gen.what, pairs, scales, strict=True))
-    noise2 = from_above(sum(terms, Fraction(0)), "sum of what_i sigma_i^2/(3 |D_i| E_i^2), sigma_i^2 as in noise2")
-    if any(v.known is not Known.EXACT for _, v in pairs):
-        noise2 = Constant(round_up(noise2.value), Known.CERTIFIED, "upper", noise2.how)
+    how = "sum of what_i sigma_i^2/(3 |D_i| E_i^2), sigma_i^2 as in noise2"
+    noise2 = from_above(sum(terms, Fraction(0)), how, exact=all(v.known is Known.EXACT for _, v in pairs))
     return exact(P2, "largest P_i^2/(3 |D_i| E_i^2), P_i^2 as in P2"), noise2
 
 

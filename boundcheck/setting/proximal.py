@@ -25,10 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from boundcheck.certified import certify
 from boundcheck.certified.constant import Constant, Known
@@ -50,8 +49,7 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
 
-@dataclass(frozen=True)
-class _Number:
+class _Number(NamedTuple):
     """A nonnegative number of a client, and whether it is known exactly or from above."""
 
     value: Fraction
@@ -195,8 +193,7 @@ class _View:
             return _extreme(numbers, f"{what}, the {'least' if least else 'largest'} of a client", least=least)
         total = sum((n.value for n in numbers), Fraction(0)) / len(numbers)
         how = f"mean over S'_t of {what}"
-        exact = all(n.exact for n in numbers)
-        return certify.from_above(total, how) if exact else Constant(round_up(total), Known.CERTIFIED, "upper", how)
+        return certify.from_above(total, how, exact=all(n.exact for n in numbers))
 
 
 def _number(constant: Constant) -> _Number:
