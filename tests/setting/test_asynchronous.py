@@ -204,6 +204,15 @@ def test_the_residual_of_asynchronous_fedavg() -> None:
     assert found["S1"] == 0  # each round follows one client, whose gradient is 0 at its own minimiser
 
 
+def test_a_client_alone_in_its_round_has_no_gradient_at_its_minimiser() -> None:
+    data = {"kind": "logistic_regression", "data": "breast_cancer", "clients": 4, "split": "random", "ridge": 1}
+    alone = {"kind": "biased_sampling", "K": 2, "eta_l": "1/8"}
+    found = describe_constants(build({**alone, "cohorts": [[0], [1]]}), problem(data))
+    assert 0 <= found["S1"].value < F(1, 10**60)  # squares of balls around 0
+    shared = describe_constants(build({**alone, "cohorts": [[0, 1], [2]]}), problem(data))
+    assert shared["S1"].value > F(1, 10**6)
+
+
 def test_samples_add_their_variance() -> None:
     clients = [
         {"components": [{"A": [[1]], "b": [0]}, {"A": [[3]], "b": [2]}]},
