@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.certified.constant import Constant, Known
+from boundcheck.errors import BadInput
 from boundcheck.problems.problem import clients_of, optional
 from boundcheck.setting.asynchronous import LOSSES, ROUNDS
 from boundcheck.setting.blocks import BLOCKS
@@ -64,18 +65,27 @@ def joint_makers(method: Method, problem: Problem) -> Makers:
     clients = clients_of(problem)
     makers: Makers = {}
     if clients.count <= MAX_CLIENTS and method.functions is None:  # what functions weigh is not read off the parts
-        for theory in theories():
-            view = theory.view(method, problem)
-            makers |= {} if view is None else theory.constants(view)
+        makers = _together("constant", method, problem, lambda theory: theory.constants)
     return makers | sampling_makers(method, problem, clients)
 
 
 def joint_objections(method: Method, problem: Problem) -> Objections:
     """The hypotheses that theories decide -> why each fails, or None where it holds."""
-    found: Objections = {}
+    return _together("hypothesis", method, problem, lambda theory: theory.hypotheses)
+
+
+def _together(
+    what: str, method: Method, problem: Problem, table: Callable[[Theory[Any]], Callable[[Any], dict[str, Any]]]
+) -> dict[str, Any]:
+    """The tables of all theories that speak about the pair. Raises BadInput for a name that two of them have."""
+    found: dict[str, Any] = {}
     for theory in theories():
         view = theory.view(method, problem)
-        found |= {} if view is None else theory.hypotheses(view)
+        own = {} if view is None else table(theory)(view)
+        taken = min(found.keys() & own.keys(), default=None)
+        if taken is not None:
+            raise BadInput(f"two theories declare the {what} '{taken}'; choose another name.")
+        found |= own
     return found
 
 
