@@ -141,6 +141,6 @@ def with_hypotheses(curve: Curve, claimed: Statement, setting: Setting) -> Curve
         answer = setting.hypothesis(assumption.name)
         if answer.holds:
             decided[key_of(assumption)] = DECIDED_HERE
-        else:
+        elif answer.holds is False:
             broken[key_of(assumption)] = answer.why
     return replace(curve, assumptions=decided, violations=broken)

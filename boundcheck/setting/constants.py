@@ -94,10 +94,12 @@ def named_hypotheses() -> frozenset[str]:
     return frozenset(row.name for theory in theories() for row in theory.named)
 
 
-def named_objection(name: str, method: Method, problem: Problem) -> str | None:
-    """Why one of these fails; None where it holds."""
+def named_objection(name: str, method: Method, problem: Problem) -> tuple[bool, str | None]:
+    """Whether one of these is decided, and why it fails; None where it holds."""
     theory, row = next((theory, row) for theory in theories() for row in theory.named if row.name == name)
-    return row.value(theory.view(method, problem))
+    view = theory.view(method, problem)
+    known = view is not None and row.known(view)
+    return known, row.value(view) if known else None
 
 
 def joint_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:

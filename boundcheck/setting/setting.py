@@ -146,7 +146,7 @@ class Setting:
         except UnknownName:  # a hypothesis that this problem cannot decide
             known = False
         if name in named_hypotheses():
-            known, objection = True, named_objection(name, self.described, self.problem)
+            known, objection = named_objection(name, self.described, self.problem)
         if objection is None and name in joint:
             known, objection = True, joint[name]
             if objection is not None and name in inexact:

@@ -20,8 +20,9 @@ from boundcheck.setting.theories import Row, Theory, constants, hypotheses, unle
 theories = (
     Theory(
         lambda method, problem: problem if problem.dim == 1 else None,
-        constants(Row("twice", lambda problem: 2 * problem.clients, "twice the clients")),
+        constants(Row("mine/twice", lambda problem: 2 * problem.clients, "twice the clients")),
         hypotheses(unless("even", lambda problem: problem.clients % 2 == 0, "the clients are odd in number.")),
+        named=(unless("three", lambda problem: problem.clients == 3, "the clients are not three."),),
     ),
 )
 """
@@ -38,18 +39,21 @@ def test_a_file_of_a_user_declares_a_constant_and_a_hypothesis(tmp_path: Path) -
     own.write_text(DECLARED + THEOREM)
     with unloaded_afterwards():
         bc.load_paper(own)
-        assert setting(3).constant("twice").value == Fraction(6)
+        assert setting(3).constant("mine/twice").value == Fraction(6)
         assert setting(4).hypothesis("even").holds is True
         answer = setting(3).hypothesis("even")
         assert (answer.holds, answer.known, answer.why) == (False, "decided", "the clients are odd in number.")
-        assert not setting(3, dim=2).has("twice")
+        assert setting(3).hypothesis("three").holds is True
+        assert "three" not in setting(3).hypotheses()
+        assert setting(3, dim=2).hypothesis("three").holds is None
+        assert not setting(3, dim=2).has("mine/twice")
         assert setting(3, dim=2).hypothesis("even").holds is None
-    assert not setting(3).has("twice")
+    assert not setting(3).has("mine/twice")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [(('"twice"', '"rho"'), "the constant 'rho'"), (('"even"', '"fixed_times"'), "the hypothesis 'fixed_times'")],
+    [(('"mine/twice"', '"rho"'), "the constant 'rho'"), (('"even"', '"fixed_times"'), "the hypothesis 'fixed_times'")],
 )
 def test_a_name_that_another_theory_has_is_refused(tmp_path: Path, change: tuple[str, str], message: str) -> None:
     own = tmp_path / "mine.py"
