@@ -19,11 +19,11 @@ import _findings as fd
 import _tables as tables
 
 from boundcheck.methods.build import build as build_method
+from boundcheck.papers.async_fl.theories import scheme_table
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.report.words import pretty
 from boundcheck.setting.expected_weights import expected_weights
-from boundcheck.setting.scheme_table import scheme_table
 
 NAME, CONSTANTS = "async_fl_table_1", "async_fl_table_2"
 TIMES = (2, 3, 5)

@@ -28,8 +28,8 @@ from boundcheck.evidence.witness import load_witness, replay, stands
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
+from boundcheck.papers.partial_averaging import theories as averaging_matrices
 from boundcheck.problems.build import build as build_problem
-from boundcheck.setting import averaging_matrices
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.statement import Belief, Kind, Statement
 from boundcheck.verdict import Outcome

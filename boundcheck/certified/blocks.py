@@ -24,26 +24,24 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from boundcheck.certified import certify
-from boundcheck.certified.definite import is_positive_semidefinite, least_multiple
+from boundcheck.certified.definite import different, is_positive_semidefinite, least_multiple, part
 from boundcheck.certified.dissimilarity import ROOM, Affine
 from boundcheck.certified.forms import Form, least_constant, weighted
-from boundcheck.certified.samples import Matrices, Samples
+from boundcheck.certified.samples import Samples
 from boundcheck.core.linalg import (
     floats,
     fraction,
     identity,
     range_projector,
     rational,
-    root_from_above,
     upper_eigenvalue,
 )
-from boundcheck.core.numbers import round_up
+from boundcheck.core.numbers import root_from_above, round_up
 from boundcheck.errors import BadInput, UnknownName
 
 Partition = Sequence[Sequence[int]]  # the coordinates of each block
 Reading = Literal["blocks", "separable", "weighted", "global"]
 READINGS: tuple[Reading, ...] = ("blocks", "separable", "weighted", "global")
-MOST_ENTRIES = 4_000_000  # of all sample Hessians together, where they have to be gone through one by one
 
 
 @dataclass(frozen=True)
@@ -58,21 +56,6 @@ class Lipschitz:
     def largest(self) -> Fraction:
         """L_max."""
         return max(self.values)
-
-
-def part(a: fmpq_mat, rows: Sequence[int], columns: Sequence[int]) -> fmpq_mat:
-    """The submatrix of these rows and columns."""
-    table = a.tolist()
-    return fmpq_mat(len(rows), len(columns), [table[i][j] for i in rows for j in columns])
-
-
-def different(hessians: Sequence[fmpq_mat]) -> list[fmpq_mat]:
-    """The matrices without repetitions."""
-    found: list[fmpq_mat] = []
-    for a in hessians:
-        if not any(a is other for other in found) and not any(a == other for other in found):
-            found.append(a)
-    return found
 
 
 # --- smoothness ---------------------------------------------------------------------------------------------
@@ -203,22 +186,6 @@ def _ratio(a: fmpq_mat, unit: fmpq_mat) -> Fraction:
 # --- noise --------------------------------------------------------------------------------------------------
 
 
-def _parts(samples: Samples, dim: int) -> Sequence[Affine]:
-    """(A_s, b_s) of every sample. Raises BadInput where that would be very large."""
-    if isinstance(samples, Matrices):
-        return samples.parts
-    rows = getattr(samples, "a", None)
-    if rows is None or samples.count * dim * dim > MOST_ENTRIES:
-        raise BadInput("the samples are too many to go through their Hessians one by one.")
-    scale, ridge = rational(getattr(samples, "scale", 1)), rational(getattr(samples, "ridge", 0))
-    targets = getattr(samples, "y", fmpq_mat(samples.count, 1)).entries()
-    found: list[Affine] = []
-    for row, y in zip(rows.tolist(), targets, strict=True):
-        a = fmpq_mat(dim, 1, row)
-        found.append((a * a.transpose() * scale + identity(dim) * ridge, a * (scale * y)))
-    return found
-
-
 def block_variances(samples: Samples, client: Affine, partition: Partition) -> list[Fraction | None]:
     """sup over x of (1/N) sum over s of |block j of (grad f_s(x) - grad f(x))|^2, one a block, exactly.
 
@@ -226,16 +193,14 @@ def block_variances(samples: Samples, client: Affine, partition: Partition) -> l
     mean of its samples, or they are too many.
     """
     a, b = client
-    if samples.count == 1:
-        if samples.mean() != client:
-            raise BadInput("a client is not the mean of its samples.")
-        return [Fraction(0)] * len(partition)
     if samples.mean() != client:
         raise BadInput("a client is not the mean of its samples.")
+    if samples.count == 1:
+        return [Fraction(0)] * len(partition)
     found: list[Fraction | None] = [Fraction(0)] * len(partition)
     same: dict[int, bool] = {}  # samples that share a matrix object are compared once
     table = a.tolist()
-    for own, side in _parts(samples, a.nrows()):
+    for own, side in samples.parts:
         alike = same.get(id(own))
         if alike is None:
             alike = same[id(own)] = own == a

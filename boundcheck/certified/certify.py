@@ -14,7 +14,7 @@ from flint import fmpq_mat
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.certified.definite import is_positive_semidefinite, spread
 from boundcheck.core import linalg
-from boundcheck.core.numbers import round_down, round_up
+from boundcheck.core.numbers import root_from_above, round_down, round_up
 
 # An exact rational whose numerator and denominator have at most this many bits together is given as it is, a longer
 # one as a bound of 13 digits. In decimal that is 3012 characters: `parse_number` reads it back from any text.
@@ -26,8 +26,13 @@ def count(value: int, what: str) -> Constant:
     return Constant(Fraction(value), Known.EXACT, "exact", f"counted: {what}")
 
 
-def from_above(value: Fraction, how: str) -> Constant:
-    """The value itself, or where it is longer than MOST_BITS a bound of 13 digits from above."""
+def from_above(value: Fraction, how: str, *, exact: bool = True) -> Constant:
+    """The value itself, or where it is longer than MOST_BITS a bound of 13 digits from above.
+
+    exact: whether what it is made of is known exactly; bounds from above give a bound of 13 digits.
+    """
+    if not exact:
+        return Constant(round_up(value), Known.CERTIFIED, "upper", how)
     if value.numerator.bit_length() + value.denominator.bit_length() <= MOST_BITS:
         return Constant(value, Known.EXACT, "exact", how)
     return Constant(round_up(value), Known.CERTIFIED, "upper", f"{how}, rounded up to 13 digits")
@@ -55,7 +60,7 @@ def least_singular_value(a: fmpq_mat, projector: fmpq_mat) -> Constant:
 
 def _root(square: linalg.EigenBound, side: str, what: str, symbol: str) -> Constant:
     above = side == "upper"
-    root = linalg.root_from_above(square.value) if above else 1 / linalg.root_from_above(1 / square.value)
+    root = root_from_above(square.value) if above else 1 / root_from_above(1 / square.value)
     exact = square.exact and root * root == square.value
     rounded = root if exact else (round_up if above else round_down)(root)
     return eigenvalue(linalg.EigenBound(rounded, exact), side, what, f"{symbol}^2*I and A'A")

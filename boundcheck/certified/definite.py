@@ -5,18 +5,26 @@ A decision is by LDL^T in rigorous ball arithmetic where that decides, else by e
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from flint import arb, fmpq_mat
 
-from boundcheck.core.linalg import EigenBound, balls, fraction, is_psd, is_symmetric, precision, rational
-from boundcheck.core.numbers import round_down, round_up, simplest_between
+from boundcheck.core.linalg import (
+    EigenBound,
+    balls,
+    fraction,
+    is_psd,
+    is_symmetric,
+    least_covering,
+    precision,
+    rational,
+)
 from boundcheck.errors import BadInput
 
 _SMALL = 12  # up to this dimension exact elimination is as fast as balls
 _BITS = (128, 1024)  # precisions that are tried before exact elimination
 _RECOGNISED = 24  # up to this dimension a bound that is a short rational is recognised as the value itself
-_WIDTH = Fraction(1, 10**12)
 
 
 def is_diagonal(a: fmpq_mat) -> bool:
@@ -24,10 +32,19 @@ def is_diagonal(a: fmpq_mat) -> bool:
     return all(v == 0 for i, row in enumerate(a.tolist()) for j, v in enumerate(row) if i != j)
 
 
-def principal(a: fmpq_mat, places: list[int]) -> fmpq_mat:
+def part(a: fmpq_mat, rows: Sequence[int], columns: Sequence[int]) -> fmpq_mat:
     """The submatrix of these rows and columns."""
-    rows = a.tolist()
-    return fmpq_mat(len(places), len(places), [rows[i][j] for i in places for j in places])
+    table = a.tolist()
+    return fmpq_mat(len(rows), len(columns), [table[i][j] for i in rows for j in columns])
+
+
+def different(matrices: Iterable[fmpq_mat]) -> list[fmpq_mat]:
+    """The matrices without repetitions."""
+    found: list[fmpq_mat] = []
+    for a in matrices:
+        if not any(a is other for other in found) and not any(a == other for other in found):
+            found.append(a)
+    return found
 
 
 def _ball_pivots(a: fmpq_mat, bits: int) -> bool | None:
@@ -65,7 +82,7 @@ def is_positive_semidefinite(a: fmpq_mat) -> bool:
     echelon, rank = a.rref()
     if rank < d:
         leads = [next(j for j, v in enumerate(row) if v != 0) for row in echelon.tolist()[:rank]]
-        a = principal(a, leads)
+        a = part(a, leads, leads)
     for bits in _BITS:
         decided = _ball_pivots(a, bits)
         if decided is not None:
@@ -89,28 +106,7 @@ def least_multiple(a: fmpq_mat, unit: fmpq_mat, guess: Fraction) -> EigenBound:
         raise BadInput("the least multiple of the zero matrix has no meaning.")
     if a.rank() < rank and covers(Fraction(0)):
         return EigenBound(Fraction(0), True)
-    scale = abs(guess) or Fraction(1, 10**6)
-    margin = scale / 10**13
-    while not covers(high := round_up(guess + margin)):
-        margin *= 4
-        if margin > scale * 10**60:
-            raise BadInput("no multiple of the one matrix covers the other.")
-    margin = scale / 10**13
-    while covers(low := round_down(guess - margin)):
-        margin *= 4
-    while high - low > _WIDTH * abs(high) * Fraction(9, 10):
-        middle = round_up((low + high) / 2, 15)
-        if not low < middle < high:
-            break
-        if covers(middle):
-            high = middle
-        else:
-            low = middle
-    if a.nrows() <= _RECOGNISED:
-        for short in (simplest_between(low, high), *(round_up(low, digits) for digits in range(1, 14))):
-            if short <= high and (unit * rational(short) - a).rank() < rank and covers(short):
-                return EigenBound(short, True)
-    return EigenBound(high, False)
+    return least_covering(covers, guess, a, unit, recognised=a.nrows() <= _RECOGNISED)
 
 
 def spread(a: fmpq_mat) -> tuple[Fraction, Fraction] | None:

@@ -134,11 +134,6 @@ class Dissimilarity:
         G2 = self.least_G2(factor)
         return None if G2 is None else Pair(factor, G2)
 
-    def front(self, factors: Sequence[Fraction]) -> list[Pair]:
-        """The Pareto front of the form "gradients" at these B2: (B2, least G2), those without a finite G2 left out."""
-        found = [(B2, self.least_G2(B2)) for B2 in factors]
-        return [Pair(B2, G2) for B2, G2 in found if G2 is not None]
-
     def _minimiser(self) -> fmpq_mat | None:
         return Form(self.hessian, self.side, linalg.rational(0)).minimiser()
 

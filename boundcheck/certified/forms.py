@@ -50,13 +50,6 @@ class Form:
         x = self.minimiser()
         return None if x is None else fraction(self.k - (self.l.transpose() * x)[0, 0])
 
-    def homogeneous(self) -> fmpq_mat:
-        """The (d+1) x (d+1) matrix H with z'Hz the value, z = [x; 1]."""
-        d = self.q.nrows()
-        top, side = self.q.tolist(), [-v for v in self.l.entries()]
-        rows = [[*row, v] for row, v in zip(top, side, strict=True)] + [[*side, self.k]]
-        return fmpq_mat(d + 1, d + 1, [v for row in rows for v in row])
-
 
 def square(a: fmpq_mat, b: fmpq_mat) -> Form:
     """|a x - b|^2 for a symmetric a."""

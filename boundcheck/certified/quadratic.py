@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -76,14 +76,26 @@ class SumOfQuadratics:
     @cached_property
     def variance_pairs(self) -> tuple[Pair, ...] | None:
         """(P_i^2, sigma_i^2) of each client by default; None where a client has none."""
-        if self._unbounded_variance() is not None:
+        if self.unbounded_variance() is not None:
             return None
         pairs = [v.default() for v in self.variances]
         return tuple(p for p in pairs if p is not None)
 
-    def _unbounded_variance(self) -> int | None:
+    def unbounded_variance(self) -> int | None:
         """The first client whose local variance no pair bounds."""
         return next((i for i, v in enumerate(self.variances) if not v.bounded), None)
+
+    def has_variance(self, P2: Fraction, noise2: Fraction) -> bool:
+        """With P_i^2 = P2 |D_i|, the largest that P2 allows, each least sigma_i^2 is as small as it can be."""
+        found = [v.least_constant(P2 * v.count) for v in self.variances]
+        known = [least for least in found if least is not None]
+        return len(known) == len(found) and sum(known, Fraction(0)) <= noise2 * self._total()
+
+    def samples_between(self, low: Fraction, high: Fraction | None) -> bool:
+        """Whether all eigenvalues of all samples, as they count, are at least `low` and at most `high`."""
+        pairs = list(zip(self._scales, self.samples, strict=True))
+        above = all(s.at_least(low / k) for k, s in pairs)
+        return above and (high is None or all(s.at_most(high / k) for k, s in pairs))
 
     def _total(self) -> int:
         return sum(s.count for s in self.samples)
@@ -185,99 +197,105 @@ class SumOfQuadratics:
         return certify.eigenvalue(bound, "upper", how, "B2 A^2 - sum of w_i A_i^2")
 
     def objection(self, assumption: str) -> str | None:
-        """Why a hypothesis fails for every choice of its constants, None where it holds with some.
+        """Why a hypothesis of `HYPOTHESES` fails for every choice of its constants, None where it holds with some.
 
-        Raises UnknownName for "bounded_dissimilarity" where F has no stationary point and that is not told.
-
-        Known are "smooth_samples", "hessian_similarity", "bounded_below", "convex_samples", "strongly_convex_samples",
-        "gradient_dissimilarity", "relaxed_dissimilarity", "local_variance", "client_smoothness", "lower_curvature" and
-        "bounded_dissimilarity".
+        Raises UnknownName for "bounded_dissimilarity" where F has no stationary point and that is not known.
         """
-        if assumption in ("smooth_samples", "hessian_similarity", "client_smoothness", "lower_curvature"):
-            return None
-        if assumption == "bounded_dissimilarity":
-            bad = self.dissimilarity.vanishing_client()
-            if bad is None and self.dissimilarity.stationary is None:
-                raise UnknownName("the assumption", assumption, [name for name in _NEEDS if name != assumption])
-            return None if bad is None else f"the gradient of client {bad} does not vanish wherever that of F does."
-        unbounded = None if self.minimiser is not None else "F is unbounded below."
-        if assumption == "bounded_below":
-            return unbounded
-        if assumption in ("convex_samples", "strongly_convex_samples"):
-            bad = next((i for i, s in enumerate(self.samples) if not s.at_least(Fraction(0))), None)
-            if bad is not None:
-                return f"the Hessian of a sample of client {bad} has a negative eigenvalue."
-            if assumption == "convex_samples":
-                return unbounded
-            flat = next((i for i, s in enumerate(self.samples) if s.singular()), None)
-            return None if flat is None else f"the Hessian of a sample of client {flat} is singular, so that mu = 0."
-        if assumption == "local_variance":
-            bad = self._unbounded_variance()
-            if bad is None:
-                return None
-            if not self.variances[bad].is_mean:
-                return f"client {bad} is not the mean of its samples (it is their sum), as the hypothesis takes it."
-            return f"the gradients of the samples of client {bad} spread without bound where its own does not grow."
-        if assumption == "relaxed_dissimilarity" and unbounded is not None:
-            return unbounded
-        free = self.dissimilarity.free_client()
-        if free is None:
-            return None
-        return f"the gradient of client {free} grows without bound where that of F does not."
+        return HYPOTHESES[assumption].objection(self)
 
     def decides(self, assumption: str, constants: Mapping[str, Fraction]) -> bool | None:
         """Whether a hypothesis holds for all points with these constants, exactly; None where one is missing.
 
         Constants by the names of `makers`; "L" and "mu" stand in for "L_ij" and "mu_ij" where those are not given.
         """
-        if assumption != "bounded_dissimilarity" and self.objection(assumption) is not None:
+        row = HYPOTHESES[assumption]
+        if assumption != "bounded_dissimilarity" and row.objection(self) is not None:
             return False
         given = {**{f"{k}_ij": constants[k] for k in ("L", "mu") if k in constants}, **constants}
-        if assumption in ("bounded_below", "convex_samples", "client_smoothness"):
-            return True
-        needs = _NEEDS[assumption]
-        if any(name not in given for name in needs):
+        if any(name not in given for name in row.needs):
             return None
-        values = [given[name] for name in needs]
-        if min(values) < 0:
-            return False
-        if assumption == "smooth_samples":
-            tops = [(s, values[0] / k) for k, s in zip(self._scales, self.samples, strict=True)]
-            return all(s.at_most(top) and s.at_least(-top) for s, top in tops)
-        if assumption == "strongly_convex_samples":
-            return all(s.at_least(values[0] / k) for k, s in zip(self._scales, self.samples, strict=True))
-        if assumption == "hessian_similarity":
-            room = identity(self.hessian.nrows()) * rational(values[0])
-            apart = [a - self.hessian for a, _ in self.maps]
-            return all(is_positive_semidefinite(room - a) and is_positive_semidefinite(room + a) for a in apart)
-        if assumption == "lower_curvature":
-            room = identity(self.hessian.nrows()) * rational(values[0])
-            return all(is_positive_semidefinite(room + a) for a, _ in self.maps)
-        if assumption == "bounded_dissimilarity":
-            return self.dissimilarity.decides(Fraction(0), values[0])
-        if assumption == "local_variance":
-            return self._decides_variance(*values)
-        return self.dissimilarity.decides(*values)
-
-    def _decides_variance(self, P2: Fraction, noise2: Fraction) -> bool:
-        """With P_i^2 = P2 |D_i|, the largest that P2 allows, each least sigma_i^2 is as small as it can be."""
-        total = Fraction(0)
-        for variance in self.variances:
-            least = variance.least_constant(P2 * variance.count)
-            if least is None:
-                return False
-            total += least
-        return total <= noise2 * self._total()
+        values = [given[name] for name in row.needs]
+        return min(values, default=Fraction(0)) >= 0 and row.decides(self, *values)
 
 
-# The constants that a hypothesis is about, in the order in which `decides` reads them.
-_NEEDS: Mapping[str, tuple[str, ...]] = {
-    "smooth_samples": ("L_ij",),
-    "strongly_convex_samples": ("mu_ij",),
-    "hessian_similarity": ("delta",),
-    "lower_curvature": ("lam",),
-    "bounded_dissimilarity": ("B2_only",),
-    "local_variance": ("P2", "noise2"),
-    "gradient_dissimilarity": ("G2", "B2"),
-    "relaxed_dissimilarity": ("G2", "B2", "L_ij"),
+# --- hypotheses: why one fails, and whether it holds with given constants -------------------------------------
+
+
+def _unbounded(of: SumOfQuadratics) -> str | None:
+    return None if of.minimiser is not None else "F is unbounded below."
+
+
+def _bent(of: SumOfQuadratics) -> str | None:
+    bad = next((i for i, s in enumerate(of.samples) if not s.at_least(Fraction(0))), None)
+    return None if bad is None else f"the Hessian of a sample of client {bad} has a negative eigenvalue."
+
+
+def _flat(of: SumOfQuadratics) -> str | None:
+    flat = next((i for i, s in enumerate(of.samples) if s.singular()), None)
+    return None if flat is None else f"the Hessian of a sample of client {flat} is singular, so that mu = 0."
+
+
+def _spread(of: SumOfQuadratics) -> str | None:
+    bad = of.unbounded_variance()
+    if bad is None:
+        return None
+    if not of.variances[bad].is_mean:
+        return f"client {bad} is not the mean of its samples (it is their sum), as the hypothesis takes it."
+    return f"the gradients of the samples of client {bad} spread without bound where its own does not grow."
+
+
+def _free(of: SumOfQuadratics) -> str | None:
+    free = of.dissimilarity.free_client()
+    return None if free is None else f"the gradient of client {free} grows without bound where that of F does not."
+
+
+def _not_vanishing(of: SumOfQuadratics) -> str | None:
+    bad, name = of.dissimilarity.vanishing_client(), "bounded_dissimilarity"
+    if bad is None and of.dissimilarity.stationary is None:
+        raise UnknownName("the assumption", name, [own for own, h in HYPOTHESES.items() if h.needs and own != name])
+    return None if bad is None else f"the gradient of client {bad} does not vanish wherever that of F does."
+
+
+def _within(of: SumOfQuadratics, matrices: Iterable[fmpq_mat], value: Fraction) -> bool:
+    """Whether value*I plus each matrix is positive semidefinite."""
+    room = identity(of.hessian.nrows()) * rational(value)
+    return all(is_positive_semidefinite(room + a) for a in matrices)
+
+
+def _similar(of: SumOfQuadratics, delta: Fraction) -> bool:
+    apart = [a - of.hessian for a, _ in of.maps]
+    return _within(of, (signed for a in apart for signed in (a, -a)), delta)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A hypothesis about the samples or clients.
+
+    needs: the constants that it is about. objection: why it fails for all values of these. decides: whether it holds
+    with given values, in the order of `needs`.
+    """
+
+    needs: tuple[str, ...] = ()
+    objection: Callable[[SumOfQuadratics], str | None] = lambda of: None
+    decides: Callable[..., bool] = lambda of: True
+
+
+def _dissimilar(of: SumOfQuadratics, *values: Fraction) -> bool:
+    return of.dissimilarity.decides(*values)
+
+
+HYPOTHESES: Mapping[str, Hypothesis] = {
+    "client_smoothness": Hypothesis(),
+    "bounded_below": Hypothesis(objection=_unbounded),
+    "convex_samples": Hypothesis(objection=lambda of: _bent(of) or _unbounded(of)),
+    "smooth_samples": Hypothesis(("L_ij",), decides=lambda of, L: of.samples_between(-L, L)),
+    "strongly_convex_samples": Hypothesis(
+        ("mu_ij",), lambda of: _bent(of) or _flat(of), lambda of, mu: of.samples_between(mu, None)
+    ),
+    "hessian_similarity": Hypothesis(("delta",), decides=_similar),
+    "lower_curvature": Hypothesis(("lam",), decides=lambda of, lam: _within(of, (a for a, _ in of.maps), lam)),
+    "bounded_dissimilarity": Hypothesis(("B2_only",), _not_vanishing, lambda of, B2: _dissimilar(of, Fraction(0), B2)),
+    "local_variance": Hypothesis(("P2", "noise2"), _spread, SumOfQuadratics.has_variance),
+    "gradient_dissimilarity": Hypothesis(("G2", "B2"), _free, _dissimilar),
+    "relaxed_dissimilarity": Hypothesis(("G2", "B2", "L_ij"), lambda of: _unbounded(of) or _free(of), _dissimilar),
 }

@@ -16,10 +16,18 @@ from flint import fmpq, fmpq_mat
 from boundcheck.certified.definite import is_positive_semidefinite, least_multiple, spread
 from boundcheck.certified.forms import Form, square, weighted
 from boundcheck.core.linalg import EigenBound, approximate_eigenvalues, fraction, identity, rational
+from boundcheck.errors import BadInput
+
+MOST_ENTRIES = 4_000_000  # of all sample Hessians together, where they have to be gone through one by one
 
 
 class Samples(Protocol):
     """The samples of one client."""
+
+    @property
+    def parts(self) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
+        """(A_ij, b_ij). Raises BadInput where that would be very large."""
+        ...
 
     @property
     def count(self) -> int:
@@ -151,6 +159,16 @@ class Rows:
     def count(self) -> int:
         """|D_i|."""
         return self.a.nrows()
+
+    @cached_property
+    def parts(self) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
+        """See `Samples`."""
+        dim = self.a.ncols()
+        if self.count * dim * dim > MOST_ENTRIES:
+            raise BadInput("the samples are too many to go through their Hessians one by one.")
+        scale, ridge = rational(self.scale), identity(dim) * rational(self.ridge)
+        rows = zip((fmpq_mat(dim, 1, row) for row in self.a.tolist()), self.y.entries(), strict=True)
+        return [(a * a.transpose() * scale + ridge, a * (scale * y)) for a, y in rows]
 
     @cached_property
     def _lengths(self) -> list[fmpq]:

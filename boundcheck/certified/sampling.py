@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -36,8 +35,7 @@ MAX_CLIENTS = 400  # of a matrix whose definiteness is decided by elimination
 class SamplingConstants:
     """p, s: one number a client, with Pmat - p p' <= diag(p_i s_i); M = max of (s_i/p_i) w_i; b: sum of p_i.
 
-    rule: which s this is. excess: 0 where M is known to be the least possible, else how far, relatively, it may lie
-    above the least one (None: not computed).
+    rule: which s this is.
     """
 
     p: Vector
@@ -45,7 +43,6 @@ class SamplingConstants:
     M: Fraction
     b: Fraction
     rule: str
-    excess: Fraction | None = None
 
     def constants(self) -> dict[str, Constant]:
         """M and b as constants."""
@@ -56,19 +53,17 @@ class SamplingConstants:
         }
 
 
-def _of(
-    p: Sequence[Fraction], s: Sequence[Fraction], weights: Sequence[Fraction], rule: str, excess: Fraction | None = None
-) -> SamplingConstants:
+def _of(p: Sequence[Fraction], s: Sequence[Fraction], weights: Sequence[Fraction], rule: str) -> SamplingConstants:
     if not len(p) == len(s) == len(weights):
         raise BadInput(f"{len(weights)} weights were given for a sampling of {len(p)} clients.")
     M = max(s_i / p_i * w for s_i, p_i, w in zip(s, p, weights, strict=True))
-    return SamplingConstants(tuple(p), tuple(s), M, sum(p, Fraction(0)), rule, excess)
+    return SamplingConstants(tuple(p), tuple(s), M, sum(p, Fraction(0)), rule)
 
 
 def full(weights: Sequence[Fraction]) -> SamplingConstants:
     """All clients in every round: Pmat = p p', so that s = 0."""
     n = len(weights)
-    return _of((Fraction(1),) * n, (Fraction(0),) * n, weights, "full participation (0)", Fraction(0))
+    return _of((Fraction(1),) * n, (Fraction(0),) * n, weights, "full participation (0)")
 
 
 def uniform(n: int, b: int, weights: Sequence[Fraction]) -> SamplingConstants:
@@ -85,7 +80,7 @@ def uniform(n: int, b: int, weights: Sequence[Fraction]) -> SamplingConstants:
 def independent(p: Sequence[Fraction], weights: Sequence[Fraction]) -> SamplingConstants:
     """Clients take part independently: Pmat - p p' is diagonal and s_i = 1 - p_i."""
     _check_proper(p)
-    return _of(p, tuple(1 - v for v in p), weights, "independent sampling (1 - p_i)", Fraction(0))
+    return _of(p, tuple(1 - v for v in p), weights, "independent sampling (1 - p_i)")
 
 
 def one_client(p: Sequence[Fraction], weights: Sequence[Fraction]) -> SamplingConstants:
@@ -101,14 +96,12 @@ def _check_proper(p: Sequence[Fraction]) -> None:
             raise BadInput(f"client {i} takes part with probability {v}; above 0 and at most 1 is needed.")
 
 
-def sampling_constants(
-    pmat: fmpq_mat, weights: Sequence[Fraction], s: Literal["known", "least"] = "known"
-) -> SamplingConstants:
+def sampling_constants(pmat: fmpq_mat, weights: Sequence[Fraction]) -> SamplingConstants:
     """The constants of a sampling from its probability matrix (n, n) and the clients' weights.
 
-    s: "known" takes the closed form where the matrix is that of full participation, of uniform sampling, of independent
-    clients or of one client a round, else the least M; "least" always takes the s with the least M. Whatever s is
-    taken, Pmat - p p' <= diag(p_i s_i) is verified exactly. Raises BadInput for a matrix that is none of a sampling.
+    s has the closed form where the matrix is that of full participation, of uniform sampling, of independent clients or
+    of one client a round; otherwise it is the one with the least M. Pmat - p p' <= diag(p_i s_i) is verified exactly.
+    Raises BadInput for a matrix that is none of a sampling.
     """
     n = pmat.nrows()
     entries = [[fraction(v) for v in row] for row in pmat.tolist()]
@@ -120,7 +113,7 @@ def sampling_constants(
         for j in range(i):
             if not max(_ZERO, p[i] + p[j] - 1) <= entries[i][j] <= min(p[i], p[j]):
                 raise BadInput(f"clients {j} and {i} cannot both take part with probability {entries[i][j]}.")
-    found = _recognised(entries, p, weights) if s == "known" else None
+    found = _recognised(entries, p, weights)
     if found is None:
         # Pmat - p p' is the covariance of the clients' indicators
         if not is_positive_semidefinite(pmat - _outer(p)):
@@ -179,20 +172,19 @@ def _rank_one(a: fmpq_mat) -> bool:
     return all(row[j] * pivot == row[lead] * top[j] for row in rows for j in range(len(rows)))
 
 
-def _least_bound(excess: fmpq_mat, scales: Sequence[Fraction]) -> tuple[Fraction, bool]:
-    """The least M with M diag(scales) - excess positive semidefinite, from above; whether it is exact."""
+def _least_bound(excess: fmpq_mat, scales: Sequence[Fraction]) -> Fraction:
+    """The least M with M diag(scales) - excess positive semidefinite, from above and within a relative 1e-12."""
     n = excess.nrows()
     if n > MAX_CLIENTS:
         raise BadInput(f"{n} clients are too many for a sampling given by its matrix; at most {MAX_CLIENTS} are taken.")
     if all(v == 0 for v in excess.entries()):
-        return Fraction(0), True
+        return Fraction(0)
     root = np.sqrt([nearest_float(v) for v in scales])
     near = np.array([[nearest_float(fraction(v)) for v in row] for row in excess.tolist()]) / np.outer(root, root)
     unit = fmpq_mat(n, n)
     for i, v in enumerate(scales):
         unit[i, i] = rational(v)
-    bound = least_multiple(excess, unit, Fraction(float(np.linalg.eigvalsh(near)[-1])))
-    return bound.value, bound.exact
+    return least_multiple(excess, unit, Fraction(float(np.linalg.eigvalsh(near)[-1]))).value
 
 
 def least_sampling(pmat: fmpq_mat, weights: Sequence[Fraction]) -> SamplingConstants:
@@ -203,31 +195,16 @@ def least_sampling(pmat: fmpq_mat, weights: Sequence[Fraction]) -> SamplingConst
     n = pmat.nrows()
     p = [fraction(pmat[i, i]) for i in range(n)]
     _check_weights(weights)
-    M, exact = _least_bound(pmat - _outer(p), [v * v / w for v, w in zip(p, weights, strict=True)])
+    M = _least_bound(pmat - _outer(p), [v * v / w for v, w in zip(p, weights, strict=True)])
     s = [M * v / w for v, w in zip(p, weights, strict=True)]
     if not admissible(pmat, p, s):
         raise BadInput("the probabilities of the pairs belong to no sampling.")
-    excess = Fraction(0) if exact else Fraction(1, 10**12)
-    return SamplingConstants(tuple(p), tuple(s), M, sum(p, Fraction(0)), "the least M, verified exactly", excess)
+    return SamplingConstants(tuple(p), tuple(s), M, sum(p, Fraction(0)), "the least M, verified exactly")
 
 
 def _check_weights(weights: Sequence[Fraction]) -> None:
     if any(w <= 0 for w in weights):
         raise BadInput("the least M needs weights above 0.")
-
-
-def variance(pmat: fmpq_mat, vectors: Sequence[Sequence[Fraction]]) -> Fraction:
-    """E |sum over S of z_i/p_i - sum of z_i|^2 = sum over i, j of (P_ij/(p_i p_j) - 1) <z_i, z_j>, exactly.
-
-    vectors: z_i (with the weight w_i multiplied in), one row a client.
-    """
-    n = pmat.nrows()
-    total = Fraction(0)
-    for i in range(n):
-        for j in range(n):
-            inner = sum((a * b for a, b in zip(vectors[i], vectors[j], strict=True)), Fraction(0))
-            total += (fraction(pmat[i, j] / (pmat[i, i] * pmat[j, j])) - 1) * inner
-    return total
 
 
 # --- normalisers that depend on the cohort ------------------------------------------------------------------
@@ -248,19 +225,11 @@ class GeneralSampling:
         """h_i."""
         return tuple(fraction(self.hmat[i, i]) for i in range(self.hmat.nrows()))
 
-    def admissible(self, s: Sequence[Fraction]) -> bool:
-        """Whether Hmat - e e' <= diag(h_i s_i), exactly."""
-        n = self.hmat.nrows()
-        slack = fmpq_mat(n, n, [fmpq(1)] * (n * n)) - self.hmat
-        for i, (h, s_i) in enumerate(zip(self.h, s, strict=True)):
-            slack[i, i] += rational(h * s_i)
-        return is_positive_semidefinite(slack)
-
     def least(self, what: Sequence[Fraction]) -> tuple[Fraction, Vector]:
         """(M1, s): the least max of h_i s_i what_i, within a relative 1e-12, and the s_i = M1/(h_i what_i) it takes."""
         _check_weights(what)
         n = self.hmat.nrows()
-        M1, _ = _least_bound(self.hmat - fmpq_mat(n, n, [fmpq(1)] * (n * n)), [1 / w for w in what])
+        M1 = _least_bound(self.hmat - fmpq_mat(n, n, [fmpq(1)] * (n * n)), [1 / w for w in what])
         return M1, tuple(M1 / (h * w) for h, w in zip(self.h, what, strict=True))
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from flint import arb, ctx
 
-from boundcheck.core.linalg import nearest_float, rational
+from boundcheck.core.linalg import rational
+from boundcheck.core.numbers import ball_ends, nearest_float
 from boundcheck.errors import BadInput
 
 
@@ -21,16 +22,6 @@ def number(value: Fraction, like: Any) -> Any:
     if isinstance(like, Fraction):
         return value
     return arb(rational(value)) if isinstance(like, arb) else nearest_float(value)
-
-
-def ends(x: arb) -> tuple[Fraction, Fraction]:
-    """The two ends of a finite ball, exactly."""
-    return _dyadic(x.lower()), _dyadic(x.upper())
-
-
-def _dyadic(x: arb) -> Fraction:
-    mantissa, exponent = x.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 @dataclass(frozen=True)
@@ -97,7 +88,7 @@ class Slope:
         """The slope at x; of a ball, an enclosure."""
         k = self._piece(x)
         if k is None:
-            low, high = ends(x)
+            low, high = ball_ends(x)
             inside = (value for k, value in zip(self.knots, self.values, strict=True) if low < k < high)
             return reduce(arb.union, (number(v, x) for v in (self.at(low), *inside, self.at(high))))
         j = max(k - 1, 0)
@@ -108,7 +99,7 @@ class Slope:
         """The integral of the slope from the first knot to x; of a ball, an enclosure."""
         k = self._piece(x)
         if k is None:  # the mean value theorem
-            low, high = ends(x)
+            low, high = ball_ends(x)
             middle = (low + high) / 2
             return number(self.area(middle), x) + self.at(x) * (x - number(middle, x))
         j = max(k - 1, 0)
@@ -165,7 +156,7 @@ class Slope:
         if not self.minima:
             raise BadInput("the function is unbounded below or has no minimiser.")
         if isinstance(x, arb):  # the nearest point of a set on the line does not fall with x
-            found = [number(self.nearest_minimiser(v), x) for v in ends(x)]
+            found = [number(self.nearest_minimiser(v), x) for v in ball_ends(x)]
             return found[0].union(found[1])
         return min((_nearest(low, high, x) for low, high in self.minima), key=lambda v: abs(v - x))
 

@@ -18,7 +18,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from boundcheck.core.numbers import DECIMAL, as_fraction, format_exact, parse_number, round_down
+from boundcheck.core.numbers import (
+    DECIMAL,
+    as_fraction,
+    exact_square_root,
+    format_exact,
+    parse_number,
+    root_below,
+    round_down,
+)
 from boundcheck.errors import BadInput, UnknownName, shown
 
 MAX_TEXT = 500  # characters
@@ -34,12 +42,11 @@ _Node = tuple[Any, ...]  # (operation, arguments ...); leaves are ("number", val
 def _sqrt(value: Fraction) -> Fraction:
     if value < 0:
         raise BadInput(f"the square root of {value} is not real")
-    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    if top * top == value.numerator and bottom * bottom == value.denominator:
-        return Fraction(top, bottom)
+    exact = exact_square_root(value)
+    if exact is not None:
+        return exact
     shift = max(0, _ROOT_BITS + value.denominator.bit_length() - value.numerator.bit_length())
-    shift += shift % 2
-    return Fraction(math.isqrt((value.numerator << shift) // value.denominator), 1 << (shift // 2))
+    return root_below(value, 1 << ((shift + 1) // 2))
 
 
 def _power(base: Fraction, exponent: Fraction) -> Fraction:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -18,7 +18,16 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz
 from numpy.typing import NDArray
 
-from boundcheck.core.numbers import as_fraction, round_down, round_up, simplest_between
+from boundcheck.core.numbers import (
+    as_fraction,
+    float_below,
+    nearest_float,
+    next_down,
+    next_up,
+    round_down,
+    round_up,
+    simplest_between,
+)
 from boundcheck.errors import BadInput
 
 # Certified eigenvalue bounds are within this relative distance of the eigenvalue.
@@ -63,14 +72,6 @@ def to_fractions(m: fmpq_mat) -> NDArray[Any]:
     for i, row in enumerate(m.tolist()):
         out[i] = [fraction(v) for v in row]
     return out
-
-
-def nearest_float(value: Fraction) -> float:
-    """The nearest double; infinity where it overflows."""
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def floats(m: fmpq_mat) -> NDArray[np.float64]:
@@ -126,10 +127,7 @@ def _dyadic_down(mantissa: int, exponent: int) -> float:
 def float_down(value: arb | Fraction) -> float:
     """The largest double below every point of a ball, or at most a fraction."""
     if isinstance(value, Fraction):
-        near = nearest_float(value)
-        if math.isinf(near):
-            return sys.float_info.max if near > 0 else near
-        return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+        return float_below(value)
     if not value.is_finite():
         return -math.inf
     with precision(128):  # rounds downwards, so that more bits would only tighten it beyond a double's
@@ -151,8 +149,8 @@ def outward(value: arb, *, nonnegative: bool = False) -> tuple[float, float, flo
     near = float(value.mid())
     if _LEAST_NORMAL < near < _MOST_NORMAL:  # the doubles beside the middle mostly are the ends: three comparisons tell
         middle = arb(near)
-        low = near if middle <= value else math.nextafter(near, 0.0)
-        high = near if middle >= value else math.nextafter(near, math.inf)
+        low = near if middle <= value else next_down(near)
+        high = near if middle >= value else next_up(near)
         if arb(low) <= value <= arb(high):
             return low, near, high
     low, high = float_down(value), float_up(value)
@@ -254,15 +252,6 @@ def nearest_solution(a: fmpq_mat, b: fmpq_mat, start: Sequence[Fraction]) -> fmp
     return x0 + range_projector(a) * (found - x0)
 
 
-def root_from_above(value: Fraction) -> Fraction:
-    """The square root where it is rational, else from above to a relative 2^-60 or better."""
-    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    if top * top == value.numerator and bottom * bottom == value.denominator:
-        return Fraction(top, bottom)
-    bits = 2 * max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)
-    return Fraction(math.isqrt(math.ceil(value * 2**bits)) + 1, 2 ** (bits // 2))
-
-
 class EigenBound(NamedTuple):
     """A certified bound on an eigenvalue; `exact` says that it is the eigenvalue itself."""
 
@@ -298,7 +287,7 @@ def upper_eigenvalue(a: fmpq_mat) -> EigenBound:
     guess = approximate_eigenvalues(a)[-1]
     if above(Fraction(0)) and not is_pd(-a):
         return EigenBound(Fraction(0), True)
-    return _refine(above, guess, a, one)
+    return least_covering(above, guess, a, one)
 
 
 def lower_eigenvalue(a: fmpq_mat, projector: fmpq_mat | None = None) -> EigenBound:
@@ -315,17 +304,24 @@ def lower_eigenvalue(a: fmpq_mat, projector: fmpq_mat | None = None) -> EigenBou
         return is_psd(a + on * rational(value))
 
     guess = -approximate_eigenvalues(a)[nullity(a)]
-    bound = _refine(above, guess, -a, on)
+    bound = least_covering(above, guess, -a, on)
     return EigenBound(-bound.value, bound.exact)
 
 
-def _refine(above: Any, guess: Fraction, a: fmpq_mat, unit: fmpq_mat) -> EigenBound:
-    """The least value with `above` (an eigenvalue of a other than 0, where value*unit - a loses rank), to 1e-12."""
+def least_covering(
+    above: Callable[[Fraction], bool], guess: Fraction, a: fmpq_mat, unit: fmpq_mat, *, recognised: bool = True
+) -> EigenBound:
+    """The least value with `above`, from above and within a relative 1e-12: one where value*unit - a loses rank.
+
+    above: monotone, and other than true at 0; guess: floating point's proposal. recognised: whether a short
+    rational is recognised as the value itself, which `exact` says. Raises BadInput where no value has it.
+    """
     scale = abs(guess) or Fraction(1, 10**6)
     margin = scale / 10**13
-    high = low = guess
     while not above(high := round_up(guess + margin)):
         margin *= 4
+        if margin > scale * 10**60:
+            raise BadInput("no multiple of the one matrix covers the other.")
     margin = scale / 10**13
     while above(low := round_down(guess - margin)):
         margin *= 4
@@ -337,8 +333,8 @@ def _refine(above: Any, guess: Fraction, a: fmpq_mat, unit: fmpq_mat) -> EigenBo
             high = middle
         else:
             low = middle
-    decimals = (round_up(low, digits) for digits in range(1, 14))
-    for short in (simplest_between(low, high), next((v for v in decimals if v <= high), high)):
-        if (unit * rational(short) - a).rank() < unit.rank() and above(short):
-            return EigenBound(short, True)
+    if recognised:
+        for short in (simplest_between(low, high), *(round_up(low, digits) for digits in range(1, 14))):
+            if short <= high and (unit * rational(short) - a).rank() < unit.rank() and above(short):
+                return EigenBound(short, True)
     return EigenBound(high, False)

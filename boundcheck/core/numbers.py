@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+import sys
 from collections.abc import Iterable, Mapping, Set
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
@@ -315,3 +316,71 @@ def parse_seconds(text: str, name: str) -> float:
     if not 0 < seconds < 1e7:
         raise BadInput(f"{name} = '{text}' is not allowed; more than 0 s and less than 10^7 s are.")
     return seconds
+
+
+# --- square roots, floats beside a number, ends of a ball --------------------------------------------------
+
+
+def exact_square_root(value: Fraction) -> Fraction | None:
+    """The square root of a fraction that is at least 0, where it is rational."""
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    rational = top * top == value.numerator and bottom * bottom == value.denominator
+    return Fraction(top, bottom) if rational else None
+
+
+def root_below(value: Fraction, scale: int) -> Fraction:
+    """The largest multiple of 1/scale that is at most the square root of a fraction that is at least 0."""
+    return Fraction(math.isqrt(math.floor(value * scale**2)), scale)
+
+
+def root_from_above(value: Fraction) -> Fraction:
+    """The square root where it is rational, else from above to a relative 2^-60 or better."""
+    exact = exact_square_root(value)
+    if exact is not None:
+        return exact
+    scale = 2 ** max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)
+    return Fraction(math.isqrt(math.ceil(value * scale**2)) + 1, scale)
+
+
+def nearest_float(value: Fraction) -> float:
+    """The nearest double; infinity where it overflows."""
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def float_below(value: Fraction) -> float:
+    """The largest double that is at most the value (minus infinity below all of them)."""
+    near = nearest_float(value)
+    if math.isinf(near):
+        return sys.float_info.max if near > 0 else near
+    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+
+
+def float_above(value: Fraction) -> float:
+    """The smallest double that is at least the value (infinity above all of them)."""
+    return -float_below(-value)
+
+
+def next_up(value: float, count: int = 1) -> float:
+    """The double that is `count` doubles above this one."""
+    for _ in range(count):
+        value = math.nextafter(value, math.inf)
+    return value
+
+
+def next_down(value: float, count: int = 1) -> float:
+    """The double that is `count` doubles below this one."""
+    return -next_up(-value, count)
+
+
+def dyadic(point: Any) -> Fraction:
+    """The value of a `flint.arb` without radius."""
+    mantissa, exponent = point.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def ball_ends(ball: Any) -> tuple[Fraction, Fraction]:
+    """The two ends of a finite `flint.arb`, rounded outwards at the working precision."""
+    return dyadic(ball.lower()), dyadic(ball.upper())

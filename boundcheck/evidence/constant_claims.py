@@ -24,8 +24,7 @@ from boundcheck.engines.run import describe
 from boundcheck.errors import BadInput
 from boundcheck.evidence.hypotheses import DECIDED_HERE
 from boundcheck.evidence.open_step_sizes import START
-from boundcheck.setting.constants import key_of_name
-from boundcheck.setting.participation import HYPOTHESES
+from boundcheck.setting.constants import key_of_name, named_hypotheses
 from boundcheck.setting.user_constants import is_library, key_of
 from boundcheck.theory.free_data import about_numbers
 from boundcheck.theory.quantities import round_symbols
@@ -92,7 +91,7 @@ def broken_assumption(claimed: Statement, setting: Setting) -> str | None:
     """Which assumption of a statement method and problem break, and why, as the rest of a sentence; None: none is known
     to be broken, without a look at given constants."""
     for assumption in claimed.assumptions:
-        if not is_library(assumption) and assumption.name not in HYPOTHESES:
+        if not is_library(assumption) and assumption.name not in named_hypotheses():
             continue
         answer = setting.hypothesis(assumption.name)
         if answer.holds is False:
@@ -130,11 +129,11 @@ def with_hypotheses(curve: Curve, claimed: Statement, setting: Setting) -> Curve
     """The curve with the answers to those hypotheses about who takes part that the statement names."""
     decided, broken = dict(curve.assumptions), dict(curve.violations)
     for assumption in claimed.assumptions:
-        if assumption.name not in HYPOTHESES:
+        if assumption.name not in named_hypotheses():
             continue
         answer = setting.hypothesis(assumption.name)
         if answer.holds:
             decided[key_of(assumption)] = DECIDED_HERE
-        else:
+        elif answer.holds is False:
             broken[key_of(assumption)] = answer.why
     return replace(curve, assumptions=decided, violations=broken)

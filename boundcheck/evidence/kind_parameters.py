@@ -16,7 +16,7 @@ from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput
 from boundcheck.evidence.step_sequence import LOCAL, MOST_ROUNDS, objection_to_steps, symbolic
 from boundcheck.methods.build import kind_of
-from boundcheck.setting.participation import HYPOTHESES
+from boundcheck.setting.constants import named_hypotheses
 from boundcheck.setting.user_constants import is_library
 from boundcheck.theory.decide import sign
 from boundcheck.theory.statement import ROUND
@@ -174,7 +174,7 @@ def left_open(statement: Statement, run: Parameters) -> Iterator[str]:
 def speaks_of(statement: Statement, name: str) -> bool:
     """Whether a statement about one kind of method says something of a parameter (`left_open`)."""
     assert statement.algorithm is not None
-    known = [a.name for a in statement.assumptions if is_library(a) or a.name in HYPOTHESES]
+    known = [a.name for a in statement.assumptions if is_library(a) or a.name in named_hypotheses()]
     said = {*(step for step, _ in statement.algorithm.steps), *statement.algorithm.any_value, *_OF_STEPS}
     said.update(*(_DECIDED_BY.get(own, ()) for own in known))
     return name in said or bool({s.key for s in statement.symbols} & set(keys_of(statement, name)))

@@ -31,6 +31,11 @@ class AlikeQuadratics(Quadratics):
         """That of a single client: what it tells are means and maxima over clients, all equal here."""
         return self._first.of_samples
 
+    def local_variances(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
+        """(P_i^2, sigma_i^2) of each client."""
+        own = super().local_variances()
+        return None if own is None else own * self.clients
+
     def _objection(self, assumption: str) -> str | None:
         return self._first._objection(assumption)
 

@@ -26,7 +26,7 @@ from boundcheck.certified.linear_scores import Bounds, bounds, rounding
 from boundcheck.certified.separation import MAX_NUMBERS, vanishing_combination
 from boundcheck.certified.start_gradients import StartGradients, smoothness_of_sum, start_gradients
 from boundcheck.core.linalg import float_up, nearest_float, precision
-from boundcheck.core.numbers import format_exact, format_short, round_up
+from boundcheck.core.numbers import format_exact, format_short, next_up, round_up
 from boundcheck.errors import UnknownName
 from boundcheck.problems import _kept
 from boundcheck.problems._ball_scores import BallScores
@@ -351,7 +351,7 @@ class Classifier(Instance):
         return Fraction(math.sqrt(float(squares.max())) * (1 + rounding(self.features.shape[1] + 8)))
 
     def _first_gap(self) -> Fraction:
-        at_zero = math.nextafter(math.nextafter(math.log(self.loss.levels), math.inf), math.inf)
+        at_zero = next_up(math.log(self.loss.levels), 2)
         return Fraction(at_zero) - Fraction(self.minimum.low)
 
     def _first_distance2(self) -> Fraction:

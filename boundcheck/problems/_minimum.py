@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.certified.linear_scores import UNIT, rounding
+from boundcheck.core.numbers import next_down, next_up
 from boundcheck.problems._losses import Loss
 from boundcheck.problems.problem import Floats
 
@@ -141,16 +142,8 @@ def certify_minimum(objective: Objective, x: Floats, reach: Callable[[float], fl
     off = (off + rounding(len(x) + 16) * smooth) * (1 + rounding(count + 16))
     radius = (slope / o.ridge if reach is None else reach(slope)) * (1 + 8 * UNIT)
     below = slope * radius / (2 if reach is None else 1) * (1 + 8 * UNIT)
-    low = max(0.0, _down(value - off - below))  # no loss is negative
-    return Minimum(x, _up(value + off), low, _up(slope), _up(radius))
-
-
-def _up(v: float) -> float:
-    return math.nextafter(math.nextafter(v, math.inf), math.inf)
-
-
-def _down(v: float) -> float:
-    return math.nextafter(math.nextafter(v, -math.inf), -math.inf)
+    low = max(0.0, next_down(value - off - below, 2))  # no loss is negative
+    return Minimum(x, next_up(value + off, 2), low, next_up(slope, 2), next_up(radius, 2))
 
 
 def minimise(objective: Objective) -> Floats:

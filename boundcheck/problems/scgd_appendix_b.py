@@ -24,23 +24,16 @@ from flint import arb, fmpq
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import precision, rational
-from boundcheck.core.numbers import as_fraction, format_exact, round_down
+from boundcheck.core.numbers import as_fraction, ball_ends, format_exact, round_down
 from boundcheck.problems._instance import given
 from boundcheck.problems._scalar import Real, ScalarInstance, of_equal_clients
 from boundcheck.problems._specs import whole
 
 
-def arb_ends(ball: arb) -> tuple[Fraction, Fraction]:
-    """The two ends of a finite ball, exactly."""
-    pairs = [end.man_exp() for end in (ball.lower(), ball.upper())]
-    low, high = (Fraction(int(m)) * Fraction(2) ** int(e) for m, e in pairs)
-    return low, high
-
-
 def largest_mu() -> Constant:
     """5/6 - log(9/4) from below, to 13 digits."""
     with precision(128):
-        exact = arb_ends(fmpq(5, 6) - arb(fmpq(9, 4)).log())[0]
+        exact = ball_ends(fmpq(5, 6) - arb(fmpq(9, 4)).log())[0]
     how = "5/6 - log(9/4), the least of 2(F* - F + F'(x)(x - 1/2))/(x - 1/2)^2, at x = 3/2; ball arithmetic"
     return Constant(round_down(exact), Known.CERTIFIED, "lower", how)
 
@@ -86,7 +79,7 @@ class AppendixB(ScalarInstance):
     def gap_bounds(self, x: Fraction) -> tuple[Fraction, Fraction]:
         """F(x) + 1/4 in ball arithmetic of 128 bits."""
         with precision(128):
-            return arb_ends(value(x) + arb(fmpq(1, 4)))
+            return ball_ends(value(x) + arb(fmpq(1, 4)))
 
     def constants(self) -> Mapping[str, Constant]:
         """n, d, L = 2, mu from below, sigma2 = 0 (all gradients vanish on the solution set), dist2_0; equal clients."""

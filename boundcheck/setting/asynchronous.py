@@ -2,8 +2,8 @@
 
 Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
 Heterogeneous Clients Updates". The constants are those of the catalogue (`theory.keys`), with the expected weights
-q_i(n) of `setting.expected_weights`; where several points minimise Lbar, thb is the nearest to the start. Constants
-of Example 2: `setting.alternation`.
+q_i(n) of `setting.expected_weights`; where several points minimise Lbar, thb is the nearest to the start. Examples 1
+and 2 stand beside the paper's statements (`papers.async_fl.theories`).
 
 Means are over all rounds of a period. An empty round has L^n = 0 and counts with 0 in every mean; q_min and chi2_max
 are over the other rounds. E is over the samples of a local step: one draw, or as many as its batch has. The constants
@@ -11,27 +11,26 @@ with L are known exactly for quadratics with convex clients and on the line for 
 for logistic and softmax regression (`objectives`); a value too long to keep is rounded up to 13 digits. The bound B on
 gradients (Assumption 7) is the problem's own: no quadratic with a positive Hessian has one.
 
-The hypotheses are Assumptions 3 and 5 to 7, what Section 3.3 says of kinds of data, Examples 1 and 2, and what
-Section 4 says of update times.
+The hypotheses are Assumptions 3 and 5 to 7, what Section 3.3 says of kinds of data, and what Section 4 says of update
+times. Cohorts are drawn or fixed without a look at models or gradients, and clocks of exponential times are memoryless,
+so that who takes part is independent of how old a model is, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
-from boundcheck.setting.alternation import alternation_hypotheses, alternation_makers
-from boundcheck.setting.expected_weights import DataKinds, Expected, data_kinds, expected_weights
+from boundcheck.setting.expected_weights import DataKinds, Expected, RoundKind, data_kinds, expected_weights
 from boundcheck.setting.local_work import draws_samples, plain_steps
-from boundcheck.setting.makers import Makers, make_exact
 from boundcheck.setting.objectives import Objectives, objectives_of
-from boundcheck.setting.update_times import participation_makers, time_hypotheses, time_makers
+from boundcheck.setting.theories import Row, Theory, always, constants, exact, hypotheses, maybe, unless
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
@@ -42,59 +41,188 @@ if TYPE_CHECKING:
 MAX_MINIMISERS = 2000  # different cohorts whose objective is minimised
 
 
-def async_makers(method: Method, problem: Problem) -> Makers:
-    """How each constant of the catalogue is computed that can be had; empty for methods of other papers."""
+# --- who takes part in which round --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """The rounds of one of the paper's methods, in some of which someone takes part."""
+
+    method: Method
+    problem: Problem
+    clients: Clients
+    expected: Expected
+
+    @cached_property
+    def kinds(self) -> tuple[RoundKind, ...]:
+        """The kinds of rounds in which someone takes part."""
+        return self.expected.full_kinds
+
+    @cached_property
+    def data(self) -> DataKinds:
+        """Which clients have the same kind of data."""
+        return data_kinds(self.problem)
+
+    @cached_property
+    def steps(self) -> int | None:
+        """K, where all clients take as many plain steps."""
+        return plain_steps(self.method, self.clients)
+
+    def find(self, holds: Callable[[RoundKind], bool], every: bool = False) -> RoundKind | None:
+        """The first kind of round with a property, among those with clients or among all."""
+        return next((kind for kind in (self.expected.kinds if every else self.kinds) if holds(kind)), None)
+
+    def of_covariance(self, which: str, what: str = "") -> Constant | None:
+        """alpha or beta of the weights' covariance, with what it is."""
+        found = self.expected.covariance
+        return None if found is None else exact(getattr(found, which), f"{what}{found.how}")
+
+    @cached_property
+    def own(self) -> Callable[[int], Fraction] | None:
+        """d_i of client i, where it does not depend on the cohort."""
+        return self.method.aggregation.by_client(self.method.context(self.clients))
+
+    @cached_property
+    def alike(self) -> tuple[Fraction, Fraction] | None:
+        """Weight and probability of taking part, if all clients have the same; None for draws with replacement."""
+        drawing = self.method.participation.drawing(self.clients)
+        if drawing is None or self.own is None or drawing.kind == "replacement":
+            return None
+        found = {(self.own(i), drawing.inclusion(i)) for i in range(self.clients.count)}
+        return found.pop() if len(found) == 1 else None
+
+
+def rounds_of(method: Method, problem: Problem) -> Rounds | None:
+    """The rounds of one of the paper's methods; None for others, and where nobody ever takes part."""
     clients = clients_of(problem)
     expected = expected_weights(method, clients)
-    if expected is None or not expected.full_kinds:
-        return {}
-    losses, data = losses_of(method, problem, expected), data_kinds(problem)
-    return {
-        **_of_rounds(method, clients, expected, data),
-        **time_makers(method, clients),
-        **participation_makers(method, clients, expected, data),
-        **alternation_makers(method, problem),
-        **({} if losses is None else losses.makers()),
-    }
+    return None if expected is None or not expected.full_kinds else Rounds(method, problem, clients, expected)
 
 
-def _of_rounds(method: Method, clients: Clients, expected: Expected, data: DataKinds) -> Makers:
-    totals = [kind.total for kind in expected.full_kinds]
-    share = sum((kind.share for kind in expected.full_kinds), Fraction(0))
-    mean = sum((kind.share * kind.total for kind in expected.kinds), Fraction(0))
-    found: Makers = {
-        "rho": make_exact(max(Fraction(1), *totals), "largest q(n), at least 1"),
-        "q_min": make_exact(min(totals), "least q(n) of a round with clients"),
-        "q_max": make_exact(max(v for kind in expected.full_kinds for v in kind.q.values()), "largest q_i(n)"),
-        "q_bar": make_exact(mean, "mean of q(n) over all rounds"),
-        "rounds_share": make_exact(share, "share of rounds in which someone takes part"),
-    }
-    counts = {
-        "local_steps": (plain_steps(method, clients), "counted: local steps of a client in a round"),
-        "tau_delay": (expected.delay, "largest number of rounds between receipt and contribution"),
-        "window": (expected.window, "rounds after which the expected weights have had their means"),
-        "period": (expected.period, "rounds after which the cohorts repeat"),
-    }
-    found |= {name: make_exact(count, how) for name, (count, how) in counts.items() if count is not None}
-    if expected.covariance is not None:
-        how = expected.covariance.how
-        found["alpha"] = make_exact(expected.covariance.alpha, how)
-        found["beta"] = make_exact(expected.covariance.beta, f"largest E[w_i^2]/q_i - alpha q_i; {how}")
-    if expected.certain:
-        found["alpha_det"] = make_exact(1, "the weights are not random")
-        found["beta_det"] = make_exact(0, "the weights are not random")
-    largest = max(data.chi_square(kind.q) for kind in expected.full_kinds)
-    found["chi2_max"] = make_exact(largest, "largest chi-square distance of a round, over the data that take part")
-    if data.complete(expected.mean):
-        found["chi2"] = make_exact(data.chi_square(expected.mean), "sum of (r_j - st_j)^2/st_j")
-    return found
+def _unlike(r: Rounds) -> str | None:
+    # an empty round weighs nothing: that is the matter of "no_empty_rounds"
+    kind = r.find(lambda k: bool(r.data.chi_square(k.q)) or not r.data.complete(k.q))
+    return None if kind is None else f"{_round(kind.q)} weighs the kinds of data otherwise than F does."
+
+
+def _missing(r: Rounds) -> str | None:
+    kind = r.find(lambda k: not k.q or not r.data.complete(k.q), every=True)
+    return None if kind is None else f"{_round(kind.q)} leaves out a kind of data."
+
+
+def _round(q: Mapping[int, Fraction]) -> str:
+    if not q:
+        return "an empty round"
+    shown = ", ".join(str(i) for i in sorted(q)[:6]) + (", ..." if len(q) > 6 else "")
+    return f"a round of the clients {shown}"
+
+
+def _unlike_importance(r: Rounds) -> str | None:
+    """Whether the mean weights of a period are the clients' importance."""
+    pairs = enumerate(r.clients.weights)
+    unlike = next((i for i, w in pairs if r.expected.mean.get(i, Fraction(0)) != w), None)
+    return None if unlike is None else f"client {unlike} has another mean weight than its importance in F."
+
+
+def _biased_steps(r: Rounds) -> str | None:
+    """Why the sampled gradient of a step has another mean than the client's own, None where it has not."""
+    samples, quadratic = optional(r.problem, "samples"), quadratic_objectives(r.problem)
+    if quadratic is None or samples is None or not draws_samples(r.method, r.clients):
+        return None
+    pairs = zip(samples(), quadratic.forms().maps, strict=True)
+    bad = next((i for i, (own, client) in enumerate(pairs) if own.mean() != client), None)
+    return None if bad is None else f"client {bad} is the sum of its samples, and its steps follow single ones."
+
+
+def _growing(r: Rounds) -> str | None:
+    """Why the clients' gradients have no bound, where a Hessian shows it."""
+    quadratic = quadratic_objectives(r.problem)
+    maps = () if quadratic is None else quadratic.forms().maps
+    curved = next((i for i, (a, _) in enumerate(maps) if a.rank()), None)
+    return None if curved is None else f"client {curved} is a quadratic, whose gradient grows without bound."
+
+
+def _growing_samples(r: Rounds) -> str | None:
+    growing = _growing(r)
+    if growing is not None or not draws_samples(r.method, r.clients):
+        return growing  # a local step that uses all samples has the client's gradient
+    return "single samples may have longer gradients than the clients."
+
+
+ROUNDS = Theory(
+    rounds_of,
+    constants=constants(
+        Row("rho", lambda r: max(Fraction(1), *(k.total for k in r.kinds)), "largest q(n), at least 1"),
+        Row("q_min", lambda r: min(k.total for k in r.kinds), "least q(n) of a round with clients"),
+        Row("q_max", lambda r: max(v for k in r.kinds for v in k.q.values()), "largest q_i(n)"),
+        Row("q_bar", lambda r: sum(k.share * k.total for k in r.expected.kinds), "mean of q(n) over all rounds"),
+        Row("rounds_share", lambda r: sum(k.share for k in r.kinds), "share of rounds in which someone takes part"),
+        maybe("local_steps", lambda r: r.steps, "counted: local steps of a client in a round"),
+        maybe("tau_delay", lambda r: r.expected.delay, "largest number of rounds between receipt and contribution"),
+        maybe("window", lambda r: r.expected.window, "rounds after which the expected weights have had their means"),
+        maybe("period", lambda r: r.expected.period, "rounds after which the cohorts repeat"),
+        maybe("alpha", lambda r: r.of_covariance("alpha")),
+        maybe("beta", lambda r: r.of_covariance("beta", "largest E[w_i^2]/q_i - alpha q_i; ")),
+        Row("alpha_det", lambda r: 1, "the weights are not random", lambda r: r.expected.certain),
+        Row("beta_det", lambda r: 0, "the weights are not random", lambda r: r.expected.certain),
+        Row(
+            "chi2_max",
+            lambda r: max(r.data.chi_square(k.q) for k in r.kinds),
+            "largest chi-square distance of a round, over the data that take part",
+        ),
+        Row(
+            "chi2",
+            lambda r: r.data.chi_square(r.expected.mean),
+            "sum of (r_j - st_j)^2/st_j",
+            lambda r: r.data.complete(r.expected.mean),
+        ),
+        Row("mean_q_1", lambda r: r.expected.mean.get(0, Fraction(0)), "mean expected weight of the first client"),
+        # W_n, the kinds present in round n, are those of a positive expected weight: s_j(n) > 0
+        Row(
+            "U_loss",
+            lambda r: 0,
+            "every kind of data has a positive expected weight in every round",
+            lambda r: _missing(r) is None,
+        ),
+        maybe("d_1", lambda r: r.own and r.own(0), "aggregation weight of the first client"),
+        maybe("d_i", lambda r: r.alike and r.alike[0], "aggregation weight, the same for all clients"),
+        maybe("chance", lambda r: r.alike and r.alike[1], "probability of taking part, the same for all clients"),
+    ),
+    hypotheses=hypotheses(
+        Row("unbiased_gradients", _biased_steps),
+        Row("independent_weights", lambda r: None),
+        unless(
+            "covariance_of_weights",
+            lambda r: r.expected.covariance is not None,
+            "some pairs of clients take part together more often than others, so that no single alpha fits.",
+        ),
+        unless(
+            "window_property",
+            lambda r: r.expected.window is not None,
+            "the first rounds are unlike the later ones, so that no window has the same means everywhere.",
+        ),
+        Row("same_expected_weights", _unlike),
+        Row("every_type_every_round", _missing),
+        unless("no_empty_rounds", lambda r: len(r.kinds) == len(r.expected.kinds), "some rounds have no clients."),
+        Row("time_based", _unlike_importance),
+        unless(
+            "own_minimisers",
+            lambda r: len(r.data.shares) == r.clients.count,
+            "some clients have the same kind of data.",
+        ),
+        maybe("bounded_gradients", _growing),
+        Row("bounded_sample_gradients", _growing_samples),
+    ),
+)
+
+# --- the objectives that the rounds follow ------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Losses:
     """The objectives that the rounds of a method follow.
 
-    objectives: of the clients, exactly. p: client weights. data: which clients have the same kind of data.
+    objectives: of the clients. p: client weights. data: which clients have the same kind of data.
     """
 
     objectives: Objectives
@@ -102,27 +230,11 @@ class Losses:
     data: DataKinds
     expected: Expected
 
-    def makers(self) -> Makers:
-        """The constants with L of the catalogue; those with L_i* where every client has a minimiser."""
-        found: dict[str, tuple[Callable[[], Fraction], str]] = {
-            "R_loss": (lambda: self.residual, "mean of L^n(thb) - min L^n over a period's rounds"),
-            "S1": (lambda: self.noise[0], "mean of sum qt_i(n) E|g_i|^2 at the minimiser of L^n"),
-            "S2": (lambda: self.noise[1], "mean of sum qt_i(n)^2 E|g_i|^2 at the minimiser of L^n"),
-            "Sigma": (lambda: self.sigma, "sum of q_i E|g_i|^2 at the minimiser of Lbar"),
-            "dist2_surrogate_0": (
-                lambda: self.objectives.squared_distance(self.surrogate),
-                "squared distance of the start to argmin Lbar",
-            ),
-        }
-        if self.each_attained:
-            found["F_het"] = lambda: self.heterogeneity, "Lbar(thb) - sum of q_i L_i*"
-            found["P_loss"] = lambda: self.participation_loss, "mean of chi_n^2 [L^n(thb^n) - ...]/q(n)"
-        return {name: partial(self._constant, value, how) for name, (value, how) in found.items()}
-
-    def _constant(self, value: Callable[[], Fraction], how: str) -> Constant:
+    def constant(self, value: Fraction, how: str) -> Constant:
+        """A number that rests on the objectives."""
         if self.objectives.exact:
-            return from_above(value(), how)
-        return Constant(value(), Known.CERTIFIED, "upper", f"{how}, in ball arithmetic")
+            return from_above(value, how)
+        return Constant(value, Known.CERTIFIED, "upper", f"{how}, in ball arithmetic")
 
     @cached_property
     def each_attained(self) -> bool:
@@ -195,6 +307,11 @@ class Losses:
         return sum((self.above(i, optimum) for i in range(len(self.p))), Fraction(0)) / len(self.p)
 
 
+def _losses(method: Method, problem: Problem) -> Losses | None:
+    rounds = rounds_of(method, problem)
+    return None if rounds is None else losses_of(method, problem, rounds.expected)
+
+
 def losses_of(method: Method, problem: Problem, expected: Expected) -> Losses | None:
     """The objectives of a problem that `objectives_of` knows, with a minimiser in every round; None for others."""
     if len(expected.full_kinds) > MAX_MINIMISERS:
@@ -208,73 +325,25 @@ def losses_of(method: Method, problem: Problem, expected: Expected) -> Losses | 
     return found if found.each_attained or all(map(objectives.attained, sums)) else None
 
 
-def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
-    """Hypothesis -> why it fails, or None where it holds; one that cannot be decided is left out.
-
-    Cohorts are drawn or fixed without a look at models or gradients, and clocks of exponential times are memoryless, so
-    that who takes part is independent of how old a model is, too.
-    """
-    clients = clients_of(problem)
-    examples = alternation_hypotheses(method, problem)
-    expected = expected_weights(method, clients)
-    if expected is None or not expected.full_kinds:
-        return examples
-    data = data_kinds(problem)
-    # an empty round weighs nothing: that is the matter of "no_empty_rounds"
-    unlike = next((k for k in expected.full_kinds if data.chi_square(k.q) or not data.complete(k.q)), None)
-    missing = next((k for k in expected.kinds if not k.q or not data.complete(k.q)), None)
-    found: dict[str, str | None] = {
-        "unbiased_gradients": _biased_steps(method, problem),
-        "independent_weights": None,
-        "covariance_of_weights": None
-        if expected.covariance is not None
-        else "some pairs of clients take part together more often than others, so that no single alpha fits.",
-        "window_property": _window(expected),
-        "same_expected_weights": None
-        if unlike is None
-        else f"{_round(unlike.q)} weighs the kinds of data otherwise than F does.",
-        "every_type_every_round": None if missing is None else f"{_round(missing.q)} leaves out a kind of data.",
-        "no_empty_rounds": None if len(expected.full_kinds) == len(expected.kinds) else "some rounds have no clients.",
-        "time_based": _time_based(expected, clients.weights),
-        "own_minimisers": None if len(data.shares) == clients.count else "some clients have the same kind of data.",
-        **time_hypotheses(method, clients),
-        **examples,
-    }
-    quadratic = quadratic_objectives(problem)
-    if quadratic is not None:
-        curved = next((i for i, (a, _) in enumerate(quadratic.forms().maps) if a.rank()), None)
-        if curved is not None:
-            grows = f"client {curved} is a quadratic, whose gradient grows without bound."
-            found |= {"bounded_gradients": grows, "bounded_sample_gradients": grows}
-    if draws_samples(method, clients):
-        found.setdefault("bounded_sample_gradients", "single samples may have longer gradients than the clients.")
-    return {"bounded_sample_gradients": None, **found}  # a local step that uses all samples has the client's gradient
+def _from_losses(name: str, value: Callable[[Losses], Fraction], how: str, *, of_each: bool = False) -> Row[Losses]:
+    """The row of a constant with L; of_each: whether it needs a minimiser of every client."""
+    known = (lambda view: view.each_attained) if of_each else always
+    return Row(name, lambda view: view.constant(value(view), how), known=known)
 
 
-def _biased_steps(method: Method, problem: Problem) -> str | None:
-    """Why the sampled gradient of a step has another mean than the client's own, None where it has not."""
-    samples, quadratic = optional(problem, "samples"), quadratic_objectives(problem)
-    if quadratic is None or samples is None or not draws_samples(method, clients_of(problem)):
-        return None
-    pairs = zip(samples(), quadratic.forms().maps, strict=True)
-    bad = next((i for i, (own, client) in enumerate(pairs) if own.mean() != client), None)
-    return None if bad is None else f"client {bad} is the sum of its samples, and its steps follow single ones."
-
-
-def _window(expected: Expected) -> str | None:
-    if expected.window is not None:
-        return None
-    return "the first rounds are unlike the later ones, so that no window has the same means everywhere."
-
-
-def _time_based(expected: Expected, weights: Sequence[Fraction]) -> str | None:
-    """Whether the mean weights of a period are the clients' importance."""
-    unlike = next((i for i, w in enumerate(weights) if expected.mean.get(i, Fraction(0)) != w), None)
-    return None if unlike is None else f"client {unlike} has another mean weight than its importance in F."
-
-
-def _round(q: Mapping[int, Fraction]) -> str:
-    if not q:
-        return "an empty round"
-    shown = ", ".join(str(i) for i in sorted(q)[:6]) + (", ..." if len(q) > 6 else "")
-    return f"a round of the clients {shown}"
+LOSSES = Theory(
+    _losses,
+    constants=constants(
+        _from_losses("R_loss", lambda v: v.residual, "mean of L^n(thb) - min L^n over a period's rounds"),
+        _from_losses("S1", lambda v: v.noise[0], "mean of sum qt_i(n) E|g_i|^2 at the minimiser of L^n"),
+        _from_losses("S2", lambda v: v.noise[1], "mean of sum qt_i(n)^2 E|g_i|^2 at the minimiser of L^n"),
+        _from_losses("Sigma", lambda v: v.sigma, "sum of q_i E|g_i|^2 at the minimiser of Lbar"),
+        _from_losses(
+            "dist2_surrogate_0",
+            lambda v: v.objectives.squared_distance(v.surrogate),
+            "squared distance of the start to argmin Lbar",
+        ),
+        _from_losses("F_het", lambda v: v.heterogeneity, "Lbar(thb) - sum of q_i L_i*", of_each=True),
+        _from_losses("P_loss", lambda v: v.participation_loss, "mean of chi_n^2 [L^n(thb^n) - ...]/q(n)", of_each=True),
+    ),
+)

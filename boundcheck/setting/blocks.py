@@ -22,13 +22,11 @@ from flint import fmpq_mat
 from boundcheck.certified.blocks import BlockDissimilarity, Lipschitz, Partition, block_variances, coupled, lipschitz
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods import answers
 from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
-from boundcheck.setting.averaging_matrices import averaging_makers
 from boundcheck.setting.local_work import variance_share
-from boundcheck.setting.makers import Makers, exact, make_exact
+from boundcheck.setting.theories import Makers, Objections, Theory, exact
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
@@ -232,19 +230,15 @@ def _told(exchange: Blocks, problem: Problem) -> Blocks:
     return replace(exchange, partition=of_network(str(exchange.partition), exchange.tau))
 
 
-def block_makers(method: Method, problem: Problem) -> Makers:
+def _constants(view: BlockView) -> Makers:
     """How each constant is computed that method and problem have together as workers that average blocks."""
-    view = block_view(method, problem)
-    if view is None:
-        return {}
-    pattern = view.exchange.pattern(problem.dim)
+    problem, pattern = view.problem, view.exchange.pattern(view.problem.dim)
     noise, blocks = view.noise, view.dissimilarity
     found: Makers = {
-        "m": make_exact(view.clients.count, "counted: workers"),
+        "m": partial(exact, view.clients.count, "counted: workers"),
         "sum_p2": lambda: exact(sum((w * w for w in problem.weights), Fraction(0)), "sum of p_i^2"),
-        "averaged_per_period": make_exact(sum(map(len, pattern)), "counted: coordinates averaged"),
-        "averagings_per_period": make_exact(sum(map(bool, pattern)), "counted: rounds that end with an average"),
-        **averaging_makers(view.partition, pattern, view.averaging),
+        "averaged_per_period": partial(exact, sum(map(len, pattern)), "counted: coordinates averaged"),
+        "averagings_per_period": partial(exact, sum(map(bool, pattern)), "counted: rounds that end with an average"),
     }
     sums: dict[str, tuple[int, Callable[[], Sequence[Fraction]], str]] = {}
     if not isinstance(noise, str):
@@ -272,19 +266,14 @@ def block_makers(method: Method, problem: Problem) -> Makers:
 
 def _largest(view: BlockView, reading: str) -> Constant:
     found = view.lipschitz(reading)
-    return _with(found.exact, found.largest, f"largest L_j ({reading}): {found.how}")
+    return from_above(found.largest, f"largest L_j ({reading}): {found.how}", exact=found.exact)
 
 
 def _sum(view: BlockView, reading: str, power: int, of: Callable[[], Sequence[Fraction]], what: str) -> Constant:
     """The sum over the blocks of L_j^power times another number."""
     found, others = view.lipschitz(reading), of()
     value = sum((v**power * s for v, s in zip(found.values, others, strict=True)), Fraction(0))
-    return _with(found.exact or not any(others), value, f"sum of {what}, L_j ({reading}): {found.how}")
-
-
-def _with(exactly: bool, value: Fraction, how: str) -> Constant:
-    """A constant that rests on L_j that are exact, or certified from above."""
-    return from_above(value, how) if exactly else Constant(round_up(value), Known.CERTIFIED, "upper", how)
+    return from_above(value, f"sum of {what}, L_j ({reading}): {found.how}", exact=found.exact or not any(others))
 
 
 def _kappa2(blocks: BlockDissimilarity) -> list[Fraction]:
@@ -292,12 +281,8 @@ def _kappa2(blocks: BlockDissimilarity) -> list[Fraction]:
     return [v for v in blocks.kappa2(blocks.beta2) if v is not None]
 
 
-def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
-    """Hypothesis -> why it fails, or None where it holds; one that cannot be decided is left out."""
-    view = block_view(method, problem)
-    if view is None:
-        return {}
-    noise, blocks = view.noise, view.dissimilarity
+def _hypotheses(view: BlockView) -> Objections:
+    problem, noise, blocks = view.problem, view.noise, view.dissimilarity
     objective = list(view.averaging) == list(problem.weights)
     uniform = all(w == Fraction(1, view.clients.count) for w in view.averaging)
     found: dict[str, str | None] = {
@@ -327,3 +312,6 @@ def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
         even = isinstance(noise, str) or len(set(noise)) == 1
         found["even_noise"] = view.varied or (None if even else "the noise has not the same variance in every block.")
     return found
+
+
+BLOCKS = Theory(block_view, _constants, _hypotheses)

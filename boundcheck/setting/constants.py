@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from boundcheck.certified.constant import Constant, Known
+from boundcheck.errors import BadInput
 from boundcheck.problems.problem import clients_of, optional
-from boundcheck.setting.asynchronous import async_makers
-from boundcheck.setting.blocks import block_makers
-from boundcheck.setting.makers import Makers, make_exact
-from boundcheck.setting.participation import MAX_CLIENTS, sampling_makers, weight_makers
-from boundcheck.setting.proximal import feddane_makers
+from boundcheck.setting.asynchronous import LOSSES, ROUNDS
+from boundcheck.setting.blocks import BLOCKS
+from boundcheck.setting.participation import MAX_CLIENTS, PARTICIPATION, sampling_makers, weight_makers
+from boundcheck.setting.proximal import COHORTS, SUBPROBLEMS
+from boundcheck.setting.theories import Makers, Objections, Theory, exact, of_papers
+from boundcheck.setting.update_times import TIMES
 from boundcheck.theory.keys import CATALOGUE
 
 if TYPE_CHECKING:
@@ -45,6 +47,16 @@ def parameters_of(method: Method) -> dict[str, Fraction]:
     return {METHOD + name: value for name, value in method.parameters().items()}
 
 
+# In the order in which reports list their constants.
+SHIPPED = (BLOCKS, SUBPROBLEMS, COHORTS, ROUNDS, TIMES, LOSSES, PARTICIPATION)
+
+
+def theories() -> Iterator[Theory[Any]]:
+    """The shipped theories, then those of papers."""
+    yield from SHIPPED
+    yield from of_papers()
+
+
 def joint_makers(method: Method, problem: Problem) -> Makers:
     """How each constant that method and problem have together is computed, by the names that they are reported under.
 
@@ -52,12 +64,42 @@ def joint_makers(method: Method, problem: Problem) -> Makers:
     """
     clients = clients_of(problem)
     makers: Makers = {}
-    if clients.count > MAX_CLIENTS or method.functions is not None:  # what these weigh is not read off the parts
-        return sampling_makers(method, problem, clients)
-    makers |= block_makers(method, problem)  # workers that average blocks of their models
-    makers |= feddane_makers(method, problem)  # local work on subproblems
-    makers |= async_makers(method, problem)  # methods with delays, and the others of that paper
+    if clients.count <= MAX_CLIENTS and method.functions is None:  # what functions weigh is not read off the parts
+        makers = _together("constant", method, problem, lambda theory: theory.constants)
     return makers | sampling_makers(method, problem, clients)
+
+
+def joint_objections(method: Method, problem: Problem) -> Objections:
+    """The hypotheses that theories decide -> why each fails, or None where it holds."""
+    return _together("hypothesis", method, problem, lambda theory: theory.hypotheses)
+
+
+def _together(
+    what: str, method: Method, problem: Problem, table: Callable[[Theory[Any]], Callable[[Any], dict[str, Any]]]
+) -> dict[str, Any]:
+    """The tables of all theories that speak about the pair. Raises BadInput for a name that two of them have."""
+    found: dict[str, Any] = {}
+    for theory in theories():
+        view = theory.view(method, problem)
+        own = {} if view is None else table(theory)(view)
+        taken = min(found.keys() & own.keys(), default=None)
+        if taken is not None:
+            raise BadInput(f"two theories declare the {what} '{taken}'; choose another name.")
+        found |= own
+    return found
+
+
+def named_hypotheses() -> frozenset[str]:
+    """The hypotheses that are decided only where a statement names them."""
+    return frozenset(row.name for theory in theories() for row in theory.named)
+
+
+def named_objection(name: str, method: Method, problem: Problem) -> tuple[bool, str | None]:
+    """Whether one of these is decided, and why it fails; None where it holds."""
+    theory, row = next((theory, row) for theory in theories() for row in theory.named if row.name == name)
+    view = theory.view(method, problem)
+    known = view is not None and row.known(view)
+    return known, row.value(view) if known else None
 
 
 def joint_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:
@@ -79,7 +121,8 @@ def pair_makers(method: Method, problem: Problem) -> Makers:
 
 def sized_makers(method: Method, problem: Problem) -> Makers:
     """Those of `pair_makers` that depend on the step sizes: the parameters, and how inexact local solves are."""
-    return _by_key(feddane_makers(method, problem), problem) | _parameters(method)
+    view = SUBPROBLEMS.view(method, problem)
+    return _by_key({} if view is None else SUBPROBLEMS.constants(view), problem) | _parameters(method)
 
 
 def _by_key(makers: Makers, problem: Problem) -> Makers:
@@ -88,7 +131,7 @@ def _by_key(makers: Makers, problem: Problem) -> Makers:
 
 
 def _parameters(method: Method) -> Makers:
-    return {key: make_exact(value, "parameter of the method") for key, value in parameters_of(method).items()}
+    return {key: partial(exact, value, "parameter of the method") for key, value in parameters_of(method).items()}
 
 
 def reported_names(keys: Mapping[str, Constant], method: Method) -> dict[str, str]:

@@ -153,22 +153,13 @@ def expected_weights(method: Method, clients: Clients) -> Expected | None:
     """The rounds of one of the paper's methods; None for other methods and where they are too many to go through."""
     if clients.count > MAX_CLIENTS or not is_asynchronous(method):
         return None
-    found = _remembered(method, clients)
+    found = gone_through(method, clients)
     return None if isinstance(found, str) else found
 
 
 @lru_cache(maxsize=32)
-def _remembered(method: Method, clients: Clients) -> Expected | str:
-    return _gone_through(method, clients)
-
-
-def refusal(method: Method, clients: Clients) -> str | None:
-    """Why the rounds of one of the paper's methods are not gone through; None where they are."""
-    found = _gone_through(method, clients)
-    return found if isinstance(found, str) else None
-
-
-def _gone_through(method: Method, clients: Clients) -> Expected | str:
+def gone_through(method: Method, clients: Clients) -> Expected | str:
+    """The rounds of one of the paper's methods, or why they are not gone through."""
     if clients.count > MAX_CLIENTS:
         return f"the rounds of {clients.count} clients are not gone through; at most {MAX_CLIENTS} are"
     try:

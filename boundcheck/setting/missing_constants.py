@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from boundcheck.methods import answers
 from boundcheck.problems.problem import clients_of, no_minimum, optional, quadratic_objectives
 from boundcheck.setting.asynchronous import losses_of
-from boundcheck.setting.expected_weights import expected_weights, is_asynchronous, refusal
+from boundcheck.setting.expected_weights import gone_through, is_asynchronous
 from boundcheck.setting.objectives import MAX_NUMBERS
 
 if TYPE_CHECKING:
@@ -27,17 +27,16 @@ def reason_missing(method: Method, problem: Problem) -> str | None:
     if averaging is not None and averaging.hand_over is not None:
         return "the constants of averaged blocks are for workers that all keep models, and here models are handed over"
     if is_asynchronous(method):
-        told = refusal(method, clients)
-        if told is not None:
-            return told.rstrip(".")
+        expected = gone_through(method, clients)
+        if isinstance(expected, str):
+            return expected.rstrip(".")
         timed = answers.timing(method.participation)
         if timed is not None and timed.of(clients.count).values is None:
             return "exponential update times have no largest delay"
-        expected = expected_weights(method, clients)
-        if expected is not None and not expected.full_kinds:
+        if not expected.full_kinds:
             return "no client ever takes part"
         if optional(problem, "of_clients") is not None:
-            if expected is None or losses_of(method, problem, expected) is not None:
+            if losses_of(method, problem, expected) is not None:
                 return None
             return (
                 "some constants of this theory need a minimum of every round's objective, which these data have not, "

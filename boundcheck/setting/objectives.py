@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -134,21 +134,26 @@ class Mixed:
     def second_moment(self, client: int, x: list[arb]) -> Fraction:
         count, share = self.sizes[client], self.shares[client]
         with precision(_BITS):
-            mean = sum((v**2 for v in self.problem.gradient_of(client, None, x)), arb(0))
+            mean = _squares(self.problem.gradient_of(client, None, x))
             if not share:
                 return _above(mean)
             slopes = [self.problem.gradient_of(client, j, x) for j in range(count)]
-            each = sum((v**2 for slope in slopes for v in slope), arb(0)) / count
+            each = sum(map(_squares, slopes), arb(0)) / count
             return _above(each * arb(rational(share)) + mean * arb(rational(1 - share)))
 
     def squared_distance(self, x: list[arb]) -> Fraction:
         with precision(_BITS):
-            return _above(sum(((v - arb(rational(s))) ** 2 for v, s in zip(x, self.start, strict=True)), arb(0)))
+            return _above(_squares(v - arb(rational(s)) for v, s in zip(x, self.start, strict=True)))
 
 
 # Convex clients L_i and their sums with weights q (client -> weight): minima, E|g_i(x)|^2 of one local step, and
 # |x_0 - x|^2. A point is what `minimiser` returns; `excess` is sum of q_i L_i there less that at its minimiser.
 Objectives = Quadratics | Sloped | Mixed
+
+
+def _squares(values: Iterable[arb]) -> arb:
+    """The sum of the squares; by products, since flint's power of a ball around 0 may be NaN."""
+    return sum((v * v for v in values), arb(0))
 
 
 def _above(value: arb) -> Fraction:

@@ -12,8 +12,7 @@ M2 = (sum of K_i) max of wtilde_i/(W q_i c_i).
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -22,18 +21,18 @@ from typing import TYPE_CHECKING
 from boundcheck.certified import sampling
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.core.linalg import matrix, root_from_above
-from boundcheck.core.numbers import format_short, round_up
+from boundcheck.core.linalg import matrix
+from boundcheck.core.numbers import root_from_above, round_up
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, everyone, known_rounds
-from boundcheck.problems.problem import optional
+from boundcheck.problems.problem import clients_of, optional
 from boundcheck.setting.local_work import certain_visits
-from boundcheck.setting.makers import Makers, exact, make_exact
+from boundcheck.setting.theories import Makers, Row, Theory, exact
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
-    from boundcheck.methods.parts import Visit
+    from boundcheck.methods.parts import Drawing, Visit
     from boundcheck.problems.problem import Problem
 
 
@@ -176,7 +175,7 @@ def sampling_makers(method: Method, problem: Problem, clients: Clients) -> Maker
         makers["P2_gen"] = lambda: _variances(problem, gen, scales)[0]
         makers["noise2_gen"] = lambda: _variances(problem, gen, scales)[1]
     for i, weight in enumerate(gen.what if clients.count <= MAX_LISTED else (), 1):
-        makers[f"what_{i}"] = make_exact(weight, f"weight of client {i} in the objective that the method follows")
+        makers[f"what_{i}"] = partial(exact, weight, f"weight of client {i} in the objective that the method follows")
     return makers
 
 
@@ -187,7 +186,7 @@ def weight_makers(clients: Clients) -> Makers:
         "w_max": lambda: exact(max(clients.weights), "largest weight of a client"),
     }
     for i, weight in enumerate(clients.weights if clients.count <= MAX_LISTED else (), 1):
-        makers[f"w_{i}"] = make_exact(weight, f"weight of client {i}")
+        makers[f"w_{i}"] = partial(exact, weight, f"weight of client {i}")
     return makers
 
 
@@ -229,9 +228,8 @@ def _variances(problem: Problem, gen: General, scales: Sequence[int]) -> tuple[C
     assert pairs is not None
     P2 = max(P.value / scale for (P, _), scale in zip(pairs, scales, strict=True))
     terms = (what * v.value / scale for what, (_, v), scale in zip(gen.what, pairs, scales, strict=True))
-    noise2 = from_above(sum(terms, Fraction(0)), "sum of what_i sigma_i^2/(3 |D_i| E_i^2), sigma_i^2 as in noise2")
-    if any(v.known is not Known.EXACT for _, v in pairs):
-        noise2 = Constant(round_up(noise2.value), Known.CERTIFIED, "upper", noise2.how)
+    how = "sum of what_i sigma_i^2/(3 |D_i| E_i^2), sigma_i^2 as in noise2"
+    noise2 = from_above(sum(terms, Fraction(0)), how, exact=all(v.known is Known.EXACT for _, v in pairs))
     return exact(P2, "largest P_i^2/(3 |D_i| E_i^2), P_i^2 as in P2"), noise2
 
 
@@ -269,21 +267,37 @@ def step_factors(constants: Mapping[str, Constant]) -> dict[str, Constant]:
 # --- hypotheses about who takes part ---------------------------------------------------------------------------------
 
 
-def _uniform(method: Method, clients: Clients) -> str | None:
-    drawing = method.participation.drawing(clients)
-    if drawing is None:
-        return None if everyone(method.participation, clients) else "the cohorts of a round are not drawn."
-    return None if drawing.kind == "uniform" else "clients are not drawn uniformly."
+@dataclass(frozen=True)
+class Participants:
+    """Who takes part in a method's rounds."""
+
+    method: Method
+    clients: Clients
+
+    @property
+    def drawing(self) -> Drawing | None:
+        """How a cohort is drawn; None where it is not."""
+        return self.method.participation.drawing(self.clients)
+
+    @property
+    def independent(self) -> Sequence[Fraction]:
+        """The probabilities of the clients; none where these are not drawn independently."""
+        return () if self.drawing is None or self.drawing.kind != "independent" else self.drawing.probabilities
 
 
-def _independent(method: Method, clients: Clients) -> Sequence[Fraction]:
-    """The probabilities of the clients; none where these are not drawn independently."""
-    drawing = method.participation.drawing(clients)
-    return () if drawing is None or drawing.kind != "independent" else drawing.probabilities
+def participants(method: Method, problem: Problem) -> Participants:
+    """Who takes part in the rounds of a method on a problem."""
+    return Participants(method, clients_of(problem))
 
 
-def _importance(method: Method, clients: Clients) -> str | None:
-    p, w = _independent(method, clients), clients.weights
+def _uniform(own: Participants) -> str | None:
+    if own.drawing is None:
+        return None if everyone(own.method.participation, own.clients) else "the cohorts of a round are not drawn."
+    return None if own.drawing.kind == "uniform" else "clients are not drawn uniformly."
+
+
+def _importance(own: Participants) -> str | None:
+    p, w = own.independent, own.clients.weights
     if not p:
         return "clients are not drawn independently of each other."
     if min(w) <= 0 or len({a / b for a, b in zip(p, w, strict=True)}) > 1:
@@ -291,58 +305,6 @@ def _importance(method: Method, clients: Clients) -> str | None:
     return None
 
 
-def _smallest_of_two(method: Method, clients: Clients) -> str | None:
-    if clients.count != 2 or sum(clients.weights) != 1:
-        return "the clients are not two of total weight 1."
-    p = _independent(method, clients)
-    if not p:
-        return "clients are not drawn independently of each other."
-    if sum(p) != 1:
-        return "the clients drawn in a round are not one in the mean."
-    # max(q w_1/p, p w_2/q) is smallest where both are equal
-    smallest = p[1] ** 2 * clients.weights[0] == p[0] ** 2 * clients.weights[1]
-    return None if smallest else "M is smaller at other probabilities."
-
-
-def _equal_work(method: Method, clients: Clients) -> str | None:
-    """Whether all clients do equally much local work: steps times their factor of the step size."""
-    gen = general(method, clients)
-    if gen is None:
-        return "the method is none of the FedShuffleGen family."
-    work = [v.steps * v.scale for v in gen.visits]
-    bad = next((i for i, v in enumerate(work) if v != work[0]), None)
-    if bad is None:
-        return None
-    return f"client {bad} does {format_short(work[bad] / work[0])} times as much local work as client 0."
-
-
-def _pairs_of_three(method: Method, clients: Clients) -> str | None:
-    total = sum(clients.weights)
-    if clients.count != 3 or [w / total * 6 for w in clients.weights] != [1, 2, 3]:
-        return "the clients are not three with the weights 1/6, 1/3 and 1/2."
-    return _pairs(method, clients)
-
-
-def _pairs(method: Method, clients: Clients) -> str | None:
-    if clients.count != 3:
-        return "the clients are not three."
-    drawing = method.participation.drawing(clients)
-    if drawing is None or drawing.kind != "uniform" or drawing.size != 2:
-        return "the cohorts are not two clients drawn uniformly."
-    w = clients.weights
-    if min(w) <= 0:
-        return "a client has the weight 0."
-    for i, j in itertools.combinations(range(3), 2):
-        shares = [w[i] / (w[i] + w[j]), w[j] / (w[i] + w[j])]
-        if list(method.aggregation.coefficients((i, j), method.context(clients))) != shares:
-            return "the aggregation is not Sum-One."
-    return _equal_work(method, clients)
-
-
-HYPOTHESES: Mapping[str, Callable[[Method, Clients], str | None]] = {
-    "uniform_participation": _uniform,
-    "importance_participation": _importance,
-    "smallest_m_of_two": _smallest_of_two,
-    "sum_one_pairs": _pairs,
-    "sum_one_pairs_of_three": _pairs_of_three,
-}
+PARTICIPATION = Theory(
+    participants, named=(Row("uniform_participation", _uniform), Row("importance_participation", _importance))
+)

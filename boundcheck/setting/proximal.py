@@ -25,10 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from boundcheck.certified import certify
 from boundcheck.certified.constant import Constant, Known
@@ -39,7 +38,7 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, only_cohort
 from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.local_work import certain_visits, possible_visits
-from boundcheck.setting.makers import Makers
+from boundcheck.setting.theories import Makers, Objections, Theory
 
 if TYPE_CHECKING:
     from flint import fmpq_mat
@@ -50,21 +49,15 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
 
-@dataclass(frozen=True)
-class _Number:
+class _Number(NamedTuple):
     """A nonnegative number of a client, and whether it is known exactly or from above."""
 
     value: Fraction
     exact: bool
 
 
-def feddane_makers(method: Method, problem: Problem) -> Makers:
-    """How each constant is computed that can be had; none for a method without proximal subproblems."""
-    clients = clients_of(problem)
-    view = _View(method, problem)
-    if not view.solves:
-        return {}
-    found: Makers = {}
+def _constants(view: _View) -> Makers:
+    method, clients, found = view.method, view.clients, Makers()
     asked = None if method.correction is None else method.correction.participation or method.participation
     for name, participation in (("cohort_size", method.participation), ("gradient_cohort_size", asked)):
         sizes = set[int]() if participation is None else cohort_sizes(participation, clients)
@@ -92,18 +85,18 @@ class _View:
     """The proximal weights, curvatures and inexactness of the clients."""
 
     def __init__(self, method: Method, problem: Problem) -> None:
-        self._method, self._problem, self._clients = method, problem, clients_of(problem)
+        self.method, self.problem, self.clients = method, problem, clients_of(problem)
 
     @cached_property
     def _visits(self) -> list[list[Visit]]:
-        every = range(self._clients.count)
-        return [possible_visits(self._method, k, self._clients) for k in every]
+        every = range(self.clients.count)
+        return [possible_visits(self.method, k, self.clients) for k in every]
 
     @property
     def solves(self) -> bool:
         """Whether clients work on subproblems: proximal, solved exactly or corrected by other gradients."""
         proximal = any(v.prox > 0 or v.sampling == "exact" for own in self._visits for v in own)
-        return all(self._visits) and (proximal or self._method.correction is not None)
+        return all(self._visits) and (proximal or self.method.correction is not None)
 
     @cached_property
     def mu(self) -> list[Fraction]:
@@ -113,12 +106,12 @@ class _View:
     @cached_property
     def chosen(self) -> Sequence[int]:
         """The clients over which a mean is taken, or among which the least favourable is looked for."""
-        return only_cohort(self._method.participation, self._clients) or range(self._clients.count)
+        return only_cohort(self.method.participation, self.clients) or range(self.clients.count)
 
     @property
     def is_curved(self) -> bool:
         """Whether every client's L_k is known."""
-        return self._hessians is not None or optional(self._problem, "client_curvatures") is not None
+        return self._hessians is not None or optional(self.problem, "client_curvatures") is not None
 
     @property
     def certified(self) -> bool:
@@ -126,11 +119,11 @@ class _View:
 
         It is exact, or that of steps of one size along whole gradients on a subproblem that is strongly convex.
         """
-        visits = certain_visits(self._method, self._clients) or []
+        visits = certain_visits(self.method, self.clients) or []
         samplings = {v.sampling for v in visits}
         if not samplings or not samplings <= {"exact", "full"}:
             return False
-        plain = self._method.schedule.is_constant() and self._method.client_optimizer is None
+        plain = self.method.schedule.is_constant() and self.method.client_optimizer is None
         return samplings == {"exact"} or (plain and self._has_minimisers)
 
     @property
@@ -144,11 +137,11 @@ class _View:
 
     @cached_property
     def _ends(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        return optional(self._problem, "client_curvatures")()
+        return optional(self.problem, "client_curvatures")()
 
     @cached_property
     def _hessians(self) -> list[fmpq_mat] | None:
-        quadratic = quadratic_objectives(self._problem)
+        quadratic = quadratic_objectives(self.problem)
         return None if quadratic is None else [a for a, _ in quadratic.forms().maps]
 
     @cached_property
@@ -165,7 +158,7 @@ class _View:
         """gamma_k of a visit with certified solves."""
         if visit.sampling == "exact":
             return _Number(Fraction(0), True)
-        eta, mu = visit.scale * self._method.schedule.step(1), visit.prox
+        eta, mu = visit.scale * self.method.schedule.step(1), visit.prox
         if self._hessians is not None:
             a = self._hessians[k]
             one = identity(a.nrows())
@@ -196,12 +189,11 @@ class _View:
     def mean(self, what: str, of: Callable[[int], _Number], *, least: bool = False) -> Constant:
         """The mean of a number of the clients over S'_t, or the least favourable one where S'_t is drawn."""
         numbers = [of(k) for k in self.chosen]
-        if not only_cohort(self._method.participation, self._clients):
+        if not only_cohort(self.method.participation, self.clients):
             return _extreme(numbers, f"{what}, the {'least' if least else 'largest'} of a client", least=least)
         total = sum((n.value for n in numbers), Fraction(0)) / len(numbers)
         how = f"mean over S'_t of {what}"
-        exact = all(n.exact for n in numbers)
-        return certify.from_above(total, how) if exact else Constant(round_up(total), Known.CERTIFIED, "upper", how)
+        return certify.from_above(total, how, exact=all(n.exact for n in numbers))
 
 
 def _number(constant: Constant) -> _Number:
@@ -237,21 +229,17 @@ _GRADIENTS = "a cohort S_t may be empty, and then has no mean gradient.", "mean 
 Shares = tuple[Fraction, dict[int, Fraction]]  # of the clients in the mean over a cohort, which has this probability
 
 
-def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
-    """Hypothesis -> why it fails, or None where it holds; one that is not looked at is left out.
-
-    Nothing is said of a method without a gradient correction.
-    """
-    correction = method.correction
+def _cohorts(view: _View) -> Objections:
+    """The hypotheses about the cohorts of a method with a gradient correction."""
+    method, clients, weights, correction = view.method, view.clients, view.problem.weights, view.method.correction
     if correction is None:
         return {}
-    clients, weights = clients_of(problem), problem.weights
-    found: dict[str, str | None] = {"independent_cohorts": _independent(method, correction, clients)}
+    found: Objections = {"independent_cohorts": _independent(method, correction, clients)}
     with suppress(BadInput, Unsupported):  # too many cohorts
         _, found["unbiased_solver_cohort"] = _mean_of(method.participation, clients, weights, "uniform", _SOLVERS)
     if 0 in cohort_sizes(method.participation, clients):
         found["inexact_solves"] = "S'_t may be empty, so that no device solves its subproblem."
-    elif _View(method, problem).certified:
+    elif view.certified:
         found["inexact_solves"] = None
     stale = _not_of_this_round(correction)
     if stale is not None:
@@ -346,3 +334,7 @@ def _spread(shares: Sequence[Shares], weights: Sequence[Fraction], size: int) ->
     if n == 1 or is_positive_semidefinite(matrix(left)):
         return None
     return f"the mean gradient of S_t varies more than that of {size} draws by weight with replacement."
+
+
+SUBPROBLEMS = Theory(lambda method, problem: view if (view := _View(method, problem)).solves else None, _constants)
+COHORTS = Theory(_View, hypotheses=_cohorts)

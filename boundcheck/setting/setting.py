@@ -15,10 +15,11 @@ from boundcheck.errors import UnknownName
 from boundcheck.methods.build import algorithms, chosen_parameters, in_shipped_parts, objections
 from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems.problem import clients_of, is_neural, no_minimum, optional
-from boundcheck.setting.asynchronous import async_hypotheses
-from boundcheck.setting.blocks import block_hypotheses
 from boundcheck.setting.client_hypotheses import client_hypotheses
 from boundcheck.setting.constants import (
+    joint_objections,
+    named_hypotheses,
+    named_objection,
     pair_makers,
     parameters_of,
     reported_names,
@@ -27,8 +28,6 @@ from boundcheck.setting.constants import (
 )
 from boundcheck.setting.followed_objective import surrogate, weight_hypotheses
 from boundcheck.setting.metrics import OF_A_POINT, is_round_metric, unknown_metric
-from boundcheck.setting.participation import HYPOTHESES
-from boundcheck.setting.proximal import cohort_hypotheses
 from boundcheck.setting.step_sizes import StepSizes, step_sizes
 
 if TYPE_CHECKING:
@@ -131,9 +130,7 @@ class Setting:
         """Answers of method and problem together, and the names of those seen to fail in double precision only."""
         method, problem = self.described, self.problem
         found, inexact = client_hypotheses(problem)
-        found |= {**weight_hypotheses(method, problem), **block_hypotheses(method, problem)}
-        found |= {**cohort_hypotheses(method, problem), **async_hypotheses(method, problem)}
-        return found, set(inexact)
+        return found | weight_hypotheses(method, problem) | joint_objections(method, problem), set(inexact)
 
     def hypothesis(self, name: str) -> Answer:
         """Whether the hypothesis of this name holds."""
@@ -148,8 +145,8 @@ class Setting:
             objection = self.problem.violations(name)
         except UnknownName:  # a hypothesis that this problem cannot decide
             known = False
-        if name in HYPOTHESES:
-            known, objection = True, HYPOTHESES[name](self.described, self.clients)
+        if name in named_hypotheses():
+            known, objection = named_objection(name, self.described, self.problem)
         if objection is None and name in joint:
             known, objection = True, joint[name]
             if objection is not None and name in inexact:

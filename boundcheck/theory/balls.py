@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from boundcheck.core.numbers import dyadic
+
 RANGE = 1 << 17  # an end beyond 2**RANGE is none, one nearer to 0 than 2**-RANGE becomes 0 or that power of two
 
 # (log2 u, log2 v, the distinct roots as (node, index)); see theory.decide
@@ -30,12 +32,6 @@ def as_ball(value: Fraction) -> Any:
     return arb(fmpq(value.numerator, value.denominator))
 
 
-def dyadic(exact_ball: Any) -> Fraction:
-    """The value of a ball without radius."""
-    mantissa, exponent = exact_ball.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-
 def ends(ball: Any, bits: int) -> tuple[Fraction | None, Fraction | None]:
     """Dyadic ends around a ball; an end beyond 2^131072 is None, one too close to 0 is 0 or a power of two outward."""
     from flint import ctx
@@ -56,7 +52,7 @@ def _end(exact_ball: Any, *, up: bool) -> Fraction | None:
     if top < -RANGE:
         away = (mantissa > 0) == up
         return Fraction(mantissa // abs(mantissa), 1 << RANGE) if away else Fraction(0)
-    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+    return dyadic(exact_ball)
 
 
 def exact_root(value: Fraction, q: int) -> Fraction | None:

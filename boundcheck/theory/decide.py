@@ -21,9 +21,9 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.core.numbers import as_fraction
+from boundcheck.core.numbers import as_fraction, dyadic
 from boundcheck.errors import BadInput
-from boundcheck.theory.balls import Separation, as_ball, dyadic, ends, exact_root, root_bound
+from boundcheck.theory.balls import Separation, as_ball, ends, exact_root, root_bound
 from boundcheck.theory.program import Builder, compile_expression
 
 EXACT_DIGITS = 20_000  # exact powers of more decimal digits than this become balls

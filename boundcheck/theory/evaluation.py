@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from boundcheck.core import numbers
 from boundcheck.core.cards import Card, Shown
 from boundcheck.core.numbers import format_exact, format_short, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
-from boundcheck.theory.scope import decide_condition, float_above, float_below, read_needed, require
+from boundcheck.theory.scope import decide_condition, read_needed, require
 from boundcheck.theory.serial import MAX_TEXT, expr_from_json, expr_to_json
 
 if TYPE_CHECKING:
@@ -262,11 +263,7 @@ def _value_of(point: Point) -> tuple[Fraction | Enclosure | None, list[str]]:
 
 
 def _nearest_float(found: Fraction | Enclosure) -> float:
-    middle = found if isinstance(found, Fraction) else (found.low + found.high) / 2
-    try:
-        return middle.numerator / middle.denominator
-    except OverflowError:
-        return math.inf if middle > 0 else -math.inf
+    return numbers.nearest_float(found if isinstance(found, Fraction) else (found.low + found.high) / 2)
 
 
 def _closed_form(bound: Any, exact: Mapping[str, Fraction], point: Point, found: Fraction | Enclosure | None) -> Any:
@@ -302,6 +299,6 @@ def _float_ends(point: Point) -> tuple[float, float]:
     below, above = ends(ball, 96)
     if below is None or above is None:
         if ball.is_finite() and ball < 0:
-            return -math.inf, -math.nextafter(math.inf, 0)
-        return (math.nextafter(math.inf, 0), math.inf) if ball.is_finite() and ball > 0 else (-math.inf, math.inf)
-    return float_below(below), float_above(above)
+            return -math.inf, numbers.next_up(-math.inf)
+        return (numbers.next_down(math.inf), math.inf) if ball.is_finite() and ball > 0 else (-math.inf, math.inf)
+    return numbers.float_below(below), numbers.float_above(above)

@@ -381,23 +381,9 @@ def float_ends(point: Point) -> tuple[float, float]:
     """Floats around the value of a point: the low one rounded down, the high one up."""
     exact = point.exact()
     if exact is not None:
-        return float_below(exact), float_above(exact)
+        return numbers.float_below(exact), numbers.float_above(exact)
     low, high = point.enclose(96)
-    return float_below(low), float_above(high)
-
-
-def float_below(value: Fraction) -> float:
-    """The largest float that is at most the value (minus infinity below all of them)."""
-    try:
-        near = value.numerator / value.denominator
-    except OverflowError:
-        return math.nextafter(math.inf, 0) if value > 0 else -math.inf
-    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
-
-
-def float_above(value: Fraction) -> float:
-    """The smallest float that is at least the value (infinity above all of them)."""
-    return -float_below(-value)
+    return numbers.float_below(low), numbers.float_above(high)
 
 
 def _edge_note(relation: Any, exact: Mapping[str, Fraction], given: Mapping[str, Any]) -> str:
@@ -405,7 +391,7 @@ def _edge_note(relation: Any, exact: Mapping[str, Fraction], given: Mapping[str,
     names = sorted(s.name for s in relation.free_symbols if isinstance(given.get(s.name), float))
     for name in names:
         value = float(given[name])
-        for neighbour in (math.nextafter(value, -math.inf), math.nextafter(value, math.inf)):
+        for neighbour in (numbers.next_down(value), numbers.next_up(value)):
             if math.isfinite(neighbour) and holds(relation, {**exact, name: Fraction(neighbour)}):
                 ends = sorted((2 * Fraction(value) - Fraction(neighbour), Fraction(neighbour)))
                 ratio, decimal = numbers.format_exact(numbers.simplest_between(ends[0], ends[1])), repr(value)

@@ -8,7 +8,6 @@ more than this; roots and eigenvalues are rounded up, so that every constant is 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,38 +15,13 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.certified.certify import eigenvalue
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.certified.definite import least_multiple, spread
 from boundcheck.core.linalg import EigenBound, approximate_eigenvalues, fraction, identity, rational
-from boundcheck.core.numbers import round_up
+from boundcheck.core.numbers import root_from_above, round_up
 from boundcheck.errors import BadInput
 
-__all__ = [
-    "Labelled",
-    "client_smoothness",
-    "gradient_dissimilarity",
-    "largest_eigenvalue",
-    "local_variance",
-    "root_up",
-    "sample_convexity",
-    "sample_smoothness",
-    "similarity",
-]
-
 HALF = Fraction(1, 2)
-
-
-def root_up(value: Fraction) -> Fraction:
-    """A rational at least the square root of a value >= 0, within a relative 1e-15."""
-    if value < 0:
-        raise BadInput(f"{value} has no square root.")
-    if value == 0:
-        return value
-    shift = max(0, 110 - (value.numerator.bit_length() - value.denominator.bit_length()))
-    shift += shift % 2
-    scaled = -((-value.numerator << shift) // value.denominator)  # rounded up
-    return Fraction(math.isqrt(scaled - 1) + 1, 2 ** (shift // 2))
 
 
 def largest_eigenvalue(a: fmpq_mat) -> EigenBound:
@@ -108,8 +82,8 @@ class Labelled:
         It is the mean of tau_j y_j a_j with |tau_j| <= 1/2, at most half the mean of |a_j| and at most half the
         spectral norm of the rows over sqrt(m).
         """
-        mean = sum((root_up(v) for v in self.lengths2), Fraction(0)) / self.count
-        return min(mean, root_up(self.norm.value)) / 2
+        mean = sum((root_from_above(v) for v in self.lengths2), Fraction(0)) / self.count
+        return min(mean, root_from_above(self.norm.value)) / 2
 
 
 def _square(v: Sequence[fmpq]) -> Fraction:
@@ -118,7 +92,7 @@ def _square(v: Sequence[fmpq]) -> Fraction:
 
 def _away(v: Sequence[fmpq], centre: Sequence[fmpq]) -> Fraction:
     """|v - centre|, from above."""
-    return root_up(_square([x - c for x, c in zip(v, centre, strict=True)]))
+    return root_from_above(_square([x - c for x, c in zip(v, centre, strict=True)]))
 
 
 def _bound(value: Fraction, how: str) -> Constant:
@@ -134,18 +108,6 @@ def sample_smoothness(clients: Sequence[Labelled], ridge: Fraction) -> Constant:
     """L_ij: the largest |a_j|^2/4 + ridge, which the Hessian reaches at x = 0."""
     largest = max(v for client in clients for v in client.lengths2)
     return Constant(largest / 4 + ridge, Known.EXACT, "exact", "largest |a_j|^2/4 + ridge, reached at 0")
-
-
-def sample_convexity(ridge: Fraction) -> Constant:
-    """mu_ij: the ridge, which the smallest eigenvalue of a Hessian comes as near as one likes."""
-    return Constant(ridge, Known.EXACT, "exact", "the ridge")
-
-
-def client_smoothness(clients: Sequence[Labelled], ridge: Fraction) -> Constant:
-    """L of the clients: the largest eigenvalue of their Hessians at x = 0, which exceed all others."""
-    best = max((client.norm for client in clients), key=lambda b: b.value)
-    bound = EigenBound(best.value / 4 + ridge, best.exact)
-    return eigenvalue(bound, "upper", "largest eigenvalue of the client Hessians at 0, their largest", "L*I - A_i")
 
 
 def similarity(clients: Sequence[Labelled], weights: Sequence[Fraction]) -> Constant:
@@ -197,7 +159,7 @@ def local_variance(clients: Sequence[Labelled]) -> tuple[list[Fraction], Constan
     found: list[Fraction] = []
     for client in clients:
         plain = sum(client.lengths2, Fraction(0)) / client.count
-        roots = [root_up(v) for v in client.lengths2]
+        roots = [root_from_above(v) for v in client.lengths2]
         spreads = [_away(row, client.middle) for row in client.signed]
         about = sum(((s + r) ** 2 for s, r in zip(spreads, roots, strict=True)), Fraction(0)) / (4 * client.count)
         found.append(Fraction(0) if client.count == 1 else round_up(min(plain, about)))

@@ -54,6 +54,14 @@ def _moved_inside(near: fmpq_mat) -> fmpq_mat:
     raise BadInput("the solver's dual matrix is far from positive semidefinite.")
 
 
+def homogeneous(form: Form) -> fmpq_mat:
+    """The (d+1) x (d+1) matrix H with z'Hz the value, z = [x; 1]."""
+    d = form.q.nrows()
+    top, side = form.q.tolist(), [-v for v in form.l.entries()]
+    rows = [[*row, v] for row, v in zip(top, side, strict=True)] + [[*side, form.k]]
+    return fmpq_mat(d + 1, d + 1, [v for row in rows for v in row])
+
+
 def constant_by_programme(left: Form, right: Form) -> tuple[Fraction, Fraction]:
     """(lower, upper) of the least c with left(x) <= right(x) + c for all x, both proved exactly.
 
@@ -61,7 +69,7 @@ def constant_by_programme(left: Form, right: Form) -> tuple[Fraction, Fraction]:
     Z positive semidefinite with last entry 1 gives c >= -<H, Z>, H that matrix at c = 0. Raises BadInput where the
     programme is infeasible or the solver's answer cannot be made exact.
     """
-    h = (right - left).homogeneous()
+    h = homogeneous(right - left)
     near = _floats(h)
     size = float(np.abs(near).max()) or 1.0
     d = len(near)

@@ -18,7 +18,8 @@ from boundcheck.certified.blocks import (
     lipschitz,
 )
 from boundcheck.certified.samples import Matrices, Rows
-from boundcheck.core.linalg import column, fraction, matrix, root_from_above
+from boundcheck.core.linalg import column, fraction, matrix
+from boundcheck.core.numbers import root_from_above
 from boundcheck.errors import BadInput, UnknownName
 
 F = Fraction

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 from flint import fmpq_mat
-from semidefinite_tools import constant_by_programme
+from semidefinite_tools import constant_by_programme, homogeneous
 
-from boundcheck.certified.definite import is_positive_semidefinite, least_multiple, principal, spread
+from boundcheck.certified.definite import is_positive_semidefinite, least_multiple, part, spread
 from boundcheck.certified.dissimilarity import Dissimilarity, local_variance
 from boundcheck.certified.forms import Form, gap, least_constant, square
 from boundcheck.certified.samples import Matrices, Rows
@@ -106,7 +106,7 @@ def test_the_programme_encloses_the_schur_complement(B2):
         assert lower <= exact <= upper
         assert upper - lower <= F(1, 10**5) * max(1, exact)
         # the homogeneous matrix decides the same
-        lifted = (right - found.left).homogeneous()
+        lifted = homogeneous(right - found.left)
         d = lifted.nrows() - 1
         lifted[d, d] += rational(exact)
         assert is_psd(lifted)
@@ -120,12 +120,12 @@ def test_an_infeasible_programme_says_so():
         constant_by_programme(found.left, square(found.hessian, found.side))
 
 
-def test_the_front_falls_as_B2_grows():
+def test_the_least_G2_falls_as_B2_grows():
     found = Dissimilarity(LINE, HALVES)
-    front = found.front([F(1), F(11, 9), F(2), F(20)])
-    assert [p.factor for p in front] == [F(11, 9), F(2), F(20)]
-    assert all(after.constant < before.constant for before, after in pairwise(front))
-    assert front[-1].constant > F(64, 9)  # what is left at the minimiser
+    front = [found.least_G2(B2) for B2 in (F(1), F(11, 9), F(2), F(20))]
+    assert front[0] is None
+    assert all(after < before for before, after in pairwise(front[1:]))
+    assert front[-1] > F(64, 9)  # what is left at the minimiser
 
 
 def test_clients_that_grow_where_the_mean_is_flat_have_no_pair():
@@ -264,4 +264,4 @@ def test_least_multiples_are_recognised():
         least_multiple(fmpq_mat(2, 2), fmpq_mat(2, 2), F(1))
     assert spread(matrix([[3, 0], [0, -1]])) == (-1, 3)
     assert spread(matrix([[3, 1], [1, -1]])) is None
-    assert principal(matrix([[1, 2, 3], [2, 4, 5], [3, 5, 6]]), [0, 2]) == matrix([[1, 3], [3, 6]])
+    assert part(matrix([[1, 2, 3], [2, 4, 5], [3, 5, 6]]), [0, 2], [0, 2]) == matrix([[1, 3], [3, 6]])

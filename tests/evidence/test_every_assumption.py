@@ -18,8 +18,8 @@ from boundcheck.evidence.open_step_sizes import first_method
 from boundcheck.evidence.spec import load_claims
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import Setting
+from boundcheck.setting.constants import named_hypotheses
 from boundcheck.setting.metrics import is_round_metric
-from boundcheck.setting.participation import HYPOTHESES
 from boundcheck.setting.user_constants import is_library
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.statement import Kind, Statement
@@ -109,7 +109,7 @@ def answered(number: int) -> frozenset[str]:
     """The hypotheses that problem and method of a shipped claim answer."""
     claim = shipped()[number]
     setting = Setting(first_method(claim.method), build_problem(claim.problem))
-    return frozenset((*setting.hypotheses(), *HYPOTHESES))
+    return frozenset((*setting.hypotheses(), *named_hypotheses()))
 
 
 def runs_for(s: Statement) -> list[int]:
@@ -124,7 +124,7 @@ def runs_for(s: Statement) -> list[int]:
 
 @pytest.mark.parametrize("s", [s for s in all_statements() if s.assumptions and measured(s)], ids=lambda s: s.id)
 def test_the_runs_of_a_statement_answer_its_assumptions(s: Statement) -> None:
-    asked = {a.name for a in s.assumptions if is_library(a) or a.name in HYPOTHESES} - set(UNTESTABLE)
+    asked = {a.name for a in s.assumptions if is_library(a) or a.name in named_hypotheses()} - set(UNTESTABLE)
     asked = {name for name in asked if not name.startswith("instance:")}
     missing = {k: asked - answered(k) for k in runs_for(s)}
     assert missing, f"no shipped claim runs {s.algorithm}"

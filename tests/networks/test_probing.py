@@ -8,15 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import seen_constants
 import torch
 
 from boundcheck.certified.constant import Known
-from boundcheck.certified.estimate import (
-    estimate_dissimilarity,
-    estimate_local_variance,
-    estimate_similarity,
-    estimate_smoothness,
-)
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.networks.engine.curvature import ends, hessian_product, kept_share, sample_hessian_product
 from boundcheck.networks.engine.device import Settings
@@ -172,8 +167,7 @@ def test_gradients_give_the_constants_of_explicit_arrays(softmax: Any) -> None:
     blocks = (range(250), range(250, softmax.dim))
     found = probe(task, softmax, x, blocks=blocks, effort=Effort(samples=9999, curved=2, steps=2))
     known = found.constants
-    _, G2 = estimate_dissimilarity(g, softmax.weights)
-    assert float(known["G2"].value) == pytest.approx(float(G2.value), rel=1e-10)
+    assert float(known["G2"].value) == pytest.approx(seen_constants.dissimilarity(g, softmax.weights), rel=1e-10)
     w = np.array([float(v) for v in softmax.weights])
     mean = np.einsum("i,tid->td", w, g)
     ratio = np.einsum("i,tid,tid->t", w, g, g) / (mean * mean).sum(axis=1)
@@ -182,8 +176,9 @@ def test_gradients_give_the_constants_of_explicit_arrays(softmax: Any) -> None:
     assert float(known["B2_0"].value) == pytest.approx(ratio[0], rel=1e-10)
     assert float(known["grad2_0"].value) == pytest.approx(mean[0] @ mean[0], rel=1e-10)
     # what successive points show is no more than what all pairs do
-    for name, one in (("L_f", estimate_smoothness(x, mean)), ("delta", estimate_similarity(x, g, softmax.weights))):
-        assert float(known[name].value) >= 0.2 * float(one.value) > 0
+    seen = {"L_f": seen_constants.steepest(x, mean), "delta": seen_constants.similarity(x, g, softmax.weights)}
+    for name, one in seen.items():
+        assert float(known[name].value) >= 0.2 * one > 0
     for j, block in enumerate(blocks):
         own = g[:, :, list(block)]
         excess = np.einsum("i,tid,tid->t", w, own, own) - (mean[:, list(block)] ** 2).sum(axis=1)
@@ -196,9 +191,9 @@ def test_gradients_give_the_constants_of_explicit_arrays(softmax: Any) -> None:
             scores = rows @ p.reshape(softmax.loss.columns, -1).T
             residual = softmax.loss.residuals(scores, labels)
             each.append(np.einsum("jk,jp->jkp", residual, rows).reshape(len(rows), -1) + float(softmax.ridge) * p)
-        _, sigma2 = estimate_local_variance(np.array(each))
-        assert found.variances[i] == pytest.approx(float(sigma2.value), rel=1e-9)
-        noise += float(sigma2.value)
+        sigma2 = seen_constants.variance(each)
+        assert found.variances[i] == pytest.approx(sigma2, rel=1e-9)
+        noise += sigma2
     assert float(known["noise2"].value) == pytest.approx(noise / len(softmax.labels), rel=1e-9)
     assert "all samples" in known["noise2"].how
 

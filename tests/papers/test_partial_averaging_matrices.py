@@ -17,10 +17,10 @@ from boundcheck.evidence.compare import compare
 from boundcheck.evidence.constant_claims import curve_without_run
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as method
+from boundcheck.papers.partial_averaging.theories import AveragingMatrices, full_average, product
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.quadratics import build as quadratics
 from boundcheck.setting import Setting
-from boundcheck.setting.averaging_matrices import AveragingMatrices, full_average, product
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome

@@ -14,12 +14,11 @@ from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build, kinds
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import Timed
+from boundcheck.papers.async_fl.theories import Entry, scheme_table
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.problem import clients_of
-from boundcheck.setting.asynchronous import async_hypotheses
-from boundcheck.setting.constants import joint_constants
+from boundcheck.setting.constants import joint_constants, joint_objections
 from boundcheck.setting.expected_weights import KINDS, expected_weights
-from boundcheck.setting.scheme_table import Entry, scheme_table
 from boundcheck.setting.setting import describe_constants
 
 F = Fraction
@@ -97,7 +96,7 @@ def test_covariances_against_all_cohorts(spec: dict[str, Any], p: tuple[Fraction
 def test_buffers_of_unlike_clients_have_no_alpha() -> None:
     spec = {"kind": "fedbuff", "times": {"kind": "exponential", "rates": [1, 2, 3]}, "m": 2}
     assert not {"alpha", "beta"} & set(values(spec, alike(3)))
-    assert "no single alpha" in str(async_hypotheses(build({**spec, **STEPS}), alike(3))["covariance_of_weights"])
+    assert "no single alpha" in str(joint_objections(build({**spec, **STEPS}), alike(3))["covariance_of_weights"])
 
 
 def test_memoryless_delays_have_no_bound() -> None:
@@ -205,6 +204,15 @@ def test_the_residual_of_asynchronous_fedavg() -> None:
     assert found["S1"] == 0  # each round follows one client, whose gradient is 0 at its own minimiser
 
 
+def test_a_client_alone_in_its_round_has_no_gradient_at_its_minimiser() -> None:
+    data = {"kind": "logistic_regression", "data": "breast_cancer", "clients": 4, "split": "random", "ridge": 1}
+    alone = {"kind": "biased_sampling", "K": 2, "eta_l": "1/8"}
+    found = describe_constants(build({**alone, "cohorts": [[0], [1]]}), problem(data))
+    assert 0 <= found["S1"].value < F(1, 10**60)  # squares of balls around 0
+    shared = describe_constants(build({**alone, "cohorts": [[0, 1], [2]]}), problem(data))
+    assert shared["S1"].value > F(1, 10**6)
+
+
 def test_samples_add_their_variance() -> None:
     clients = [
         {"components": [{"A": [[1]], "b": [0]}, {"A": [[3]], "b": [2]}]},
@@ -232,23 +240,23 @@ def test_clients_with_one_objective_are_one_kind_of_data() -> None:
     four = line((1, 0), (1, 0), (1, 3), (1, 3))
     method = build({"kind": "biased_sampling", "cohorts": [[0, 2], [1, 3]], **STEPS})
     assert values({"kind": "biased_sampling", "cohorts": [[0, 2], [1, 3]]}, four)["chi2_max"] == 0
-    assert async_hypotheses(method, four)["same_expected_weights"] is None
-    assert async_hypotheses(method, four)["every_type_every_round"] is None
+    assert joint_objections(method, four)["same_expected_weights"] is None
+    assert joint_objections(method, four)["every_type_every_round"] is None
     other = line((1, 0), (1, 1), (1, 3), (1, 3))
-    assert "weighs the kinds of data otherwise" in str(async_hypotheses(method, other)["same_expected_weights"])
-    assert "leaves out a kind" in str(async_hypotheses(method, other)["every_type_every_round"])
+    assert "weighs the kinds of data otherwise" in str(joint_objections(method, other)["same_expected_weights"])
+    assert "leaves out a kind" in str(joint_objections(method, other)["every_type_every_round"])
 
 
 def test_hypotheses() -> None:
-    fix = async_hypotheses(build({"kind": "fedfix", "times": [2, 3], "dt": 1, **STEPS}), alike(2))
+    fix = joint_objections(build({"kind": "fedfix", "times": [2, 3], "dt": 1, **STEPS}), alike(2))
     assert fix["no_empty_rounds"] == "some rounds have no clients."
     assert fix["window_property"] is None
     assert "quadratic" in str(fix["bounded_gradients"])
-    sync = async_hypotheses(build({"kind": "fedavg_sync", **STEPS}), alike(2))
+    sync = joint_objections(build({"kind": "fedavg_sync", **STEPS}), alike(2))
     turns = {"two_alternating_clients", "four_alternating_clients"}
     grow = {"bounded_gradients", "bounded_sample_gradients"}
     assert {k for k, v in sync.items() if v is not None} == grow | turns
-    lead = async_hypotheses(build({"kind": "fedbuff", "times": [3, 4, 6, 6], "m": 3, **STEPS}), alike(4))
+    lead = joint_objections(build({"kind": "fedbuff", "times": [3, 4, 6, 6], "m": 3, **STEPS}), alike(4))
     assert (lead["window_property"] is None) is (
         "window" in values({"kind": "fedbuff", "times": [3, 4, 6, 6], "m": 3}, alike(4))
     )
@@ -260,7 +268,7 @@ def test_hypotheses() -> None:
 def test_other_methods_have_none_of_it() -> None:
     assert set(KINDS) <= set(kinds())
     scgd = build({"kind": "scgd", "E": 2, "eta": "1/4"})
-    assert set(async_hypotheses(scgd, alike(3))) == {"two_alternating_clients", "four_alternating_clients"}
+    assert set(joint_objections(scgd, alike(3))) == {"two_alternating_clients", "four_alternating_clients"}
     assert "R_loss" not in describe_constants(scgd, alike(3))
 
 
@@ -324,6 +332,6 @@ def test_single_samples_of_a_client_that_is_their_sum() -> None:
     sums, means = (problem({"kind": "quadratics", "clients": [client] * 2, "reduction": r}) for r in ("sum", "mean"))
     method = {"kind": "fedavg_sync", "times": [1, 1], "K": 1, "eta_l": "1/10"}
     sampled, full = build({**method, "batch": 1}), build(method)
-    assert async_hypotheses(sampled, sums)["unbiased_gradients"] is not None
+    assert joint_objections(sampled, sums)["unbiased_gradients"] is not None
     for steps, of in ((full, sums), (sampled, means), (full, means)):
-        assert async_hypotheses(steps, of)["unbiased_gradients"] is None
+        assert joint_objections(steps, of)["unbiased_gradients"] is None

@@ -15,7 +15,7 @@ from boundcheck.methods.build import build as method
 from boundcheck.methods.parts import Epochs, StochasticSteps
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.quadratics import build as quadratics
-from boundcheck.setting.blocks import block_hypotheses
+from boundcheck.setting.blocks import BLOCKS, block_view
 from boundcheck.setting.constants import joint_constants, joint_makers
 from boundcheck.theory.assumptions import smooth_blocks, smooth_globally, smooth_separable, smooth_weighted
 from boundcheck.verdict import Grade, Outcome
@@ -29,6 +29,11 @@ def partial(tau: int = 2, **more: Any) -> Any:
 
 def values(own: Any, instance: Any) -> dict[str, Fraction]:
     return {name: c.value for name, c in joint_constants(own, instance).items()}
+
+
+def objections(averaging: Any, instance: Any) -> dict[str, str | None]:
+    view = block_view(averaging, instance)
+    return {} if view is None else BLOCKS.hypotheses(view)
 
 
 def test_coupled_blocks() -> None:
@@ -67,27 +72,27 @@ def test_certified_constants_say_so() -> None:
 
 def test_hypotheses() -> None:
     instance = problem({"kind": "coupled_blocks", "clients": 3, "d": 4})
-    found = block_hypotheses(partial(4), instance)
+    found = objections(partial(4), instance)
     broken = {name for name, why in found.items() if why is not None}
     assert broken == {"smooth_separable", "pure_noise"}
     assert "couples the blocks 0 and 1" in str(found["smooth_separable"])
     unlike = quadratics(clients=[{"A": [[1]], "b": [0]}, {"A": [[1]], "b": [1]}], weights=["3/4", "1/4"])
-    found = block_hypotheses(partial(1), unlike)
+    found = objections(partial(1), unlike)
     broken = {name for name, why in found.items() if why is not None}
     assert broken == {"averages_as_objective", "pure_noise"}
-    found = block_hypotheses(partial(1, weights="data"), unlike)
+    found = objections(partial(1, weights="data"), unlike)
     assert found["averages_as_objective"] is None
     assert found["averages_uniformly"] is not None
 
 
 def test_noise_without_a_bound() -> None:
     spread = quadratics(clients=[{"components": [{"A": [[1]]}, {"A": [[3]]}]}] * 2)
-    found = block_hypotheses(partial(1), spread)
+    found = objections(partial(1), spread)
     assert "spread without bound in block 0" in str(found["block_variance"])
     assert "sigma2_total" not in joint_makers(partial(1), spread)
-    assert block_hypotheses(partial(1, gradient="full"), spread)["block_variance"] is None
+    assert objections(partial(1, gradient="full"), spread)["block_variance"] is None
     several = replace(partial(1), local=StochasticSteps(2))
-    assert "exactly one plain step" in str(block_hypotheses(several, spread)["block_variance"])
+    assert "exactly one plain step" in str(objections(several, spread)["block_variance"])
 
 
 def test_samples_without_replacement() -> None:
@@ -100,7 +105,7 @@ def test_samples_without_replacement() -> None:
 
 def test_unlike_coupled_clients_have_no_block_dissimilarity() -> None:
     instance = quadratics(clients=[{"A": [[1, 0], [0, 1]]}, {"A": [[1, "1/2"], ["1/2", 1]]}])
-    found = block_hypotheses(partial(gradient="full"), instance)
+    found = objections(partial(gradient="full"), instance)
     assert found["block_dissimilarity"] is not None
     assert found["total_dissimilarity"] is None
     assert "sum_L2_kappa2_W" not in joint_makers(partial(gradient="full"), instance)
@@ -113,7 +118,7 @@ def test_a_problem_that_is_not_quadratic_has_its_global_constant() -> None:
     assert found["Lmax_G"] == found["Lmax_W"] == found["Lmax_B"] == instance.constants()["L"].value
     assert found["sum_L_sigma2_W"] == 0
     assert "Lmax_S" not in found
-    told = block_hypotheses(own, instance)
+    told = objections(own, instance)
     assert told["smooth_weighted"] is None
     assert "smooth_separable" not in told
 
@@ -121,10 +126,10 @@ def test_a_problem_that_is_not_quadratic_has_its_global_constant() -> None:
 def test_other_methods_are_left_alone() -> None:
     instance = problem({"kind": "coupled_blocks", "clients": 3, "d": 4})
     plain = method({"kind": "gradient_descent", "eta": "1/8"})
-    assert block_hypotheses(plain, instance) == {}
+    assert objections(plain, instance) == {}
     assert "Lmax" not in joint_makers(plain, instance)
     handed = partial(2, hand_over={"active": 2, "every": 4})
-    assert block_hypotheses(handed, instance) == {}
+    assert objections(handed, instance) == {}
     assert "block_averaging" not in algorithms(handed)
 
 

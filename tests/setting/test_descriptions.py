@@ -38,7 +38,7 @@ from boundcheck.setting import Setting
 from boundcheck.setting.constants import joint_constants
 from boundcheck.setting.followed_objective import small_step_weights
 from boundcheck.setting.step_sizes import run_steps
-from boundcheck.setting.update_times import time_hypotheses, time_makers
+from boundcheck.setting.update_times import TIMES, times_of
 
 F = Fraction
 ROOM = Path(__file__).parents[2] / "boundcheck" / "setting"
@@ -200,20 +200,21 @@ def test_update_times_of_a_participation_from_outside(policy: Any, single: bool)
     for times in (Fixed((F(1), F(2), F(3))), Exponential((F(1), F(2), F(3)))):
         timed = Timed(times, policy)
         own, other = (Method("m", who, GradientSteps(1), STEP) for who in (timed, Who(timed)))
-        known = {name: make().value for name, make in time_makers(own, CLIENTS).items()}
-        assert {name: make().value for name, make in time_makers(other, CLIENTS).items()} == known
+        views = [times_of(method, CLIENTS) for method in (own, other)]
+        known, same = ({name: make().value for name, make in TIMES.constants(view).items()} for view in views)
+        assert same == known
         assert known.get("time_rates") == (F(11, 6) if isinstance(times, Fixed) else None)
         # periods of 6: after 11 rounds of one client, or 6 windows
         ended = {FirstToArrive(): 11, Buffer(1): 11, Window(F(1)): 6}.get(policy)
         assert known.get("rounds_in_time") == (ended if isinstance(times, Fixed) else None)
-        found = time_hypotheses(other, CLIENTS)
-        assert found == time_hypotheses(own, CLIENTS)
+        found, same = map(TIMES.hypotheses, views)
+        assert same == found
         assert (found["one_by_one"] is None) is single
         assert (found["fixed_times"] is None) is isinstance(times, Fixed)
-    assert time_hypotheses(Method("m", Full(), GradientSteps(1), STEP), CLIENTS) == {}
+    assert times_of(Method("m", Full(), GradientSteps(1), STEP), CLIENTS) is None
     one = Clients((F(1),), (1,))
     alone = Method("m", Timed(Exponential((F(1),)), WaitForAll()), GradientSteps(1), STEP)
-    assert time_hypotheses(alone, one)["one_by_one"] is None  # the only client, round by round
+    assert TIMES.hypotheses(times_of(alone, one))["one_by_one"] is None  # the only client, round by round
 
 
 def test_step_sizes_from_outside_are_taken_for_no_known_rule() -> None:

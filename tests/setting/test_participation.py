@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from boundcheck.engines.run import run
+from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -218,3 +219,14 @@ def test_the_surrogate_runs_as_the_problem_does():
     own, other = run(FEDAVG, P36, rounds=[0, 400]), run(FEDAVG, surrogate(FEDAVG, P36), rounds=[0, 400])
     # the same iterates: the one gap stays up, the other is only the bias of the finite step and its noise
     assert own.values["gap"][-1] > 5e-3 > 1e-3 > other.values["gap"][-1]
+
+
+def test_clients_that_hold_the_same_samples_have_a_variance_each() -> None:
+    instance = build({"kind": "coupled_blocks", "clients": 2, "d": 2, "delta": 0})
+    own = {"components": [{"A": [[1, 1], [1, 1]], "b": [z, z]} for z in (1, -1)]}
+    apart = build({"kind": "quadratics", "clients": [own, own], "start": [0, 0]})
+    sums = build_method({"kind": "fedavg_sgd", "eta_l": "1/8", "E": 1})
+    found, same = (describe_constants(sums, problem) for problem in (instance, apart))
+    for name in ("P2_gen", "noise2_gen"):
+        assert found[name].value == same[name].value
+    assert found["noise2_gen"].value == F(2, 6)  # variance 2 of a sample's gradient over 3 |D_i| E^2

@@ -28,8 +28,7 @@ from boundcheck.methods.parts import Average, Full, Pattern, Timed, pattern_law
 from boundcheck.methods.schedules import FirstToArrive, Fixed
 from boundcheck.methods.schedules import plan as plans
 from boundcheck.problems.build import build as problem
-from boundcheck.setting.asynchronous import async_hypotheses
-from boundcheck.setting.constants import joint_constants
+from boundcheck.setting.constants import joint_constants, joint_objections
 from boundcheck.setting.followed_objective import small_step_weights
 from boundcheck.verdict import Grade, Outcome
 
@@ -101,7 +100,7 @@ def test_the_absent_kinds_of_data() -> None:
 )
 def test_hypotheses_about_times(method: dict[str, Any], count: int, broken: set[str]) -> None:
     asked = {"fixed_times", "one_by_one", "whole_times", "slowest_at_an_end", "time_based", "own_minimisers"}
-    found = async_hypotheses(build({**method, **STEPS}), problem(spec(count)))
+    found = joint_objections(build({**method, **STEPS}), problem(spec(count)))
     objections = {k for k in asked if found.get(k) is not None}
     assert objections - ({"one_by_one"} if method["kind"] == "fedbuff" else set()) == broken
     if broken == {"fixed_times"}:
@@ -110,7 +109,7 @@ def test_hypotheses_about_times(method: dict[str, Any], count: int, broken: set[
 
 def test_clients_with_the_same_data_are_no_own_kinds() -> None:
     alike = problem({"kind": "quadratics", "clients": [{"A": 1, "b": 1}] * 2, "start": [0]})
-    found = async_hypotheses(build({"kind": "fedavg_async", "times": [1, 2], **STEPS}), alike)
+    found = joint_objections(build({"kind": "fedavg_async", "times": [1, 2], **STEPS}), alike)
     assert found["own_minimisers"] == "some clients have the same kind of data."
 
 
@@ -158,7 +157,7 @@ def test_the_sharp_delay_needs_the_slowest_client_at_an_end() -> None:
         assert plan is not None
         found = values({"kind": "fedavg_async", "times": list(times)}, 3)
         same = plan.cycle.max_delay == found["updates_of_slowest"]
-        at_an_end = async_hypotheses(method, problem(spec(3)))["slowest_at_an_end"] is None
+        at_an_end = joint_objections(method, problem(spec(3)))["slowest_at_an_end"] is None
         assert same or not at_an_end
         wrong += not same
     assert wrong

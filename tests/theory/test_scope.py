@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from boundcheck.core.numbers import float_above, float_below
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory import typeset
 from boundcheck.theory.assumptions import convexity
 from boundcheck.theory.dimension import ONE, VALUE
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.scope import Scope, float_above, float_below
+from boundcheck.theory.scope import Scope
 from boundcheck.theory.serial import expr_from_json, expr_to_json
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol, common

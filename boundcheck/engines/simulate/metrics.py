@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from boundcheck.core.numbers import float_below
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.simulate.lowering import Lowered
 from boundcheck.engines.simulate.measure import Measure, measures
@@ -214,7 +215,7 @@ class Solves:
     def _curvature(self, client: int) -> float:
         own = optional(self.problem, "client_curvatures")
         if own is not None:
-            return _below(own()[client][0])
+            return float_below(own()[client][0])
         if self.arrays is not None:
             return least_curvature(self.arrays, client)
         if isinstance(self.problem, Lazy):
@@ -222,7 +223,7 @@ class Solves:
         known = self.problem.constants()
         for name, sign in (("mu_ij", 1), ("lam", -1)):
             if name in known:
-                return _below(sign * Fraction(known[name].value))
+                return float_below(sign * Fraction(known[name].value))
         raise Unsupported(
             f"'{INEXACTNESS}' needs a lower bound of the clients' curvature; '{self.problem.name}' has none."
         )
@@ -234,12 +235,6 @@ class Solves:
         m = solve.mu + self.curvature(solve.client)
         sizes = [float(np.sqrt((row * row).sum())) for row in slopes]
         return np.array([_certified(size, m, way) for size, way in zip(sizes, moved, strict=True)])
-
-
-def _below(value: Fraction) -> float:
-    """A float that is at most an exact number."""
-    near = float(value)
-    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
 
 
 def _certified(slope: float, m: float, moved: Floats) -> float:

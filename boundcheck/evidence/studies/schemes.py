@@ -13,9 +13,9 @@ from typing import Any
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec
 from boundcheck.methods.build import build as build_method
+from boundcheck.papers.async_fl.theories import require_column, scheme_table
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
-from boundcheck.setting.scheme_table import require_column, scheme_table
 
 MEANING = {
     "d": "largest aggregation weight d_i",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from boundcheck.core.expressions import Expression, parse_expression
-from boundcheck.core.numbers import format_short, round_down
+from boundcheck.core.numbers import format_short, root_below, round_down
 from boundcheck.errors import BadInput
 from boundcheck.methods.round import At, Rule
 
@@ -22,7 +21,7 @@ _SCALE = 10**40  # of its square roots, which are then rounded down
 def _fista(k: int) -> Fraction:
     """t_k, rounded down to 13 digits."""
     while len(_KNOWN) < k:
-        root = Fraction(math.isqrt(int((1 + 4 * _KNOWN[-1] ** 2) * _SCALE**2)), _SCALE)
+        root = root_below(1 + 4 * _KNOWN[-1] ** 2, _SCALE)
         _KNOWN.append(round_down((1 + root) / 2))
     return _KNOWN[k - 1]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isqrt
 from typing import Any
 
+from boundcheck.core.numbers import root_below
 from boundcheck.proof.find.lines import Hypothesis, NotShown
 from boundcheck.proof.find.polynomial_search import Poly, factors_of
 from boundcheck.verify import boundcheck_verify as v
@@ -145,8 +145,8 @@ class Special:
         square = self.w.existing(self.w.language.claim(f"({root})**2 == {self.w.text(base)}"), self.now)
         sign = self.w.existing(self.w.language.claim(f"{root} >= 0"), self.now)
         if number is not None:
-            near = isqrt(int(Fraction(number) * FINE**2))
-            for side, end in ((1, Fraction(near + 1, FINE)), (-1, Fraction(near, FINE))):
+            near = root_below(Fraction(number), FINE)
+            for side, end in ((1, near + Fraction(1, FINE)), (-1, near)):
                 # side * (end - root) = side * (end**2 - number) / (end + root)
                 total = self.w.prove(f"{end} + {root} > 0", (sign,), self.now, self.depth + 1) if end else ""
                 if not total:

@@ -19,10 +19,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from boundcheck.setting.makers import Makers, exact
+from boundcheck.setting.blocks import block_view
+from boundcheck.setting.theories import Row, Theory, constants
 
 if TYPE_CHECKING:
     from boundcheck.certified.blocks import Partition
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
 
 
 MAX_SIZE = 60  # rows of the matrices that are made
@@ -105,19 +108,28 @@ def _apart(a: Rows, b: Rows) -> Fraction:
     return max(abs(x - y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True))
 
 
-def averaging_makers(partition: Partition, pattern: Sequence[Sequence[int]], weights: Sequence[Fraction]) -> Makers:
-    """How each defect is computed; none for matrices with more than `MAX_SIZE` rows."""
-    largest = max((len(block) for block in partition), default=0)
-    if not largest or largest * len(weights) > MAX_SIZE:
-        return {}
-    found = AveragingMatrices(partition, pattern, weights)
-    computed = {
-        "row_defect": found.row_defect,
-        "product_defect": found.product_defect,
-        "symmetry_defect": found.symmetry_defect,
-        "inner_defect": found.inner_defect,
-        "outer_defect": found.outer_defect,
-        "cross_weight": found.cross_weight,
-    }
-    how = "from the averaging matrices, entry by entry"
-    return {f"averaging_{name}": (lambda value=value: exact(value(), how)) for name, value in computed.items()}
+def averaging_matrices(method: Method, problem: Problem) -> AveragingMatrices | None:
+    """The matrices of a method that averages blocks; None for those with more than `MAX_SIZE` rows."""
+    view = block_view(method, problem)
+    if view is None or not 0 < max(map(len, view.partition), default=0) * len(view.averaging) <= MAX_SIZE:
+        return None
+    return AveragingMatrices(view.partition, view.exchange.pattern(problem.dim), view.averaging)
+
+
+def _defect(name: str, value: Callable[[AveragingMatrices], Fraction]) -> Row[AveragingMatrices]:
+    return Row(f"averaging_{name}", value, "from the averaging matrices, entry by entry")
+
+
+theories = (
+    Theory(
+        averaging_matrices,
+        constants=constants(
+            _defect("row_defect", AveragingMatrices.row_defect),
+            _defect("product_defect", AveragingMatrices.product_defect),
+            _defect("symmetry_defect", AveragingMatrices.symmetry_defect),
+            _defect("inner_defect", AveragingMatrices.inner_defect),
+            _defect("outer_defect", AveragingMatrices.outer_defect),
+            _defect("cross_weight", AveragingMatrices.cross_weight),
+        ),
+    ),
+)
