@@ -3,41 +3,8 @@
 (20): eps_F + eps_K + eps_alpha + eps_beta. L^n = q(n) L, so that all rounds have the same minimiser and R is 0.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    WHOLE_ROUNDS_REPLACE,
-    WHOLE_ROUNDS_WHY,
-    K,
-    L,
-    alpha,
-    beta,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    q_min,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import no_empty_rounds, same_expected_weights
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 STEP_SIZE = Condition(
     "step size (98)",

@@ -3,15 +3,8 @@
 The order is compared with the largest of the terms that its proof lists, at W = N^a, tau = N^b and eta_l = N^(-c).
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, N, nonnegative
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 a, b, c = sp.symbols("a b c", real=True)
 window, delay, eta = N**a, N**b, N ** (-c)  # the orders of W, tau and eta_l, with the constant 1

@@ -1,23 +1,7 @@
 """(105): the squared gradient of the federated problem by the gap of the round's own."""
 
-from __future__ import annotations
-
-from boundcheck.papers.async_fl.definitions import (
-    L_OF_CLIENTS,
-    ONE_ROUND,
-    PAPER,
-    L,
-    absent,
-    chi2_n,
-    gap_n,
-    of_a_round,
-    q,
-    spread_n,
-)
-from boundcheck.theory.assumptions import convex_clients, every_type_every_round, smooth_clients
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "(105)", "Appendix B.2"),

@@ -3,29 +3,8 @@
 It is Theorem 1 for single steps (K = 1 and K N rounds), with alpha = rho = 1 and no delay.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    SAMPLES,
-    K,
-    L,
-    Sigma,
-    dist2_0,
-    eta_g,
-    eta_l,
-    mean_over_rounds,
-    rounds,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 SERVER = Condition("server step size", sp.Eq(eta_g, 1), "redundant with the local one")
 

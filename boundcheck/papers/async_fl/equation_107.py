@@ -1,37 +1,7 @@
 """(107): unbiased sampling of m clients a round. It is Theorem 1 without delays, with rho = 1 and R = 0."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    K,
-    L,
-    M,
-    Sigma,
-    alpha,
-    beta,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import plain_mean, same_expected_weights
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 STEP_SIZE = Condition(
     "step size (98)",

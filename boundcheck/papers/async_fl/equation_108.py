@@ -3,43 +3,8 @@
 The corrected reading is Theorem 3 without delays, for cohorts that are certain: alpha = 1 and beta = 0.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    NOTATION,
-    PAPER,
-    S1,
-    S2,
-    SCOPE,
-    B,
-    K,
-    L,
-    M,
-    N,
-    R,
-    Sigma,
-    W,
-    alpha,
-    beta,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    q_bar,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import bounded_gradients, window_property
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 order = (  # each term with the constant 1
     dist2_0 / sp.sqrt(K * N) + (K - 1) * Sigma / N + Sigma / (M * sp.sqrt(K * N)) + et * (W - 1) * K

@@ -6,31 +6,8 @@ beta = 0). The printed one bounds the corrected bound by the printed terms, with
 order hides.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    NOTATION,
-    PAPER,
-    K,
-    L,
-    M,
-    N,
-    Sigma,
-    beta,
-    dist2_0,
-    eta_g,
-    eta_l,
-    eta_unit,
-    rho,
-    tau,
-)
-from boundcheck.theory.assumptions import plain_mean, same_expected_weights
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
 h = K * step

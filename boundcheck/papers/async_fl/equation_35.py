@@ -1,14 +1,7 @@
 """(35): the window of asynchronous FedAvg."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, rate_sum
-from boundcheck.theory.assumptions import fixed_times, one_by_one, whole_times
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 nu = sp.Symbol("nu", real=True)
 

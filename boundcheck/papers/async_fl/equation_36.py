@@ -1,12 +1,7 @@
 """(36): with the time-based weights of asynchronous FedAvg every client has its importance in a window."""
 
-from __future__ import annotations
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, d_i, nonnegative, rate_sum, tau_i
-from boundcheck.theory.assumptions import fixed_times, one_by_one
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "(36)", "Section 4.3"),

@@ -5,41 +5,8 @@ term eps_W of Theorem 3 as printed, at the step size eta_unit/sqrt(KN), by the s
 that the order hides in that term. The corrected one is Theorem 3 at that step size.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    LOST_K,
-    NOTATION,
-    PAPER,
-    S1,
-    S2,
-    B,
-    K,
-    L,
-    M,
-    N,
-    R,
-    Sigma,
-    W,
-    alpha,
-    beta,
-    dist2_0,
-    eta_g,
-    eta_l,
-    eta_unit,
-    period,
-    positive,
-    q_bar,
-    rho,
-    tau,
-)
-from boundcheck.theory.assumptions import bounded_gradients, plain_mean, window_property
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 RATIO = positive(
     "ratio",

@@ -1,14 +1,7 @@
 """(96): the residual Sigma_2, with squared weights."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import L_OF_CLIENTS, NOTATION, PAPER, L, R, Sigma, q_max, q_min
-from boundcheck.theory.assumptions import convex_clients, convex_samples, smooth_clients, smooth_samples
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "(96)", "Appendix A.4, both inequalities"),

@@ -1,13 +1,7 @@
 """(97): conditions on the step that imply all those which the proof of Theorem 1 uses; here the tightest of them."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, L, beta, contraction, e, et, h, rho, tau
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 LOCAL_WORK = Condition("local work", 48 * e * L**2 <= 1)
 DELAY = Condition("delay", 2304 * rho**3 * (h * tau * L) ** 2 <= 1)

@@ -4,16 +4,8 @@ It is compared with the largest step that the constraints of the proof allow (th
 `equation_98_constraints`): each constraint is solved for eta_l, the one on c of (92) as a quadratic equation.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, L, alpha, beta, eta_g, rho, tau
-from boundcheck.theory.dimension import STEP
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 
 def largest_step(steps: Any) -> Any:

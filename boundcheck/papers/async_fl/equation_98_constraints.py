@@ -9,29 +9,8 @@ is bounded, by 1:
 with the step s = eta_g eta_l as printed, and s = h = K eta_g eta_l where the proof of Theorem 1 is for whole rounds.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    ALPHA_OR_MORE,
-    NOTATION,
-    PAPER,
-    K,
-    L,
-    alpha,
-    beta,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    largest_constraint,
-    rho,
-    tau,
-)
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 STEP_SIZE = Condition(
     "step size (98)",

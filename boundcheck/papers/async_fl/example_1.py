@@ -4,14 +4,8 @@ Clients |theta - theta_i*|^2/2, each on the model that it received last. K full 
 to theta + phi (theta_i* - theta) with phi = 1 - (1 - eta_l)^K.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, count, eta_g, eta_l, positive
-from boundcheck.theory.assumptions import four_alternating_clients
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 n = sp.Symbol("n", real=True)
 phi = 1 - (1 - eta_l) ** K

@@ -1,15 +1,7 @@
 """Example 1: by what factor the distance to the optimum changes in a round, in the long run."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, eta_g, eta_l, positive
-from boundcheck.theory.assumptions import four_alternating_clients
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 t = sp.Symbol("t", real=True)
 phi = 1 - (1 - eta_l) ** K  # the share of the way to its minimiser that a client goes

@@ -4,18 +4,8 @@ It is compared with the algorithm: the two clients of a round take three local s
 before, and the server adds eta_g times the mean of their contributions to the last model.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, eta_g, positive
-from boundcheck.theory.assumptions import four_alternating_clients
-from boundcheck.theory.dimension import LENGTH, ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theta_opt, theta_n1, theta_n, phi = sp.symbols("theta_opt theta_n1 theta_n phi", real=True)
 eta_l, first, second = sp.symbols("eta_l first second", real=True)

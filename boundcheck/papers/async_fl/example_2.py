@@ -5,16 +5,8 @@ to theta + phi (theta_i - theta) with phi = 1 - (1 - eta_l)^K; with its weight a
 model by a = eta_g phi q_1 of that way, and client 2 by b = eta_g phi q_2.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, count, eta_g, eta_l, positive
-from boundcheck.theory.assumptions import two_alternating_clients
-from boundcheck.theory.dimension import LENGTH
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 j, q_1, q_2, theta_1, theta_2 = sp.symbols("j q_1 q_2 theta_1 theta_2", real=True)
 phi = 1 - (1 - eta_l) ** K

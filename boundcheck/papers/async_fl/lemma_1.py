@@ -1,14 +1,7 @@
 """Lemma 1 (51): the second moment of a weighted sum over a random cohort."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, alpha, nonnegative
-from boundcheck.theory.assumptions import covariance_of_weights
-from boundcheck.theory.dimension import FREE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 own, together = sp.symbols("own together", real=True)
 

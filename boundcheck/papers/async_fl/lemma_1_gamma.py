@@ -1,14 +1,7 @@
 """Lemma 1, second and third claim: 0 <= gamma_i <= beta q_i."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, alpha, nonnegative, positive
-from boundcheck.theory.assumptions import covariance_of_weights
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 d, q_i, chance = sp.symbols("d q_i chance", real=True)
 GAMMA = Metric(  # the weight is d with the probability `chance`, else 0

@@ -1,16 +1,7 @@
 """The remark after Lemma 1, (55): a lower bound of the cross terms, said to follow from Jensen's inequality."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import PAPER, nonnegative, positive, share
-from boundcheck.theory.dimension import FREE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 ROOT = FREE.power(Fraction(1, 2))
 together, single, qt_max = sp.symbols("together single qt_max", real=True)

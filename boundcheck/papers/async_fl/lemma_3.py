@@ -1,33 +1,7 @@
 """Lemma 3 (61): the distance of local models to the global one."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    AT_VIRTUAL,
-    CORRECTED,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    SAMPLES,
-    TWELVE,
-    VIRTUAL,
-    WHOLE_ROUNDS,
-    D,
-    L,
-    Qs,
-    Z,
-    e,
-    of_a_round,
-    q,
-    sg1,
-    tau,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 3", "Appendix A.3, (61)"),

@@ -1,31 +1,7 @@
 """Lemma 3 (62): the mean square of the stochastic gradients."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    AT_VIRTUAL,
-    CORRECTED,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    SAMPLES,
-    VIRTUAL,
-    WHOLE_ROUNDS,
-    D,
-    L,
-    Qs,
-    Z,
-    of_a_round,
-    q,
-    sg1,
-    tau,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 3", "Appendix A.3, (62)"),

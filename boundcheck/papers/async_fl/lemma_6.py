@@ -1,35 +1,7 @@
 """Lemma 6 (82): the mean squared movement of the global model in a round."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    AT_VIRTUAL,
-    CORRECTED,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    SAMPLES,
-    TWELVE,
-    WHOLE_ROUNDS,
-    D,
-    K,
-    L,
-    Z_mean,
-    alpha,
-    beta,
-    h,
-    mean_over_rounds,
-    rho,
-    tau,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 # the movement of a round must not come back through the delays
 DELAYS = Condition("delays", 12 * rho**2 * (alpha + beta) * (h * tau * L) ** 2 <= sp.Rational(1, 2), "Lemma 6")

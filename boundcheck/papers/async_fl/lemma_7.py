@@ -5,28 +5,8 @@ and 2 are present in the round with the weights s_1 and s_2, kind 3 is absent. L
 middle between o_1 and o_2 by weight, and gap_n + spread_n is L^n(x).
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    L_OF_CLIENTS,
-    ONE_ROUND,
-    PAPER,
-    L,
-    absent,
-    chi2_n,
-    gap_n,
-    positive,
-    q,
-    share,
-    spread_n,
-)
-from boundcheck.theory.assumptions import convex_clients, smooth_clients
-from boundcheck.theory.dimension import GRADIENT2, LENGTH
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 x, s_1, s_2, r_1, r_2, r_3 = sp.symbols("x s_1 s_2 r_1 r_2 r_3", real=True)
 k_1, k_2, k_3, o_1, o_2, o_3 = sp.symbols("k_1 k_2 k_3 o_1 o_2 o_3", real=True)

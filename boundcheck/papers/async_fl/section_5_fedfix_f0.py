@@ -1,14 +1,7 @@
 """Section 5.2.3: FedFix with half the update time between aggregations, all clients alike."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, dt, eta_g, fastest, slowest
-from boundcheck.theory.assumptions import fixed_times, time_based
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 ALIKE = Condition("F0", sp.Eq(fastest, slowest), "all clients have the same update time")
 

@@ -4,34 +4,8 @@ A column is a scheme, a row one of its constants: the covariance parameters alph
 window W and the residual R; and the rounds N within a time T. An entry is the constant itself, or a bound of it.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    NOTATION,
-    PAPER,
-    F_het,
-    M,
-    d_i,
-    dt,
-    fastest,
-    nonnegative,
-    rate_sum,
-    slowest,
-)
-from boundcheck.theory.assumptions import (
-    fixed_times,
-    one_by_one,
-    own_minimisers,
-    plain_mean,
-    slowest_at_an_end,
-    time_based,
-    whole_times,
-)
-from boundcheck.theory.dimension import ONE, VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 T, p_max, m, updates, chance, visits_lcm = sp.symbols("T p_max m updates chance visits_lcm", real=True)
 

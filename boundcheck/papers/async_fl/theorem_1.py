@@ -7,46 +7,8 @@ at the real models theta^n: who takes part is then drawn once between two models
 vanishes, which it does not between theta^{n,k} and theta^{n,k+1} for K >= 2.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    WHOLE_ROUNDS_REPLACE,
-    WHOLE_ROUNDS_WHY,
-    D,
-    K,
-    L,
-    R,
-    Sigma,
-    alpha,
-    beta,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    nonnegative,
-    q_bar,
-    q_max,
-    q_min,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 BETA_CERTAIN = nonnegative(
     "beta_det", "beta at alpha = 1 of weights that are not random", latex=r"\beta", key="participation/beta_certain"

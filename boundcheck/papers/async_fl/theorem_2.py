@@ -3,45 +3,8 @@
 (17): O(R) + P + U + O(eps_F) + eps_K + eps_alpha + eps_beta; the paper hides all constants and L in O(.).
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    WHOLE_ROUNDS_REPLACE,
-    WHOLE_ROUNDS_WHY,
-    K,
-    L,
-    P,
-    R,
-    U,
-    alpha,
-    beta,
-    chi2_max,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    q_min,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import every_type_every_round, no_empty_rounds
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 STEP_SIZE = Condition(
     "step size (98)",

@@ -6,46 +6,8 @@ window costs: where a sequence of values f_n changes by at most c from round to 
 most W q_i. In a round the model moves by rho K et B at most, in the mean.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    SCOPE,
-    WEIGHT_LOST,
-    WHOLE_ROUNDS_REPLACE,
-    WHOLE_ROUNDS_WHY,
-    B,
-    K,
-    L,
-    R,
-    W,
-    alpha,
-    beta,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    q_bar,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import bounded_gradients, bounded_sample_gradients, window_property
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 STEP_SIZE = Condition(
     "step size (98)",

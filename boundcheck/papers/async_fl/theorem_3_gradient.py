@@ -1,47 +1,7 @@
 """Theorem 3, second claim (27): the mean squared gradient of the federated problem, by the eps of the first claim."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    SCOPE,
-    WEIGHT_LOST,
-    WHOLE_ROUNDS_REPLACE,
-    WHOLE_ROUNDS_WHY,
-    B,
-    F_het,
-    K,
-    L,
-    R,
-    W,
-    alpha,
-    beta,
-    chi2,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    q_bar,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import bounded_gradients, bounded_sample_gradients, window_property
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 STEP_SIZE = Condition(
     "step size (98)",

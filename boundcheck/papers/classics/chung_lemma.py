@@ -3,15 +3,8 @@
 Compared for the sequences a_k = A/k^p, whose limit superior of k^p a_k is A: for them the recursion at one k decides.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.classics.definitions import CHUNG
-from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.classics.definitions import *
+from boundcheck.theory.declare import *
 
 SYMBOLS = (
     Symbol("c", "factor of the decrease: a_{k+1} <= (1 - c/k) a_k + d/k^(p+1)", ONE, low=Fraction(0), low_open=True),

@@ -3,16 +3,7 @@
 The proofs are a few lines each; the readings "sharp" keep what the textbook form gives away.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.theory.assumptions import averages_as_objective, block_variance, smooth_clients
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 NESTEROV = Paper(
     "Introductory Lectures on Convex Optimization",

@@ -1,12 +1,7 @@
 """Gradient descent on a smooth convex function."""
 
-from __future__ import annotations
-
-from boundcheck.papers.classics.definitions import DRORI, NESTEROV, NOTATION, SMALL_STEP, SMOOTH, L, dist2_0, eta, k
-from boundcheck.theory.assumptions import convexity
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.classics.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(NESTEROV, "gradient descent, convex", "Section 2.1.5, a bound of its kind"),

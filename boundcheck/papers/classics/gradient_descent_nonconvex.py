@@ -1,12 +1,7 @@
 """Gradient descent on a smooth function that is bounded below."""
 
-from __future__ import annotations
-
-from boundcheck.papers.classics.definitions import NESTEROV, NOTATION, SMALL_STEP, SMOOTH, L, eta, gap_0, k
-from boundcheck.theory.assumptions import bounded_below
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.classics.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(NESTEROV, "gradient descent, non-convex", "Section 1.2.3"),

@@ -1,24 +1,7 @@
 """Gradient descent on a smooth and strongly (quasi-)convex function."""
 
-from __future__ import annotations
-
-from boundcheck.papers.classics.definitions import (
-    MU_AT_MOST_L,
-    NOTATION,
-    OF_SAMPLES,
-    POLYAK,
-    SMALL_STEP,
-    SMOOTH,
-    L,
-    dist2_0,
-    eta,
-    k,
-    mu,
-)
-from boundcheck.theory.assumptions import smooth_samples, strong_quasi_convexity, strongly_convex_samples
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.classics.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(POLYAK, "gradient descent, strongly convex", "Section 1.4"),

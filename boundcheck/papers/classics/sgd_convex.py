@@ -1,24 +1,7 @@
 """Synchronous SGD with bounded variance on a smooth convex function."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.classics.definitions import (
-    NEMIROVSKI,
-    NOTATION,
-    SMALL_STEP,
-    STOCHASTIC,
-    L,
-    dist2_0,
-    eta,
-    k,
-    variance,
-)
-from boundcheck.theory.assumptions import convexity
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.classics.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(NEMIROVSKI, "SGD, convex", "Section 2, a bound of its kind"),

@@ -1,14 +1,7 @@
 """Synchronous SGD with bounded variance on a smooth function that is bounded below."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.classics.definitions import GHADIMI, NOTATION, SMALL_STEP, STOCHASTIC, L, eta, gap_0, k, variance
-from boundcheck.theory.assumptions import bounded_below
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.classics.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(GHADIMI, "Theorem 2.1", "with a constant step size, a bound of its kind"),

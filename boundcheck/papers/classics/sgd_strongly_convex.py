@@ -1,31 +1,7 @@
 """Synchronous SGD with bounded variance on a smooth and strongly (quasi-)convex function."""
 
-from __future__ import annotations
-
-from boundcheck.papers.classics.definitions import (
-    BOTTOU,
-    MU_AT_MOST_L,
-    NOTATION,
-    OF_SAMPLES,
-    SMALL_STEP,
-    STOCHASTIC,
-    L,
-    dist2_0,
-    eta,
-    k,
-    mu,
-    variance,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    block_variance,
-    smooth_samples,
-    strong_quasi_convexity,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.classics.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(BOTTOU, "SGD, strongly convex", "Section 4.2, a bound of its kind"),

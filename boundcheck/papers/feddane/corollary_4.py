@@ -1,20 +1,7 @@
 """Corollary 4: the decrease of Theorem 3 with exact local solutions and mu = 5 L B^2."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, FACTOR_2, NOTATION, PAPER, L, gamma, gap_0, grad2_0
-from boundcheck.theory.assumptions import (
-    convex_clients,
-    dissimilarity_at_start,
-    inexact_solves,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Corollary 4", "Section IV-A"),

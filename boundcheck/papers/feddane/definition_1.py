@@ -4,17 +4,8 @@ Both readings are compared on a quadratic subproblem in two dimensions with the 
 mu - lam + c2: w^{t-1} is the origin, the exact solution is at (s1, s2) and the local one at (s1 + e1, s2 + e2).
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import NOTATION, PAPER, lam, mu
-from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH, LENGTH2, ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
     Symbol(

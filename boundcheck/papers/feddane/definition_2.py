@@ -1,16 +1,7 @@
 """Definition 2: the dissimilarity B(w) of the devices."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import PAPER
-from boundcheck.theory.dimension import GRADIENT2, LENGTH, ONE, VALUE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
     Symbol(

@@ -16,16 +16,7 @@ This step needs no convexity of f. With E g = grad f it becomes a decrease by rh
 E|g|^2: 2 B^2 G^2 in the paper, B^2 G^2 by Jensen's inequality, (1 + (B^2 - 1)/K) G^2 for K draws with replacement.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, Dimension
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "FedDANE: A Federated Newton-Type Method",
@@ -44,17 +35,9 @@ PAPER = Paper(
 )
 
 
-def _positive(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
-    return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, **more)
-
-
-def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
-    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
-
-
 NOTATION = (
     common.L,
-    _positive("L_f", "Lipschitz constant of the gradient of f", CURVATURE, latex="L_f", key="objective/L"),
+    positive("L_f", "Lipschitz constant of the gradient of f", CURVATURE, latex="L_f", key="objective/L"),
     Symbol(
         "lam",
         "lam*I + Hessian of F_k is positive semidefinite for every device",
@@ -62,9 +45,9 @@ NOTATION = (
         latex=r"\lambda",
         key="clients/lambda",
     ),
-    _positive("mu", "weight of the proximal term", CURVATURE, latex=r"\mu", key="method/prox"),
+    positive("mu", "weight of the proximal term", CURVATURE, latex=r"\mu", key="method/prox"),
     # Definition 1 asks for gamma < 1, which rho > 0 implies.
-    _nonnegative(
+    nonnegative(
         "gamma", "inexactness of the local solutions (Definition 1)", ONE, latex=r"\gamma", key="subproblem/gamma"
     ),
     Symbol("B2", "squared dissimilarity B^2 of the devices", ONE, low=Fraction(1), latex="B^2", key="start/B2"),
@@ -77,10 +60,10 @@ NOTATION = (
         key="participation/gradient_cohort_size",
     ),
     common.gap_0.but(meaning="objective gap of the start, Delta", latex=r"\Delta"),
-    _nonnegative(
+    nonnegative(
         "grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(w^0)\|^2", key="start/grad2"
     ),
-    _positive("eps", "target of the mean squared gradient norm", GRADIENT2, latex=r"\varepsilon"),
+    positive("eps", "target of the mean squared gradient norm", GRADIENT2, latex=r"\varepsilon"),
     common.T.but(key="", meaning="iterations (two communications each)", index=True),
 )
 L, L_f, lam, mu, gamma, B2, K, gap_0, grad2_0, eps, T = (symbol.expr for symbol in NOTATION)

@@ -4,18 +4,10 @@ Compared where the variance is enumerated: two draws from two devices with the w
 devices without replacement, in one dimension.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from fractions import Fraction
 
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, K, grad2_0
-from boundcheck.theory.dimension import GRADIENT2, LENGTH, ONE, VALUE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
     Symbol("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, low=Fraction(0), latex="f(w^{t-1})^2"),

@@ -4,23 +4,8 @@ The example has F_1 = 0, F_2 = w^2 and p = 1/2, where the expected gap is known:
 H = (0, 2), and g is 0 or 2w, each with probability 1/2, where one device is drawn.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import NOTATION, PAPER, K, T, gamma, gap_0, mu
-from boundcheck.theory.assumptions import (
-    independent_cohorts,
-    instance,
-    unbiased_gradient_cohort,
-    unbiased_solver_cohort,
-)
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 # The example has no units, and its equality holds at the start too.
 OWN = (

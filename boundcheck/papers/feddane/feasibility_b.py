@@ -1,14 +1,8 @@
 """Theorem 3: the largest dissimilarity B for which a given mu guarantees a decrease."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, gamma, mu, zero_in
+from boundcheck.papers.feddane.definitions import *
 from boundcheck.papers.feddane.theorem_3 import rho
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.theory.declare import *
 
 B2_bound = ((2 - gamma) * mu - L) / (2 * (L * ((1 + gamma) ** 2 + 1) + gamma * mu))
 

@@ -1,14 +1,8 @@
 """Theorem 3: the inexactness that some mu can make up for."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, gamma, mu, zero_in
+from boundcheck.papers.feddane.definitions import *
 from boundcheck.papers.feddane.theorem_3 import rho
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.theory.declare import *
 
 IN_THE_LIMIT = sp.expand(mu * rho).subs(L, 0)  # of rho mu as mu grows: all else is divided by mu, and has the factor L
 

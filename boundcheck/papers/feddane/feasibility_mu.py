@@ -3,18 +3,9 @@
 Compared at a mu that is given, with the L for which rho, or its derivative, vanishes there: both are linear in L.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
 from boundcheck.papers.feddane import theorem_3, theorem_5
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, gamma, lam, mu, zero_in
-from boundcheck.theory.dimension import CURVATURE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 # Theorem 3: rho = a/mu - c/mu^2.
 a = 1 - gamma * (B2 + sp.Rational(1, 2))

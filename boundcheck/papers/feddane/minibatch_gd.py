@@ -1,15 +1,8 @@
 """Theorem 3 compared with one step of minibatch gradient descent with the step size 1/mu."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, gamma, mu
+from boundcheck.papers.feddane.definitions import *
 from boundcheck.papers.feddane.theorem_3 import rho
-from boundcheck.theory.dimension import CURVATURE, LENGTH, ONE, STEP, VALUE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.theory.declare import *
 
 # two devices in one dimension, one of which is drawn by its weight
 DATA = (

@@ -4,16 +4,8 @@ The constants are those of the device, 1/mu_k, gamma_k and L_k; g is the mean gr
 over S'_t is the decrease of an iteration.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.feddane.definitions import NOTATION, PAPER, L_f
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, STEP, VALUE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
     Symbol("inv", "1/mu_k", STEP, low=Fraction(0), low_open=True, latex=r"\mu_k^{-1}"),

@@ -1,11 +1,7 @@
 """The remark below Theorem 6: 'recover the results in FedProx'."""
 
-from __future__ import annotations
-
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L
-from boundcheck.theory.dimension import STEP
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 6", "Section IV-B, the remark below it"),

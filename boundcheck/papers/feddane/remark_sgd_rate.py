@@ -1,15 +1,8 @@
 """The remark below Theorem 6: 'asymptotically the same as SGD'."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, eps, gamma, gap_0, mu
+from boundcheck.papers.feddane.definitions import *
 from boundcheck.papers.feddane.theorem_3 import rho
-from boundcheck.theory.dimension import GRADIENT2, ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.theory.declare import *
 
 SIGMA2 = Symbol("sigma2", "bound of sum of p_k |grad F_k - grad f|^2", GRADIENT2, low=Fraction(0), latex=r"\sigma^2")
 sigma2 = SIGMA2.expr

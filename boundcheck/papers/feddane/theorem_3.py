@@ -1,21 +1,7 @@
 """Theorem 3: for convex devices an iteration of FedDANE decreases f by rho |grad f|^2 or more, in expectation."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, FACTOR_2, NOTATION, PAPER, K, L, gamma, gap_0, grad2_0, mu
-from boundcheck.theory.assumptions import (
-    convex_clients,
-    dissimilarity_at_start,
-    gradient_cohort_variance,
-    inexact_solves,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 ASSUMPTIONS = (convex_clients, smooth_clients, dissimilarity_at_start, inexact_solves, unbiased_gradient_cohort)
 

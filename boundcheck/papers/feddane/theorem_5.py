@@ -1,21 +1,7 @@
 """Theorem 5: Theorem 3 for devices that need not be convex; lam bounds the negative curvature of all of them."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, FACTOR_2, NOTATION, PAPER, K, L, gamma, gap_0, grad2_0, lam, mu
-from boundcheck.theory.assumptions import (
-    dissimilarity_at_start,
-    gradient_cohort_variance,
-    inexact_solves,
-    lower_curvature,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 ASSUMPTIONS = (smooth_clients, lower_curvature, dissimilarity_at_start, inexact_solves, unbiased_gradient_cohort)
 ABOVE_CURVATURE = Condition("proximal weight", mu > lam, "the local subproblems are strongly convex")

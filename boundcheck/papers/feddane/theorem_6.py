@@ -1,34 +1,7 @@
 """Theorem 6: if Theorem 5 holds in every iteration, the mean squared gradient norm of T iterations is O(1/T)."""
 
-from __future__ import annotations
-
-from boundcheck.papers.feddane.definitions import (
-    B2,
-    B2_EVERYWHERE,
-    FACTOR_2,
-    NOTATION,
-    PAPER,
-    K,
-    L,
-    T,
-    gamma,
-    gap_0,
-    grad2_0,
-    lam,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    bounded_dissimilarity,
-    gradient_cohort_variance,
-    inexact_solves,
-    lower_curvature,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 ASSUMPTIONS = (
     smooth_clients,

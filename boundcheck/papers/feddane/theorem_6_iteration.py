@@ -1,34 +1,7 @@
 """Theorem 6: the decrease of each of its iterations, which is that of Theorem 5 with one B for all points."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import (
-    B2,
-    B2_EVERYWHERE,
-    FACTOR_2,
-    NOTATION,
-    PAPER,
-    K,
-    L,
-    gamma,
-    gap_0,
-    grad2_0,
-    lam,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    bounded_dissimilarity,
-    gradient_cohort_variance,
-    inexact_solves,
-    lower_curvature,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 ASSUMPTIONS = (smooth_clients, lower_curvature, bounded_dissimilarity, inexact_solves, unbiased_gradient_cohort)
 ABOVE_CURVATURE = Condition("proximal weight", mu > lam, "the local subproblems are strongly convex")

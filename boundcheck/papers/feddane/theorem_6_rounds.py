@@ -1,17 +1,9 @@
 """Theorem 6: how many iterations bring the mean squared gradient norm to eps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from fractions import Fraction
 
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import NOTATION, PAPER, eps, gap_0
-from boundcheck.theory.dimension import ONE, STEP
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 RHO = Symbol(
     "rho",

@@ -3,27 +3,8 @@
 The symbols are means over the devices of S'_t: L_gamma2_inv_mu2, for example, is that of L_k (1 + gamma_k)^2/mu_k^2.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, FACTOR_2, NOTATION, PAPER, K, L, L_f, gap_0, grad2_0
-from boundcheck.theory.assumptions import (
-    client_smoothness,
-    convex_clients,
-    dissimilarity_at_start,
-    gradient_cohort_variance,
-    independent_cohorts,
-    inexact_solves,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import STEP, VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = tuple(
     Symbol(

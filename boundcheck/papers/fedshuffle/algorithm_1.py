@@ -3,37 +3,8 @@
 The boxes send Delta_i = y_i - x and step to x - eta_g*Delta, which ascends; the proofs use Delta_i = x - y_i.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    CONVEXITY,
-    G2,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    E,
-    H_c,
-    L,
-    M,
-    beta_c,
-    et,
-    eta_g,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    data_weights,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 PARAMETERS = ("E", "eta_l", "eta_g")
 

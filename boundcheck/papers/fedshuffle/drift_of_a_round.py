@@ -1,12 +1,7 @@
 """The drift of one round by the clients' gradients at its start: what Lemma C.2 and its non-convex form share."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, E, L, P2_c, client_grad2_0, eta_l, sigma2_c
-from boundcheck.theory.assumptions import data_weights, local_variance, smooth_samples
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma C.2, its proof", "Appendix C; the display before (5) is used"),

@@ -1,12 +1,7 @@
 """The drift of one round of FedShuffleGen by the clients' gradients at its start: what Lemma E.4 is made of."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, L, P2_gen, client_grad2_0, eta_l, sigma2_gen
-from boundcheck.theory.assumptions import followed_objective, local_variance, smooth_samples
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.4, its proof", "Appendix E.3; the display before (5) is used"),

@@ -1,12 +1,7 @@
 """The drift of one client's visit by its gradient where the visit begins, of which Lemma E.4 takes the mean."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, L, P2_gen, eta_l, own_grad2_0, own_noise_0
-from boundcheck.theory.assumptions import local_variance, smooth_samples
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.4, its proof", "Appendix E.3; the terms of one client"),

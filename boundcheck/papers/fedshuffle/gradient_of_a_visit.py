@@ -1,12 +1,7 @@
 """How far the mean gradient of a visit is from the client's gradient where the visit begins."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, L, visit_drift_0
-from boundcheck.theory.assumptions import smooth_samples
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.3, its proof", "Appendix E.3; the terms of one client"),

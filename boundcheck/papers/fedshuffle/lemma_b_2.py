@@ -1,17 +1,7 @@
 """Lemma B.2: the linear rate of a recursion d_r <= (1 - mu eta) d_{r-1} - eta s_r + eta (c1 eta + c2 eta^2)."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER, RATE, RECURSION, TERMS, K, c1, c2, d0, eta, eta_max, mu
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import FREE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 # the lemma as printed counts by R, and its average has R + 1 terms
 ROUNDS = TERMS.but(name="R", meaning="the lemma's R; the average has R + 1 terms")

@@ -1,16 +1,7 @@
 """Lemma B.6, its first part: the relaxed triangle inequality (22)."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 SYMBOLS = (
     Symbol("a", "any positive number", ONE, low=Fraction(0), low_open=True),

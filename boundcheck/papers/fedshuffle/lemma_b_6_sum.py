@@ -1,14 +1,7 @@
 """Lemma B.6, its second part: the squared norm of a sum of any number of vectors (23)."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 SYMBOLS = (
     Symbol("tau", "number of vectors", ONE, integer=True, low=Fraction(1), latex=r"\tau"),

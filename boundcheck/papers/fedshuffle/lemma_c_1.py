@@ -1,35 +1,7 @@
 """Lemma C.1: the progress of one round where the losses are convex."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B2,
-    B_AT_LEAST_1,
-    CONVEXITY,
-    G2,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    F,
-    L,
-    M,
-    drift_0,
-    et,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    data_weights,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 STEP = Condition("step size", et <= 1 / (4 * (1 + M * B2) * L))
 

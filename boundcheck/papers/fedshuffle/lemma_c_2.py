@@ -3,15 +3,8 @@
 The lemma's own P^2 and sigma^2, which H_c and beta_c have, are a third of those of Section 5.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, E, F, H_c, L, beta_c, et, eta_g
-from boundcheck.theory.assumptions import data_weights, local_variance, relaxed_dissimilarity, smooth_samples
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma C.2", "Appendix C"),

@@ -1,20 +1,7 @@
 """The form of Lemma C.2 that Theorem 5.1 uses where the losses are not convex: the gap becomes a squared gradient."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, H_c, L, beta_c, et, eta_g, eta_l, grad2_0
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    data_weights,
-    gradient_dissimilarity,
-    local_variance,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma C.2", "Appendix C, the partial result that the non-convex case reuses"),

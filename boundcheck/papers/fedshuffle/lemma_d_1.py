@@ -4,19 +4,10 @@ The printed reading is compared where both orders of two samples are enumerated:
 curved L and gradients that differ by 2 half, so that P = 0 and sigma_i = half; g_y and g_x are gradients of f_i.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from fractions import Fraction
 
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, P_IS_0, PAPER, D_i, L, a, d2, eta_l, sigma2_i
-from boundcheck.theory.assumptions import gradient_dissimilarity, local_variance, smooth_samples
-from boundcheck.theory.dimension import GRADIENT2, LENGTH, ONE, VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 DATA = (
     Symbol("curved", "curvature of the samples over L", ONE, low=Fraction(-1), high=Fraction(1), latex="c"),

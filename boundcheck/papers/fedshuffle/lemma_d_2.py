@@ -1,12 +1,7 @@
 """Lemma D.2: how far the direction of an MVR epoch is from the gradient of f."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, SYMBOLS, a, delta, gam2, h2, y2
-from boundcheck.theory.assumptions import hessian_similarity
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma D.2", "Appendix D, (27)"),

@@ -1,28 +1,7 @@
 """Lemma D.3: how far the local epochs of FedShuffleMVR move from the start of the round."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    NOTATION,
-    P_IS_0,
-    PAPER,
-    D_i,
-    E,
-    L,
-    S,
-    a,
-    delta,
-    eta_l,
-    gam2,
-    h2,
-    sigma2_i,
-)
-from boundcheck.theory.assumptions import hessian_similarity, local_variance, smooth_samples
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma D.3", "Appendix D, (28)"),

@@ -1,29 +1,7 @@
 """Lemma D.4: the momentum error of FedShuffleMVR after one round."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_IS_1,
-    NOTATION,
-    P_IS_0,
-    PAPER,
-    D_i,
-    E,
-    L,
-    S,
-    a,
-    delta,
-    eta_l,
-    gam2,
-    h2,
-    sigma2_i,
-)
-from boundcheck.theory.assumptions import gradient_dissimilarity, hessian_similarity, local_variance, smooth_samples
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 CONDITIONS = (
     Condition("step size and L", 4 * L * eta_l <= 1, "eta_l <= 1/(4 L)"),

@@ -1,36 +1,7 @@
 """Lemma D.5: the mean squared gradient at the epochs' starts over all rounds of FedShuffleMVR."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_IS_1,
-    G2,
-    NOTATION,
-    P_IS_0,
-    PAPER,
-    SYMBOLS,
-    E,
-    F,
-    L,
-    R,
-    a,
-    delta,
-    eta_l,
-    sigma2,
-)
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    data_weights,
-    gradient_dissimilarity,
-    hessian_similarity,
-    local_variance,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 MOMENTUM_ERROR = SYMBOLS["h2"].but(
     name="h2_0",

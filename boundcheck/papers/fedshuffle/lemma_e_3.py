@@ -3,39 +3,8 @@
 It is about the objective fhat that the method really minimises, and its weights.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B2,
-    B_AT_LEAST_1,
-    CONVEXITY,
-    G2,
-    M1,
-    M2,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    F,
-    L,
-    drift_0,
-    et_gen,
-    eta_g,
-    eta_l,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    followed_objective,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.3", "Appendix E.3, one round progress"),

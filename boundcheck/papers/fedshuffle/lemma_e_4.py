@@ -1,31 +1,7 @@
 """Lemma E.4: the drift of a round of FedShuffleGen, about the objective fhat that the method really minimises."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    LOCAL_STEP,
-    NOTATION,
-    PAPER,
-    F,
-    H_gen,
-    L,
-    beta_gen_printed,
-    et_gen,
-    eta_g,
-    eta_l,
-)
-from boundcheck.theory.assumptions import (
-    convex_samples,
-    followed_objective,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.4", "Appendix E.3, bounded drift"),

@@ -1,15 +1,7 @@
 """Lemma E.5: the variance of a normalised sum over a random cohort."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 SQUARES = Symbol(
     "weighted_squares",

@@ -1,12 +1,7 @@
 """How far one round moves the server's point: the bound on A_2 in the proof of Lemma C.1, which needs no convexity."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, L, M, client_grad2_0, drift_0, et, grad2_0
-from boundcheck.theory.assumptions import data_weights, smooth_samples
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma C.1, its proof", "Appendix C; reused in the non-convex case"),

@@ -1,12 +1,7 @@
 """How far one round of FedShuffleGen moves the server's point: the bound on A_2 in the proof of Lemma E.3."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import M1, NOTATION, PAPER, L, client_grad2_0, drift_0, et_gen, grad2_0
-from boundcheck.theory.assumptions import followed_objective, smooth_samples
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.3, its proof", "Appendix E.3; reused in the non-convex case"),

@@ -1,12 +1,7 @@
 """What the mean gradient of a visit lacks of the client's own progress towards the minimiser: Lemma B.1 for a visit."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import CONVEXITY, MU_AT_MOST_L, NOTATION, PAPER, L, visit_drift_0
-from boundcheck.theory.assumptions import smooth_samples, strongly_convex_samples
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.3, its proof", "Appendix E.3; the terms of one client"),

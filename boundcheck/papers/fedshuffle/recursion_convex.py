@@ -1,37 +1,7 @@
 """The recursion in the proof of Theorem 5.1 where the losses are convex: Lemmas C.1 and C.2 added."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    CONVEXITY,
-    G2,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    E,
-    F,
-    H_c,
-    L,
-    M,
-    beta_c,
-    et,
-    eta_g,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    data_weights,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 5.1, recursion", "Appendix C, after the proof of Lemma C.2"),

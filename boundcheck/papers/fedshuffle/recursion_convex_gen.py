@@ -1,37 +1,7 @@
 """The recursion in the proof of Theorem E.1 where the losses are convex: the displays of Lemmas E.3 and E.4 added."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    CONVEXITY,
-    EFFECTIVE_STEP,
-    G2,
-    LOCAL_STEP,
-    M1,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    F,
-    H_gen,
-    L,
-    et_gen,
-    eta_l,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    followed_objective,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem E.1, recursion", "Appendix E.3, after the proof of Lemma E.4"),

@@ -1,34 +1,7 @@
 """The recursion in the proof of Theorem 5.1 where the losses are not convex."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    G2,
-    NOTATION,
-    PAPER,
-    E,
-    F,
-    H_c,
-    L,
-    M,
-    beta_c,
-    et,
-    eta_g,
-    grad2_0,
-)
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    data_weights,
-    gradient_dissimilarity,
-    local_variance,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 5.1, non-convex recursion", "end of Appendix C"),

@@ -1,34 +1,7 @@
 """The recursion in the proof of Theorem E.1 where the losses are not convex."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    EFFECTIVE_STEP,
-    G2,
-    LOCAL_STEP,
-    M1,
-    NOTATION,
-    PAPER,
-    F,
-    H_gen,
-    L,
-    et_gen,
-    eta_l,
-    grad2_0,
-)
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    followed_objective,
-    gradient_dissimilarity,
-    local_variance,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem E.1, non-convex recursion", "end of Appendix E.3"),

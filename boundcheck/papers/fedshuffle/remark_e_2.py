@@ -1,16 +1,7 @@
 """Remark E.2: how much larger local steps FedShuffle may take than FedAvg and FedNova."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER, SYMBOLS, W, eta_g
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 WORK = Symbol("work", "E_i |D_i|, the local steps of client i", ONE, integer=True, low=Fraction(1), latex=r"E_i|D_i|")
 LARGEST = Symbol("largest", "the largest E_j |D_j|", ONE, integer=True, low=Fraction(1), latex=r"\max_j E_j|D_j|")

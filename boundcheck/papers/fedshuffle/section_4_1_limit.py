@@ -4,18 +4,8 @@ On equation (36) with 1, 2 and 3 samples everything is known: a visit of client 
 eta times a randomly ordered geometric sum of its unit vectors, so that mean and variance of the iterate are explicit.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, SYMBOLS, E, R, eta_g, eta_l, sigma2
-from boundcheck.theory.assumptions import instance, zero_at_start
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
     SYMBOLS["eta_l"].but(dimension=ONE, high=Fraction(1), meaning="step size of a local step; L = 1"),

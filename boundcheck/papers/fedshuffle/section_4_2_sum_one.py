@@ -1,18 +1,7 @@
 """Section 4.2: expected weights of the clients when a cohort's weights are normalised to sum to 1."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 # the formula is the same for each client; a claim takes the first for the client
 WEIGHTS = (

@@ -1,17 +1,7 @@
 """Section 5: M of b of n clients drawn uniformly, and why the first term vanishes if each client takes part."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol, common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 CLIENTS = common.n.but(meaning="number of clients", low=Fraction(1))
 COHORT = Symbol("b", "clients in a round", ONE, integer=True, low=Fraction(1), key="participation/b")

@@ -1,15 +1,7 @@
 """Section 5: M of importance sampling, clients drawn independently with probabilities b*w_i."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 LEAST = Symbol(
     "w_min",

@@ -3,18 +3,8 @@
 It is taken at p_1 : p_2 = sqrt(w_1) : sqrt(w_2), where (1 - p_i) w_i/p_i is the same for both.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 WEIGHT = Symbol(
     "w",

@@ -1,11 +1,7 @@
 """Section 5: the middle term vanishes as eta_g -> oo, and its part from sigma^2 as E -> oo."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import HORIZON, MU_AT_MOST_L, NOTATION, PAPER, E, H, L, R, eta_g, mu
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Section 5", "the remarks after Theorem 5.1, strongly convex"),

@@ -1,17 +1,7 @@
 """Section 5: how the noise of local steps with replacement depends on the rounds, without strong convexity."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import HORIZON, PAPER, R
-from boundcheck.theory.dimension import GRADIENT2, LENGTH2, ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 dist2, slope = sp.symbols("dist2 slope", real=True)
 BALANCED = (

@@ -5,37 +5,8 @@ The letters et, beta and H are those of Section 5; beta_c and H_c have the P^2 a
 Section 5's.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    G2,
-    NOTATION,
-    PAPER,
-    E,
-    F,
-    H,
-    H_c,
-    L,
-    M,
-    R,
-    beta,
-    beta_c,
-    et,
-    eta_g,
-)
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    data_weights,
-    gradient_dissimilarity,
-    local_variance,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 SERVER = Condition("server step size", eta_g >= 1)
 STEP = Condition("step size", et <= 1 / (4 * beta * L), "on the effective step E*eta_g*eta_l of a round")

@@ -5,42 +5,8 @@ The letters et, beta and H are those of Section 5; beta_c and H_c have the P^2 a
 Section 5's.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    G2,
-    HORIZON,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    E,
-    F,
-    H,
-    H_c,
-    L,
-    M,
-    R,
-    beta,
-    beta_c,
-    et,
-    eta_g,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    data_weights,
-    gradient_dissimilarity,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import ROUND, Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 SERVER = Condition("server step size", eta_g >= 1)
 START = Condition("start", D > 0, "the start is no minimiser")

@@ -3,40 +3,10 @@
 The first momentum is the mean of `warm_up` sampled gradients at x^0; the paper takes as many warm-up rounds as rounds.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_IS_1,
-    G2,
-    HORIZON,
-    NOTATION,
-    P_IS_0,
-    PAPER,
-    E,
-    F,
-    L,
-    R,
-    a,
-    delta,
-    eta_l,
-    sigma2,
-    warm_up,
-)
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    data_weights,
-    gradient_dissimilarity,
-    hessian_similarity,
-    local_variance,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 METRIC = Metric(
     "epoch_grad2",

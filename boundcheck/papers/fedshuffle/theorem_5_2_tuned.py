@@ -4,35 +4,8 @@ Two step sizes are printed, one in the theorem and one at the end of its proof, 
 delta > 0. The first momentum is the mean of R sampled gradients at x^0.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_IS_1,
-    G2,
-    HORIZON,
-    NOTATION,
-    P_IS_0,
-    PAPER,
-    E,
-    F,
-    L,
-    R,
-    delta,
-    sigma2,
-)
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    data_weights,
-    gradient_dissimilarity,
-    hessian_similarity,
-    local_variance,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 # the step size of the theorem and that of its proof, written as one over a maximum, which covers G^2 = sigma^2 = 0
 STEP = 1 / (40 * E * sp.Max(delta, sp.cbrt(R * delta**2 * (G2 + sigma2) / F)))

@@ -5,40 +5,8 @@ its weights; P^2 and sigma^2 are those of Appendix E.
 The letters et_gen, beta_gen and H_gen are et, beta and H of Appendix E. The printed beta has M2 besides.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    EFFECTIVE_STEP,
-    G2,
-    LOCAL_STEP,
-    M1,
-    NOTATION,
-    PAPER,
-    D,
-    F,
-    H_gen,
-    L,
-    R,
-    W,
-    beta_gen_printed,
-    et_gen,
-    eta_g,
-    eta_l,
-)
-from boundcheck.theory.assumptions import (
-    convex_samples,
-    followed_objective,
-    gradient_dissimilarity,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem E.1", "Appendix E, general convex; constants from the end of the proof"),

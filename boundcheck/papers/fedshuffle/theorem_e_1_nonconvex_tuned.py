@@ -7,36 +7,8 @@ maximum, which covers c1 = 0 and c2 = 0. Corrected: d0 = 8 F, c1 = 8 M1 L G^2, c
 The theorem is about the objective fhat that the method really minimises, as `theorem_e_1_nonconvex` is.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    G2,
-    HORIZON,
-    M1,
-    NOTATION,
-    PAPER,
-    F,
-    H_gen,
-    L,
-    R,
-    W,
-    beta_gen,
-    beta_gen_printed,
-    eta_g,
-)
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    followed_objective,
-    gradient_dissimilarity,
-    local_variance,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 SERVER = Condition("server step size", eta_g >= 1)
 START = Condition("start", F > 0, "the start is no minimum")

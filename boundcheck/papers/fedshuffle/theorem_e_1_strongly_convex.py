@@ -5,42 +5,8 @@ its weights; P^2 and sigma^2 are those of Appendix E.
 The letters et_gen, beta_gen and H_gen are et, beta and H of Appendix E. The printed beta has M2 besides.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    EFFECTIVE_STEP,
-    G2,
-    LOCAL_STEP,
-    M1,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    F,
-    H_gen,
-    L,
-    R,
-    W,
-    beta_gen_printed,
-    et_gen,
-    eta_g,
-    eta_l,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    followed_objective,
-    gradient_dissimilarity,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import ROUND, Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 left = (1 - mu * et_gen / 2) ** R  # what R contractions leave of the start; the sum of the weights is exact
 

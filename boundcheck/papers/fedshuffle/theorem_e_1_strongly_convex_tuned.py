@@ -6,41 +6,8 @@ start counts 10 D, the errors are c1 = 20 M1 G^2 and c2 = 90 L H/(W eta_g)^2.
 The theorem is about the objective fhat that the method really minimises, as `theorem_e_1_strongly_convex` is.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    G2,
-    HORIZON,
-    M1,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    F,
-    H_gen,
-    L,
-    R,
-    W,
-    beta_gen,
-    beta_gen_printed,
-    et_gen,
-    eta_g,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    followed_objective,
-    gradient_dissimilarity,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import ROUND, Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 SERVER = Condition("server step size", eta_g >= 1)
 START = Condition("start", D > 0, "the start is no minimiser")

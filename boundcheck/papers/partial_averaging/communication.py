@@ -1,13 +1,7 @@
 """Section 'Communication Cost': what partial and periodic averaging send in tau iterations."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, d, tau
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 CONSTANT = "none: a constant of the method"
 

@@ -17,14 +17,7 @@ Assumption 1, "f is L_j-smooth for all x_j", has four readings with different co
 The declarations in NOTATION are those of the reading "blocks"; SEPARABLE, WEIGHTED and GLOBAL replace them.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, STEP, Dimension
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "Partial Model Averaging in Federated Learning: Performance Guarantees and Benefits",
@@ -32,10 +25,6 @@ PAPER = Paper(
     2022,
     arxiv="2201.03789",
 )
-
-
-def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
-    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
 
 
 NOTATION = (
@@ -51,7 +40,7 @@ NOTATION = (
     ),
     common.eta,
     Symbol("K", "iterations", ONE, integer=True, low=Fraction(1), index=True),
-    _nonnegative(
+    nonnegative(
         "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}", key="blocks/Lmax_blocks"
     ),
     Symbol(
@@ -64,14 +53,14 @@ NOTATION = (
         key="clients/sum_p2",
     ),
     common.sigma2.but(key="blocks/sigma2", meaning="sum over the blocks of sigma_j^2, the variance of a step"),
-    _nonnegative(
+    nonnegative(
         "sum_L_sigma2",
         "sum over the blocks of L_j sigma_j^2",
         CURVATURE * GRADIENT2,
         latex=r"(\sum_j L_j\sigma_j^2)",
         key="blocks/sum_L_sigma2_blocks",
     ),
-    _nonnegative(
+    nonnegative(
         "sum_L2_sigma2",
         "sum over the blocks of L_j^2 sigma_j^2",
         CURVATURE * CURVATURE * GRADIENT2,
@@ -86,14 +75,14 @@ NOTATION = (
         latex=r"\beta^2",
         key="blocks/beta2",
     ),
-    _nonnegative(
+    nonnegative(
         "kappa2",
         "additive constant kappa^2 of the clients' dissimilarity",
         GRADIENT2,
         latex=r"\kappa^2",
         key="blocks/kappa2",
     ),
-    _nonnegative(
+    nonnegative(
         "sum_L2_kappa2",
         "sum over the blocks of L_j^2 kappa_j^2",
         CURVATURE * CURVATURE * GRADIENT2,
@@ -101,7 +90,7 @@ NOTATION = (
         key="blocks/sum_L2_kappa2_blocks",
     ),
     common.gap_0.but(meaning="objective gap F(u_1) - inf F of the common start"),
-    _nonnegative("d", "numbers of a model", ONE, integer=True, key="objective/dimension"),
+    nonnegative("d", "numbers of a model", ONE, integer=True, key="objective/dimension"),
     Symbol(
         "eta_unit",
         "unit of the step size, which is eta_unit*sqrt(m/K)",

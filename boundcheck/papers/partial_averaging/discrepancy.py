@@ -3,16 +3,8 @@
 A step adds eta^2 sigma^2 (m - 1)/m to the expected squared distance, with the variance sigma^2 of the whole model.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, eta, m, sigma2, tau
-from boundcheck.theory.assumptions import averages_uniformly, block_variance, even_noise, pure_noise
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 DONE = common.k.but(meaning="iterations that are done")
 k = DONE.expr

@@ -1,35 +1,7 @@
 """Lemma 1 (framework): the mean squared gradient by the gap, the noise and the distance of the models from u."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.partial_averaging.definitions import (
-    COUPLED,
-    NOTATION,
-    PAPER,
-    WEIGHTED,
-    WEIGHTED_IS_ENOUGH,
-    K,
-    Lmax,
-    eta,
-    gap_0,
-    m,
-    sum_L_sigma2,
-    sum_p2,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    block_variance,
-    bounded_below,
-    iid_clients,
-    smooth_blocks,
-    smooth_weighted,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 MEASURED = Symbol(
     "L2_discrepancy",

@@ -1,15 +1,7 @@
 """Lemma 2 (model discrepancy): how far the models are from their average, by the noise and the local gradients."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, K, eta, m, sigma2, tau
-from boundcheck.theory.assumptions import averages_uniformly, block_variance
-from boundcheck.theory.dimension import GRADIENT2, LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 MEASURED = Symbol(
     "local_grad2",

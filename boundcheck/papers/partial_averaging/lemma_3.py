@@ -1,40 +1,7 @@
 """Lemma 3 (model discrepancy, non-IID): the distance of the models from their average by gradients at the average."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.partial_averaging.definitions import (
-    GLOBAL,
-    NOTATION,
-    PAPER,
-    SEPARABLE,
-    K,
-    Lmax,
-    beta2,
-    eta,
-    gap_0,
-    kappa2,
-    sigma2,
-    sum_p2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    averages_uniformly,
-    block_dissimilarity,
-    block_variance,
-    bounded_below,
-    plain_mean,
-    smooth_blocks,
-    smooth_globally,
-    smooth_separable,
-    total_dissimilarity,
-)
-from boundcheck.theory.dimension import GRADIENT2, LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 MEASURED = Symbol(
     "mean_grad2",

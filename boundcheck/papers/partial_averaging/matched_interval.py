@@ -4,18 +4,8 @@ It is compared from the other end: for an interval t and r rounds between two ha
 models in r t iterations, and tau is the interval at which periodic averaging sends as many.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import PAPER
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
     Symbol(

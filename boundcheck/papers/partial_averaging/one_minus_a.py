@@ -1,14 +1,7 @@
 """The end of the proof of Theorem 2: what the step condition makes of 1/(1 - A)."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, beta2
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = Symbol("A", "A = 2 eta^2 tau (tau - 1) L^2", ONE)
 A = OWN.expr

@@ -3,17 +3,8 @@
 It is compared for matrices of two rows and columns; |A|^2 is the larger eigenvalue of A'A.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import PAPER
-from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
     Symbol("norm_A", "operator norm of the matrix", ONE, low=Fraction(0), latex=r"\|A\|_{\mathrm{op}}"),

@@ -3,17 +3,8 @@
 It is compared for three workers and blocks of one number.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, m
-from boundcheck.theory.dimension import FREE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
     Symbol("norm2_x", "squared norm of the m stacked blocks", FREE, low=Fraction(0), latex=r"\|x\|^2"),

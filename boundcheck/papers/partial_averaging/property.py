@@ -1,14 +1,7 @@
 """Properties 1 to 4 of the averaging matrices P, and J, which averages all blocks at once."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, m
-from boundcheck.theory.assumptions import averages_uniformly
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 CONSTANT = "none: a constant of the method"
 

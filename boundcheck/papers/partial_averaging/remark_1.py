@@ -1,31 +1,7 @@
 """Remark 1: the bound of Theorem 1 does not depend on the partition or on the order of its blocks."""
 
-from __future__ import annotations
-
-from boundcheck.papers.partial_averaging.definitions import (
-    GLOBAL,
-    NOTATION,
-    PAPER,
-    K,
-    Lmax,
-    eta,
-    m,
-    sigma2,
-    sum_L2_sigma2,
-    sum_L_sigma2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    block_variance,
-    bounded_below,
-    iid_clients,
-    smooth_blocks,
-    smooth_globally,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Remark 1", "whatever the partition and the order of its blocks"),

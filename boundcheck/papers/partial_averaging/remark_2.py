@@ -1,36 +1,7 @@
 """Remark 2: linear speed-up on IID data, Theorem 1 at the step size sqrt(m/K)."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import (
-    COUPLED,
-    HORIZON,
-    NOTATION,
-    PAPER,
-    UNITS,
-    WEIGHTED,
-    K,
-    Lmax,
-    eta_unit,
-    gap_0,
-    m,
-    sum_L2_sigma2,
-    sum_L_sigma2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    block_variance,
-    bounded_below,
-    iid_clients,
-    smooth_blocks,
-    smooth_weighted,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 step_printed = sp.sqrt(m / K)
 step = eta_unit * sp.sqrt(m / K)

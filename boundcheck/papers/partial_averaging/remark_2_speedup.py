@@ -1,11 +1,7 @@
 """Remark 2: from how many iterations on the first term of the rate dominates."""
 
-from __future__ import annotations
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, m
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Remark 2", "linear speed-up: 'the first term dominates'"),

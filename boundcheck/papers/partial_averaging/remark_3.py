@@ -1,38 +1,7 @@
 """Remark 3: the bound of Theorem 2 does not depend on the partition or on the order of its blocks."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import (
-    GLOBAL,
-    NOTATION,
-    PAPER,
-    K,
-    Lmax,
-    beta2,
-    eta,
-    kappa2,
-    sigma2,
-    sum_L2_kappa2,
-    sum_L2_sigma2,
-    sum_L_sigma2,
-    sum_p2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    averages_uniformly,
-    block_dissimilarity,
-    block_variance,
-    bounded_below,
-    smooth_blocks,
-    smooth_globally,
-    total_dissimilarity,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 INTERVAL = Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1)
 

@@ -1,43 +1,7 @@
 """Remark 4: linear speed-up on non-IID data with p_i = 1/m, Theorem 2 at the step size sqrt(m/K)."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import (
-    COUPLED,
-    GLOBAL,
-    HORIZON,
-    NOTATION,
-    PAPER,
-    UNITS,
-    K,
-    Lmax,
-    beta2,
-    eta_unit,
-    gap_0,
-    kappa2,
-    m,
-    sigma2,
-    sum_L2_kappa2,
-    sum_L2_sigma2,
-    sum_L_sigma2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    averages_uniformly,
-    block_dissimilarity,
-    block_variance,
-    bounded_below,
-    plain_mean,
-    smooth_blocks,
-    smooth_globally,
-    total_dissimilarity,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 step_printed = sp.sqrt(m / K)
 step = eta_unit * sp.sqrt(m / K)

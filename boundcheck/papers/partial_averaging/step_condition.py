@@ -1,16 +1,7 @@
 """The step condition of Theorem 1, solved for the step size."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, Lmax, tau
-from boundcheck.theory.dimension import CURVATURE, STEP
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 POSITIVE_LMAX = Symbol(
     "Lmax",

@@ -3,39 +3,8 @@
 Assumption 1, "f is L_j-smooth for all x_j", decides whether it is true: each reading takes it in another sense.
 """
 
-from __future__ import annotations
-
-from boundcheck.papers.partial_averaging.definitions import (
-    COUPLED,
-    GLOBAL,
-    NOTATION,
-    PAPER,
-    SEPARABLE,
-    WEIGHTED,
-    WEIGHTED_IS_ENOUGH,
-    K,
-    Lmax,
-    eta,
-    gap_0,
-    m,
-    sigma2,
-    sum_L2_sigma2,
-    sum_L_sigma2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    block_variance,
-    bounded_below,
-    iid_clients,
-    smooth_blocks,
-    smooth_globally,
-    smooth_separable,
-    smooth_weighted,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 1", "Convergence analysis for IID data, (4); proof in Appendix B"),

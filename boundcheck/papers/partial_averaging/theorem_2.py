@@ -4,47 +4,8 @@ The main text and the appendix print different constants; each reading says whic
 Assumption 1 and the weights of the averages.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import (
-    COUPLED,
-    GLOBAL,
-    NOTATION,
-    PAPER,
-    SEPARABLE,
-    WEIGHTED,
-    K,
-    Lmax,
-    beta2,
-    eta,
-    gap_0,
-    kappa2,
-    m,
-    sigma2,
-    sum_L2_kappa2,
-    sum_L2_sigma2,
-    sum_L_sigma2,
-    sum_p2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    averages_uniformly,
-    block_dissimilarity,
-    block_variance,
-    bounded_below,
-    plain_mean,
-    smooth_blocks,
-    smooth_globally,
-    smooth_separable,
-    smooth_weighted,
-    total_dissimilarity,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 MAIN_TEXT = Source(PAPER, "Theorem 2", "Convergence analysis for non-IID data")
 APPENDIX = Source(PAPER, "Theorem 2", "Appendix C, (71) and (73)")

@@ -1,32 +1,7 @@
 """The paragraph "Choice of E": SCGD with the step size ell*log(T)/T, which depends on the number of rounds."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import (
-    ASSUMPTIONS,
-    HORIZON,
-    HORIZON_STEP_CONDITION,
-    HORIZON_STEPS,
-    MU_AT_MOST_L,
-    PAPER,
-    WHOLE_CYCLES,
-    E,
-    L,
-    T,
-    dist2_0,
-    ell,
-    mu,
-    n,
-    sigma2,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 NORM = Symbol("norm2_0", "squared norm of the start", LENGTH2, low=Fraction(0), latex=r"\|\theta_0\|^2")
 norm2_0 = NORM.expr

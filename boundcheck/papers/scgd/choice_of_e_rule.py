@@ -3,17 +3,8 @@
 Compared where E is the least number of local steps with mu ell E/3 >= 2, and mu ell (E - part)/3 = 2.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import HORIZON, PAPER, E, ell, mu
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 PART = Symbol(
     "part", "unneeded part of the last local step", ONE, low=Fraction(0), high=Fraction(1), high_open=True, latex="u"

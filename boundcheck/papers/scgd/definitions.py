@@ -4,24 +4,7 @@ Shaocong Ma, "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with 
 Learning Rate", course report, 2020.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.theory.assumptions import (
-    finite_gradient_noise,
-    instance,
-    plain_mean,
-    smooth_clients,
-    strong_quasi_convexity,
-)
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.statement import Condition
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with Sufficiently Small Learning Rate",

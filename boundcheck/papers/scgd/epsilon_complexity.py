@@ -1,32 +1,7 @@
 """The paragraph "epsilon-Time Complexity": rounds that bring dist2 below eps."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import (
-    ASSUMPTIONS,
-    HORIZON,
-    HORIZON_STEP_CONDITION,
-    HORIZON_STEPS,
-    MU_AT_MOST_L,
-    PAPER,
-    WHOLE_CYCLES,
-    E,
-    L,
-    T,
-    dist2_0,
-    ell,
-    mu,
-    n,
-    sigma2,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 TARGET = Symbol("eps", "target for dist2", LENGTH2, low=Fraction(0), low_open=True, latex=r"\varepsilon", free=True)
 eps = TARGET.expr

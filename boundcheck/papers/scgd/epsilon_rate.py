@@ -1,29 +1,7 @@
 """The order of dist2 under the "optimal setting" of the paragraph on the epsilon-complexity."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import (
-    ASSUMPTIONS,
-    HORIZON,
-    HORIZON_STEP_CONDITION,
-    HORIZON_STEPS,
-    MU_AT_MOST_L,
-    PAPER,
-    WHOLE_CYCLES,
-    E,
-    L,
-    T,
-    dist2_0,
-    ell,
-    mu,
-    n,
-    sigma2,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "epsilon-Time Complexity", "Section 3.2, first display"),

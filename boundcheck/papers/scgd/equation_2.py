@@ -1,28 +1,7 @@
 """Equation (2): the step-size constant C, in the three forms that the paper prints or implies."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import (
-    APPENDIX_IS_TRUE,
-    C_APPENDIX,
-    C_CONSERVATIVE,
-    C_MAIN,
-    CONSERVATIVE,
-    MAIN_IS_FALSE,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    WHY_CONSERVATIVE,
-    L,
-    mu,
-)
-from boundcheck.theory.dimension import STEP
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 
 def largest(kappa: int) -> Any:

@@ -3,17 +3,8 @@
 F is -1/4 up to x = 1/2, where its minimisers end, x^2 - x up to 1, log x up to 3/2, and 2/9 x^2 + log(3/2) - 1/2 then.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import PAPER
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 POINT = Symbol("x", "a point on one of the last two pieces", ONE, low=Fraction(1))
 x = POINT.expr

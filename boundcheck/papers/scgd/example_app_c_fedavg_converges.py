@@ -1,12 +1,7 @@
 """Appendix C: when FedAvg converges on the example."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import AS_MEANT, EXAMPLE, MEANT, PAPER, WHY_MEANT, K, concave, convex
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 factor = (2 * concave + convex) / 3  # of one round
 

@@ -1,24 +1,7 @@
 """Appendix C: the iterates of SCGD."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import (
-    AS_MEANT,
-    AS_PRINTED,
-    EXAMPLE,
-    MEANT,
-    PAPER,
-    PRINTED_SETTING,
-    WHY_MEANT,
-    K,
-    concave,
-    convex,
-    x_0,
-)
-from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 factor = concave**2 * convex  # of one cycle
 

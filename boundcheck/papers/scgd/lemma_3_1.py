@@ -1,37 +1,7 @@
 """Lemma 3.1: one cycle of SCGD."""
 
-from __future__ import annotations
-
-from boundcheck.papers.scgd.definitions import (
-    APPENDIX_IS_TRUE,
-    ASSUMPTIONS,
-    AT_MOST_C,
-    C_APPENDIX,
-    C_CONSERVATIVE,
-    C_MAIN,
-    CONSERVATIVE,
-    CYCLE_FACTOR,
-    CYCLE_NOISE,
-    MAIN_IS_FALSE,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    REPAIRED,
-    ROUNDED,
-    SUMMABLE,
-    WHY_CONSERVATIVE,
-    WHY_REPAIRED,
-    WHY_ROUNDED,
-    L,
-    dist2_0,
-    mu,
-    n,
-    s,
-    sigma2,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 3.1", "Section 3.1, step condition (1) with C of equation (2)"),

@@ -5,16 +5,8 @@ printed quantifier is compared for sequences that are 0 up to k0, so that the re
 afterwards.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.scgd.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol, common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 SYMBOLS = (
     Symbol("a", "contraction constant of the recursion", ONE, low=Fraction(0), low_open=True),

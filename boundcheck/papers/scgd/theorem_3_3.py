@@ -1,38 +1,7 @@
 """Theorem 3.3: SCGD with a constant step size, after K cycles (T = nK rounds)."""
 
-from __future__ import annotations
-
-from boundcheck.papers.scgd.definitions import (
-    APPENDIX_IS_TRUE,
-    ASSUMPTIONS,
-    AT_MOST_C,
-    C_APPENDIX,
-    C_CONSERVATIVE,
-    C_MAIN,
-    CONSERVATIVE,
-    CONTRACTING,
-    CYCLE_FACTOR,
-    CYCLE_NOISE,
-    MAIN_IS_FALSE,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    REPAIRED,
-    ROUNDED,
-    WHY_CONSERVATIVE,
-    WHY_REPAIRED,
-    WHY_ROUNDED,
-    K,
-    L,
-    dist2_0,
-    mu,
-    n,
-    s,
-    sigma2,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 3.3", "Section 3.2, step condition (3) with C of equation (2)"),

@@ -1,16 +1,7 @@
 """Theorem 3.4: SCGD with the step size eta0/K in cycle K."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import ASSUMPTIONS, MU_AT_MOST_L, NOTATION, PAPER, E, K, L, mu, n, sigma2
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import ROUND, Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 CYCLE = common.K.but(low=Fraction(1), meaning="cycle index, from 1; cycle K is about to start")
 eta0 = common.eta0.expr
