@@ -18,7 +18,7 @@ theorem = Theorem(
         nonnegative("b", "the delay tau is of order N^b"),
         Symbol("c", "the local step size is of order N^(-c)", ONE),
     ),
-    metric=Metric("none", ONE, value=sp.Max(eta * window, 1 / (eta * N), delay * eta, eta)),
+    metric=Metric.formula(ONE, sp.Max(eta * window, 1 / (eta * N), delay * eta, eta)),
     kind=Kind.EQUALITY,
     conditions=(
         Condition("window", a < c),
@@ -33,7 +33,7 @@ theorem = Theorem(
             remark="From eta_l W, 1/(eta_l N), tau eta_l and eta_l, as in its proof.",
         ),
         "sharp": Reading(
-            metric=Metric("none", ONE, value=sp.Max(eta * window, 1 / (eta * N), (delay * eta) ** 2)),
+            metric=Metric.formula(ONE, sp.Max(eta * window, 1 / (eta * N), (delay * eta) ** 2)),
             bound=N ** sp.Max(a - c, c - 1, 2 * (b - c)),
             belief=Belief.TRUE,
             replaces="tau eta_l by (tau eta_l)^2",

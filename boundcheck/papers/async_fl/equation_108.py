@@ -47,7 +47,7 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=order,
             belief=Belief.OPEN,
-            metric=Metric("none", None),
+            metric=Metric.formula(None),
             kind=Kind.FORMULA,
             printed_rate=order,
             remark="The order is right in W and K. R of the biased rounds is missing; the last term covers it where W "

@@ -19,13 +19,7 @@ theorem = Theorem(
     source=Source(PAPER, "(33)", "Section 4.2"),
     title="Rate of synchronous FedAvg",
     symbols=NOTATION,
-    metric=Metric(
-        "gap",
-        VALUE,
-        rounds=N,
-        average="mean",
-        expectation="participation, delays and gradients",
-    ),
+    metric=Metric.mean("gap", VALUE, rounds=N, expectation="participation, delays and gradients"),
     readings={
         "corrected": Reading(
             bound=rate,
@@ -51,7 +45,7 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=sp.Max(1 / eta_unit, 36 * L * eta_unit**2, 6 * eta_unit) * order,
             belief=Belief.TRUE,
-            metric=Metric("none", None, value=rate),
+            metric=Metric.formula(None, rate),
             printed_rate=order,
             remark="An order in K, N and M; the factor in front, of L and the unit of the step, is ours.",
         ),

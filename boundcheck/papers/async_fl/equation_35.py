@@ -9,7 +9,7 @@ theorem = Theorem(
     source=Source(PAPER, "(35)", "Section 4.3"),
     title="Window of asynchronous FedAvg",
     symbols=NOTATION,
-    metric=Metric("constant:schedule/window", ONE, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("schedule/window", ONE, "the schedule"),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("fedavg_async", any_value=("K", "times")),
     assumptions=(fixed_times, one_by_one, whole_times),

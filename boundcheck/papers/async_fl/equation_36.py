@@ -7,7 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "(36)", "Section 4.3"),
     title="Expected weight q_i of a client of asynchronous FedAvg",
     symbols=(*NOTATION, nonnegative("d_i", "aggregation weight of the client", key="participation/d_1")),
-    metric=Metric("constant:participation/mean_q_1", ONE, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("participation/mean_q_1", ONE, "the schedule"),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("fedavg_async", any_value=("K", "times")),
     assumptions=(fixed_times, one_by_one),

@@ -30,14 +30,8 @@ theorem = Theorem(
     source=Source(PAPER, "(38)", "Section 4.3"),
     title="Rate of asynchronous FedAvg",
     symbols=(*NOTATION, RATIO),
-    metric=Metric(
-        "gap",
-        VALUE,
-        rounds=N,
-        average="mean",
-        expectation="participation, delays and gradients",
-        scale=q_bar,
-        surrogate=True,
+    metric=Metric.mean(
+        "gap", VALUE, rounds=N, expectation="participation, delays and gradients", scale=q_bar, surrogate=True
     ),
     readings={
         "corrected": Reading(
@@ -73,7 +67,7 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=q_bar * eta_unit * B**2 * order,
             belief=Belief.FALSE,
-            metric=Metric("none", None, value=q_bar * h * (W - 1) * B**2),  # eps_W as printed, at this step size
+            metric=Metric.formula(None, q_bar * h * (W - 1) * B**2),  # eps_W as printed, at this step size
             printed_rate=order,
             remark="Where the other terms vanish the sides are K to 1, so that no larger factor helps. "
             f"{LOST_K}; R is missing from the second term, and powers of rho.",

@@ -7,7 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "(40)", "Section 4.4; Table 2, 'd_i', FedFix"),
     title="Aggregation weight d_i of FedFix",
     symbols=NOTATION,
-    metric=Metric("constant:participation/d_1", ONE, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("participation/d_1", ONE, "the schedule"),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("fedfix", any_value=("K", "times")),
     assumptions=(fixed_times, time_based),

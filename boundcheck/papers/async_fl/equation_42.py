@@ -27,14 +27,8 @@ theorem = Theorem(
     source=Source(PAPER, "(42)", "Section 4.4"),
     title="Rate of FedFix",
     symbols=(*NOTATION, VISIT),
-    metric=Metric(
-        "gap",
-        VALUE,
-        rounds=N,
-        average="mean",
-        expectation="participation, delays and gradients",
-        scale=q_bar,
-        surrogate=True,
+    metric=Metric.mean(
+        "gap", VALUE, rounds=N, expectation="participation, delays and gradients", scale=q_bar, surrogate=True
     ),
     readings={
         "corrected": Reading(
@@ -65,7 +59,7 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=q_bar * eta_unit * B**2 * order,
             belief=Belief.FALSE,
-            metric=Metric("none", None, value=q_bar * h * (W - 1) * B**2),  # eps_W as printed, at this step size
+            metric=Metric.formula(None, q_bar * h * (W - 1) * B**2),  # eps_W as printed, at this step size
             printed_rate=order,
             remark="Where the other terms vanish the sides are K to 1, so that no larger factor helps. "
             f"{LOST_K}. The point x of its first term is theta*.",

@@ -7,7 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "(96)", "Appendix A.4, the second inequality"),
     title="Residual Sigma_1 at the minimisers of the rounds' problems",
     symbols=NOTATION,
-    metric=Metric("constant:surrogate/S1", GRADIENT2, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("surrogate/S1", GRADIENT2, "the schedule"),
     readings={
         "corrected": Reading(
             bound=(4 * L * R + 2 * Sigma) / q_min,

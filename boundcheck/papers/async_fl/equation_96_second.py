@@ -7,7 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "(96)", "Appendix A.4, both inequalities"),
     title="Residual Sigma_2 at the minimisers of the rounds' problems",
     symbols=NOTATION,
-    metric=Metric("constant:surrogate/S2", GRADIENT2, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("surrogate/S2", GRADIENT2, "the schedule"),
     readings={
         "corrected": Reading(
             bound=sp.Min(1, q_max / q_min) * (4 * L * R + 2 * Sigma) / q_min,

@@ -10,11 +10,11 @@ theorem = Theorem(
     source=Source(PAPER, "(97)", "Appendix A.5; the left side is c of (92), which must be at most 1"),
     title="What comes back of the mean gap, under simplified step conditions",
     symbols=NOTATION,
-    metric=Metric("none", ONE, value=contraction(et)),
+    metric=Metric.formula(ONE, contraction(et)),
     bound=sp.S.One,
     readings={
         "corrected": Reading(
-            metric=Metric("none", ONE, value=contraction(h)),
+            metric=Metric.formula(ONE, contraction(h)),
             belief=Belief.TRUE,
             conditions=(
                 LOCAL_WORK,

@@ -25,13 +25,13 @@ def largest_step(steps: Any) -> Any:
     )
 
 
-ROUNDS = Metric("none", STEP, value=largest_step(K))
+ROUNDS = Metric.formula(STEP, largest_step(K))
 
 theorem = Theorem(
     source=Source(PAPER, "(98)", "Appendix A.5; the step condition of Theorem 1"),
     title="Largest local step size",
     symbols=NOTATION,
-    metric=Metric("none", STEP, value=largest_step(1)),
+    metric=Metric.formula(STEP, largest_step(1)),
     kind=Kind.LOWER_BOUND,
     readings={
         "corrected": Reading(

@@ -24,11 +24,11 @@ theorem = Theorem(
     source=Source(PAPER, "(98)", "Appendix A.5, the constraints that it is to simplify"),
     title="The constraints on the step of the proof of Theorem 1, from simpler ones",
     symbols=(*NOTATION, ALPHA_OR_MORE),
-    metric=Metric("largest_constraint", ONE, expectation=NUMBERS, value=largest_constraint(et)),
+    metric=Metric.formula(ONE, largest_constraint(et), quantity="largest_constraint", expectation=NUMBERS),
     bound=sp.S.One,
     readings={
         "corrected": Reading(
-            metric=Metric("largest_constraint", ONE, expectation=NUMBERS, value=largest_constraint(h)),
+            metric=Metric.formula(ONE, largest_constraint(h), quantity="largest_constraint", expectation=NUMBERS),
             belief=Belief.TRUE,
             conditions=(
                 STEP_SIZE,

@@ -19,7 +19,7 @@ theorem = Theorem(
         count("n", "rounds", 0, index=True),
     ),
     any_method=True,
-    metric=Metric("dist2", None, index="n", rounds=n),
+    metric=Metric.last("dist2", None, index=n),
     kind=Kind.LIMIT,
     assumptions=(four_alternating_clients,),
     bound=sp.S.Zero,

@@ -17,11 +17,10 @@ theorem = Theorem(
         Symbol("t", "half the distance of the two roots; below 0 that of conjugate ones", ONE),
     ),
     # the polynomial r^2 - r + eta_g phi from its roots 1/2 +- (apart + i turn), one of which terms is 0
-    metric=Metric(
-        "none",
+    metric=Metric.formula(
         None,
-        value=sp.Max(sp.sqrt((HALF + apart) ** 2 + turn**2), sp.sqrt((HALF - apart) ** 2 + turn**2)),
-        where=(("eta_g", (sp.Rational(1, 4) - apart**2 + turn**2) / phi),),
+        sp.Max(sp.sqrt((HALF + apart) ** 2 + turn**2), sp.sqrt((HALF - apart) ** 2 + turn**2)),
+        where={"eta_g": (sp.Rational(1, 4) - apart**2 + turn**2) / phi},
         meets=("four_alternating_clients",),
     ),
     kind=Kind.EQUALITY,

@@ -30,7 +30,7 @@ theorem = Theorem(
         Symbol("theta_2", "minimiser of client 2", LENGTH, key="participation/theta_2"),
     ),
     any_method=True,
-    metric=Metric("x", None, index="j", rounds=2 * j),
+    metric=Metric.last("x", None, index=j, rounds=2 * j),
     kind=Kind.LIMIT,
     conditions=(Condition("product", a * b < 1), Condition("steps", (1 - a) * (1 - b) > -1)),
     assumptions=(two_alternating_clients,),
@@ -46,14 +46,14 @@ theorem = Theorem(
         "corrected_odd": Reading(
             bound=(a * theta_1 + b * theta_2 + a * b * theta_1) / (a + b + a * b),
             belief=Belief.TRUE,
-            metric=Metric("x", None, index="j", rounds=2 * j + 1),
+            metric=Metric.last("x", None, index=j, rounds=2 * j + 1),
             replaces="the limit by that of the models with odd numbers",
             why=TWO_POINTS,
         ),
         "as_printed": Reading(
             bound=(q_1 * theta_1 + q_2 * theta_2) / (q_1 + q_2),
             belief=Belief.FALSE,
-            metric=Metric("x", None, index="j", rounds=j),
+            metric=Metric.last("x", None, index=j),
             remark="True as the step size goes to 0, and only then. The condition said to be equivalent to the right "
             "limit, on the mean of qt_i(n) over two rounds, holds whatever q_1 and q_2, since with one client a round "
             "qt_i(n) is 1; it must be asked of q_i/(q_1 + q_2).",

@@ -18,7 +18,7 @@ theorem = Theorem(
         ),
         nonnegative("together", "|sum of q_i x_i|^2", FREE, latex=r"\|\sum_i q_i x_i\|^2"),
     ),
-    metric=Metric("none", FREE),
+    metric=Metric.formula(FREE),
     kind=Kind.FORMULA,
     assumptions=(covariance_of_weights,),
     bound=own + alpha * together,

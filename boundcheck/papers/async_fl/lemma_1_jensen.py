@@ -19,15 +19,14 @@ theorem = Theorem(
         Symbol("x_1", "vector of client 1, a number", ROOT),
         Symbol("x_2", "vector of client 2, a number", ROOT),
     ),
-    metric=Metric(
-        "none",
+    metric=Metric.formula(
         FREE,
-        value=2 * q_1 * x_1 * q_2 * x_2,
-        where=(
-            ("together", (q_1 * x_1 + q_2 * x_2) ** 2),
-            ("single", (q_1 * x_1) ** 2 + (q_2 * x_2) ** 2),
-            ("qt_max", sp.Max(q_1, q_2) / (q_1 + q_2)),
-        ),
+        2 * q_1 * x_1 * q_2 * x_2,
+        where={
+            "together": (q_1 * x_1 + q_2 * x_2) ** 2,
+            "single": (q_1 * x_1) ** 2 + (q_2 * x_2) ** 2,
+            "qt_max": sp.Max(q_1, q_2) / (q_1 + q_2),
+        },
     ),
     kind=Kind.LOWER_BOUND,
     readings={

@@ -27,17 +27,16 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 7", "Appendix B.1, (99)"),
     title="Squared distance of the gradient of L to that of L^n/q(n)",
     symbols=(L_OF_CLIENTS, *ONE_ROUND, *DATA),
-    metric=Metric(
-        "none",
+    metric=Metric.formula(
         GRADIENT2,
-        value=(federated - round_) ** 2,
-        where=(
-            ("q", s_1 + s_2),
-            ("chi2_n", (r_1 - t_1) ** 2 / t_1 + (r_2 - t_2) ** 2 / t_2),
-            ("gap_n", s_1 * loss_1 + s_2 * loss_2 - least),
-            ("spread_n", least),
-            ("absent", r_3 * L * k_3 * (x - o_3) ** 2 / 2),
-        ),
+        (federated - round_) ** 2,
+        where={
+            "q": s_1 + s_2,
+            "chi2_n": (r_1 - t_1) ** 2 / t_1 + (r_2 - t_2) ** 2 / t_2,
+            "gap_n": s_1 * loss_1 + s_2 * loss_2 - least,
+            "spread_n": least,
+            "absent": r_3 * L * k_3 * (x - o_3) ** 2 / 2,
+        },
         meets=("smooth_clients", "convex_clients"),
     ),
     assumptions=(smooth_clients, convex_clients),

@@ -10,7 +10,7 @@ theorem = Theorem(
     title="Server step size of the method that FedFix is, all clients alike",
     symbols=NOTATION,
     # the weights of FedAvg sum to 1, those of a full round of FedFix to rho
-    metric=Metric("constant:participation/rho", ONE, scale=eta_g, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("participation/rho", ONE, "the schedule", scale=eta_g),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("fedfix", any_value=("K", "times")),
     conditions=(ALIKE,),

@@ -7,7 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "(36)", "Section 4.3; Table 2, 'd_i', asynchronous"),
     title="Time-based aggregation weight d_i",
     symbols=NOTATION,
-    metric=Metric("constant:participation/d_1", ONE, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("participation/d_1", ONE, "the schedule"),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("fedavg_async", any_value=("K", "times")),
     assumptions=(fixed_times, one_by_one, time_based),

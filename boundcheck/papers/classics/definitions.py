@@ -68,14 +68,11 @@ NOTATION = (
     common.sigma2.but(
         key="blocks/sigma2", meaning="variance of one worker's stochastic gradient, at most, at every point"
     ),
-    Symbol(
+    positive(
         "sum_p2",
         "sum of the squared weights of the workers, 1/m for m alike",
-        ONE,
-        low=Fraction(0),
-        low_open=True,
         key="clients/sum_p2",
-        latex=r"(\sum_i p_i^2)",
+        latex="(\\sum_i p_i^2)",
     ),
     common.dist2_0,
     common.gap_0,

@@ -8,7 +8,7 @@ theorem = Theorem(
     title="Gradient descent on a smooth convex function",
     symbols=NOTATION,
     algorithm=Algorithm("gradient_descent", ("eta",)),
-    metric=Metric("gap", VALUE, index="k", rounds=k),
+    metric=Metric.last("gap", VALUE, index=k),
     assumptions=(*SMOOTH, convexity),
     conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
     trivial=L * dist2_0 / 2,

@@ -8,7 +8,7 @@ theorem = Theorem(
     title="Mean squared gradient norm of gradient descent",
     symbols=NOTATION,
     algorithm=Algorithm("gradient_descent", ("eta",)),
-    metric=Metric("grad2", GRADIENT2, index="k", rounds=k, average="mean"),
+    metric=Metric.mean("grad2", GRADIENT2, index=k),
     assumptions=(*SMOOTH, bounded_below),
     trivial=2 * L * gap_0,
     printed_rate=1 / k,

@@ -8,7 +8,7 @@ theorem = Theorem(
     title="Gradient descent on a smooth, strongly quasi-convex function",
     symbols=NOTATION,
     algorithm=Algorithm("gradient_descent", ("eta",)),
-    metric=Metric("dist2", LENGTH2, index="k", rounds=k),
+    metric=Metric.last("dist2", LENGTH2, index=k),
     domain=(MU_AT_MOST_L,),
     trivial=dist2_0,
     best="as_printed",

@@ -15,7 +15,7 @@ theorem = Theorem(
     title="Mean gap of local gradient descent at the points of the server",
     symbols=(*NOTATION, common.E, common.sigma2, ROUNDS),
     algorithm=Algorithm("fedavg", ("E", "eta")),
-    metric=Metric("gap", VALUE, index="R", rounds=R, average="mean"),
+    metric=Metric.mean("gap", VALUE, index=R),
     assumptions=(plain_mean, smooth_clients, convex_clients, finite_gradient_noise),
     conditions=(Condition("step size", h <= 1 / (4 * L), "the step of a round is at most 1/(4L)"),),
     bound=(dist2_0 / (h * R) + 2 * (1 + 2 * h * L) * L * eta**2 * drift * sigma2)

@@ -8,7 +8,7 @@ theorem = Theorem(
     title="SGD with bounded variance on a strongly quasi-convex function",
     symbols=NOTATION,
     algorithm=Algorithm("sync_sgd", ("eta",)),
-    metric=Metric("dist2", LENGTH2, index="k", rounds=k, expectation="over the samples"),
+    metric=Metric.last("dist2", LENGTH2, index=k, expectation="over the samples"),
     domain=(MU_AT_MOST_L,),
     trivial=dist2_0,
     best="as_printed",

@@ -7,7 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "Corollary 4", "Section IV-A"),
     title="Decrease of an iteration of FedDANE with exact local solutions and mu = 5 L B^2",
     symbols=NOTATION,
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation="S_t, S'_t and the local solvers"),
     algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
     choices=(("mu", 5 * L * B2),),
     conditions=(Condition("exact solutions", sp.Eq(gamma, 0), "gamma = 0"),),

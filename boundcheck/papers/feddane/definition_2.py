@@ -4,28 +4,25 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol(
+    nonnegative(
         "client_grad2_0",
         "sum over the devices of p_k |grad F_k|^2 at the start",
         GRADIENT2,
-        low=Fraction(0),
         key="start/client_grad2",
-        latex=r"(\sum_k p_k\|\nabla F_k(w^0)\|^2)",
+        latex="(\\sum_k p_k\\|\\nabla F_k(w^0)\\|^2)",
     ),
-    Symbol(
+    positive(
         "grad2_0",
         "squared gradient norm of f at the start",
         GRADIENT2,
-        low=Fraction(0),
-        low_open=True,
-        latex=r"\|\nabla f(w^0)\|^2",
+        latex="\\|\\nabla f(w^0)\\|^2",
         key="start/grad2",
     ),
 )
 client_grad2_0, grad2_0 = (symbol.expr for symbol in OWN)
 # two devices in one dimension
 DATA = (
-    Symbol("p", "weight of the first of two devices", ONE, low=Fraction(0), high=Fraction(1)),
+    share("p", "weight of the first of two devices"),
     *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2)),
 )
 p, g1, g2 = (symbol.expr for symbol in DATA)

@@ -51,14 +51,7 @@ NOTATION = (
         "gamma", "inexactness of the local solutions (Definition 1)", ONE, latex=r"\gamma", key="subproblem/gamma"
     ),
     Symbol("B2", "squared dissimilarity B^2 of the devices", ONE, low=Fraction(1), latex="B^2", key="start/B2"),
-    Symbol(
-        "K",
-        "devices in S_t, whose gradients are averaged",
-        ONE,
-        integer=True,
-        low=Fraction(1),
-        key="participation/gradient_cohort_size",
-    ),
+    count("K", "devices in S_t, whose gradients are averaged", key="participation/gradient_cohort_size"),
     common.gap_0.but(meaning="objective gap of the start, Delta", latex=r"\Delta"),
     nonnegative(
         "grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(w^0)\|^2", key="start/grad2"

@@ -10,12 +10,12 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, low=Fraction(0), latex="f(w^{t-1})^2"),
-    Symbol("n", "number of devices", ONE, integer=True, low=Fraction(2), key="clients/n"),
+    nonnegative("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, latex="f(w^{t-1})^2"),
+    count("n", "number of devices", 2, key="clients/n"),
 )
 f2_0, n = (symbol.expr for symbol in OWN)
 DATA = (
-    Symbol("p", "weight of the first of two devices", ONE, low=Fraction(0), high=Fraction(1)),
+    share("p", "weight of the first of two devices"),
     *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2, 3)),
     Symbol("f0", "value of f at w^{t-1}", VALUE),
 )
@@ -23,11 +23,10 @@ p, g1, g2, g3, f0 = (symbol.expr for symbol in DATA)
 
 of_two, of_three = p * g1 + (1 - p) * g2, (g1 + g2 + g3) / 3  # grad f
 both, mixed = p**2 * (g1 - of_two) ** 2, 2 * p * (1 - p) * ((g1 + g2) / 2 - of_two) ** 2
-TWO_DRAWS = Metric(
-    "none",
+TWO_DRAWS = Metric.formula(
     GRADIENT2,
-    value=both + mixed + (1 - p) ** 2 * (g2 - of_two) ** 2,
-    where=(("B2", (p * g1**2 + (1 - p) * g2**2) / of_two**2), ("grad2_0", of_two**2)),
+    both + mixed + (1 - p) ** 2 * (g2 - of_two) ** 2,
+    where={"B2": (p * g1**2 + (1 - p) * g2**2) / of_two**2, "grad2_0": of_two**2},
 )
 K_IS_2 = ("K", sp.Integer(2))
 

@@ -10,7 +10,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "the condition rho > 0, solved for B"),
     title="Convex devices: B must be below this",
     symbols=NOTATION,
-    metric=Metric("none", ONE, value=sp.sqrt(zero_in(rho, B2))),
+    metric=Metric.formula(ONE, sp.sqrt(zero_in(rho, B2))),
     kind=Kind.EQUALITY,
     bound=sp.sqrt(B2_bound),
     conditions=(Condition("B above 1", B2_bound > 1, "no device has B < 1", vacuity=True),),

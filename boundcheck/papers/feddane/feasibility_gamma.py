@@ -10,7 +10,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "the condition rho > 0, solved for gamma at the best mu"),
     title="Convex devices: gamma must be below this, whatever mu is",
     symbols=NOTATION,
-    metric=Metric("none", ONE, value=zero_in(IN_THE_LIMIT, gamma)),
+    metric=Metric.formula(ONE, zero_in(IN_THE_LIMIT, gamma)),
     kind=Kind.EQUALITY,
     bound=2 / (2 * B2 + 1),
     belief=Belief.TRUE,

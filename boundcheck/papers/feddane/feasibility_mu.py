@@ -18,14 +18,14 @@ q = lam**2 + L * (B2 + sp.Rational(1, 2)) * lam
 g = gamma * (B2 + sp.Rational(1, 2))
 S = B2 * (1 + gamma) ** 2
 
-MARGIN = Symbol("m", "mu - lam", CURVATURE, low=Fraction(0), low_open=True)
+MARGIN = positive("m", "mu - lam", CURVATURE)
 m = MARGIN.expr
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "the condition rho > 0, solved for mu"),
     title="Convex devices: mu must be above this",
     symbols=(*NOTATION, MARGIN),
-    metric=Metric("none", CURVATURE, value=mu, where=(("L", zero_in(theorem_3.rho, L)),)),
+    metric=Metric.formula(CURVATURE, mu, where={"L": zero_in(theorem_3.rho, L)}),
     kind=Kind.EQUALITY,
     conditions=(Condition("small gamma", a > 0, "gamma < 2/(2 B^2 + 1); no mu will do otherwise", vacuity=True),),
     belief=Belief.TRUE,
@@ -39,7 +39,7 @@ theorem = Theorem(
         "best": Reading(
             title="Convex devices: the mu with the largest guaranteed decrease",
             bound=2 * c / a,
-            metric=Metric("none", CURVATURE, value=mu, where=(("L", zero_in(sp.diff(theorem_3.rho, mu), L)),)),
+            metric=Metric.formula(CURVATURE, mu, where={"L": zero_in(sp.diff(theorem_3.rho, mu), L)}),
             replaces="mu = 5 L B^2 of Corollary 4 by 2 c/a",
             why="There a/mu - c/mu^2 is largest, a^2/(4 c). With exact solutions it is L (4 B^2 + 1), and the decrease "
             "1/(2 L (4 B^2 + 1)).",
@@ -48,9 +48,7 @@ theorem = Theorem(
             source=Source(PAPER, "Theorem 5", "the condition rho > 0, solved for mu"),
             title="Non-convex devices: mu must be above this",
             bound=(p + sp.sqrt(p**2 - 4 * a * q)) / (2 * a),
-            metric=Metric(
-                "none", CURVATURE, value=lam + m, where=(("L", zero_in(theorem_5.rho.subs(mu, lam + m), L)),)
-            ),
+            metric=Metric.formula(CURVATURE, lam + m, where={"L": zero_in(theorem_5.rho.subs(mu, lam + m), L)}),
             domain=(lam >= 0,),
             replaces="the implicit conditions rho > 0 and mu > lam by a lower bound of mu",
             why="rho mu (mu - lam)^2 is a quadratic in mu. At mu = lam it is not positive, so that beyond lam it "
@@ -63,7 +61,7 @@ theorem = Theorem(
             bound=m
             * (m**2 - g * (lam + m) ** 2)
             / (2 * S * (lam + m) ** 2 + (B2 + sp.Rational(1, 2)) * (lam + 2 * m) * m),
-            metric=Metric("none", CURVATURE, value=zero_in(sp.diff(theorem_5.rho, mu), L).subs(mu, lam + m)),
+            metric=Metric.formula(CURVATURE, zero_in(sp.diff(theorem_5.rho, mu), L).subs(mu, lam + m)),
             domain=(lam >= 0,),
             replaces="mu = 5 L B^2 of Corollary 4 by the mu at which the derivative of rho vanishes",
             why="The derivative times mu^2 m^3 is a cubic in m whose coefficients change sign once, so that one such "

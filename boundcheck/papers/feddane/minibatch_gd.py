@@ -6,9 +6,9 @@ from boundcheck.theory.declare import *
 
 # two devices in one dimension, one of which is drawn by its weight
 DATA = (
-    Symbol("p", "weight of the first of two devices", ONE, low=Fraction(0), high=Fraction(1)),
+    share("p", "weight of the first of two devices"),
     *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2)),
-    Symbol("below", "L less the curvature of f", CURVATURE, low=Fraction(0), latex="(L-H)"),
+    nonnegative("below", "L less the curvature of f", CURVATURE, latex="(L-H)"),
 )
 p, g1, g2, below = (symbol.expr for symbol in DATA)
 grad, second = p * g1 + (1 - p) * g2, p * g1**2 + (1 - p) * g2**2  # grad f and E|g|^2
@@ -32,7 +32,7 @@ theorem = Theorem(
         "advantage": Reading(
             title="How much more minibatch gradient descent of step 1/mu guarantees than Theorem 3",
             bound=L * (3 * B2 + 1) / (2 * mu**2),
-            metric=Metric("none", STEP, value=1 / mu - L * B2 / (2 * mu**2) - rho.subs(gamma, 0)),
+            metric=Metric.formula(STEP, 1 / mu - L * B2 / (2 * mu**2) - rho.subs(gamma, 0)),
             kind=Kind.EQUALITY,
             replaces="nothing: the difference of the two guaranteed decreases, with exact solutions",
             why="rho of the step minus rho of Theorem 3 at gamma = 0 is L (3 B^2 + 1)/(2 mu^2), positive for all "

@@ -8,20 +8,15 @@ from boundcheck.theory.declare import *
 
 OWN = (
     *(
-        Symbol(name, f"weight of {whose}", ONE, low=Fraction(0), low_open=True, high=Fraction(1), high_open=True)
+        positive(name, f"weight of {whose}", high=Fraction(1), high_open=True)
         for name, whose in (("p_i", "the device"), ("p_j", "another"), ("p_k", "the third"))
     ),
-    Symbol("n", "number of devices", ONE, integer=True, low=Fraction(2), key="clients/n"),
+    count("n", "number of devices", 2, key="clients/n"),
 )
 p_i, p_j, p_k, n = (symbol.expr for symbol in OWN)
 
 # half the probability of being among two of three that are drawn one after the other by weight
-DRAWN = Metric(
-    "none",
-    ONE,
-    value=(1 - p_j * p_k / (1 - p_j) - p_k * p_j / (1 - p_k)) / 2,
-    where=(("p_k", 1 - p_i - p_j),),
-)
+DRAWN = Metric.formula(ONE, (1 - p_j * p_k / (1 - p_j) - p_k * p_j / (1 - p_k)) / 2, where={"p_k": 1 - p_i - p_j})
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 7", "Section IV-C, the remark below it"),
@@ -48,7 +43,7 @@ theorem = Theorem(
         ),
         "uniform": Reading(
             bound=1 / n,
-            metric=Metric("none", ONE, value=(1 - (n - 2) / n) / 2),  # two of n, drawn one after the other
+            metric=Metric.formula(ONE, (1 - (n - 2) / n) / 2),  # two of n, drawn one after the other
             belief=Belief.TRUE,
             replaces="sampling by weight by uniform sampling without replacement, any number of devices a cohort",
             why="All devices are alike, so that the share is 1/n: the weight only where all weights are equal.",

@@ -4,7 +4,7 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.papers.feddane.theorem_3 import rho
 from boundcheck.theory.declare import *
 
-SIGMA2 = Symbol("sigma2", "bound of sum of p_k |grad F_k - grad f|^2", GRADIENT2, low=Fraction(0), latex=r"\sigma^2")
+SIGMA2 = nonnegative("sigma2", "bound of sum of p_k |grad F_k - grad f|^2", GRADIENT2, latex="\\sigma^2")
 sigma2 = SIGMA2.expr
 
 # Theorem 3's decrease for exact solutions at mu = L (4 B^2 + 1)
@@ -14,7 +14,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 6", "Section IV-B, the remark below it"),
     title="Iterations to a squared gradient norm of eps, exact solutions and convex devices, at the best mu",
     symbols=(*NOTATION, SIGMA2),
-    metric=Metric("none", ONE, value=gap_0 / (best.subs(B2, 1 + sigma2 / eps) * eps)),
+    metric=Metric.formula(ONE, gap_0 / (best.subs(B2, 1 + sigma2 / eps) * eps)),
     kind=Kind.EQUALITY,
     printed_rate=L * gap_0 * sigma2 / eps**2,  # of SGD, for small eps
     readings={
@@ -30,7 +30,7 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             bound=25 * L * B2 * gap_0 / (3 * eps),
-            metric=Metric("none", ONE, value=L * gap_0 * sigma2 / eps**2),
+            metric=Metric.formula(ONE, L * gap_0 * sigma2 / eps**2),
             kind=Kind.UPPER_BOUND,
             belief=Belief.FALSE,
             remark="Theorem 6 with Corollary 4's rho at a fixed B, as the sections before the remark have it: its "

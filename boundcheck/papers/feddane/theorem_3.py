@@ -18,7 +18,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "Section IV-A; proof in Appendix V-D"),
     title="Sufficient decrease of an iteration of FedDANE, convex devices",
     symbols=NOTATION,
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation="S_t, S'_t and the local solvers"),
     algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
     assumptions=ASSUMPTIONS,
     trivial=gap_0,

@@ -29,7 +29,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 5", "Section IV-B; proof in Appendix V-E"),
     title="Sufficient decrease of an iteration of FedDANE, non-convex devices",
     symbols=NOTATION,
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation="S_t, S'_t and the local solvers"),
     algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
     assumptions=ASSUMPTIONS,
     trivial=gap_0,

@@ -37,9 +37,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 6", "Section IV-B"),
     title="Mean squared gradient norm of T iterations of FedDANE",
     symbols=(*NOTATION, B2_EVERYWHERE),
-    metric=Metric(
-        "grad2", GRADIENT2, index="T", rounds=T, average="mean", expectation="S_t, S'_t and the local solvers"
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, index=T, expectation="S_t, S'_t and the local solvers"),
     algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
     conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho > 0, "rho > 0", vacuity=True)),
     assumptions=ASSUMPTIONS,
@@ -55,13 +53,12 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             # (T + 1)/T times the mean over t = 0, ..., T is the mean over t = 1, ..., T plus grad2_0/T
-            metric=Metric(
+            metric=Metric.mean(
                 "grad2",
                 GRADIENT2,
-                index="T",
+                index=T,
                 rounds=T + 1,
                 scale=(T + 1) / T,
-                average="mean",
                 expectation="S_t, S'_t and the local solvers",
             ),
             bound=gap_0 / (rho * T) + grad2_0 / T,

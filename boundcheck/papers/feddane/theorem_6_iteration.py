@@ -24,7 +24,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 6", "Section IV-B, 'let the assumption of Theorem 5 hold at each iteration'"),
     title="Sufficient decrease of an iteration of FedDANE from any point",
     symbols=(*NOTATION, B2_EVERYWHERE),
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation="S_t, S'_t and the local solvers"),
     algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
     assumptions=ASSUMPTIONS,
     trivial=gap_0,

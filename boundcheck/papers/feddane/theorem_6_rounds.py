@@ -5,25 +5,16 @@ from dataclasses import replace
 from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
-RHO = Symbol(
-    "rho",
-    "guaranteed decrease of an iteration over |grad f|^2",
-    STEP,
-    low=Fraction(0),
-    low_open=True,
-    latex=r"\rho",
-)
+RHO = positive("rho", "guaranteed decrease of an iteration over |grad f|^2", STEP, latex="\\rho")
 rho = RHO.expr
 
 # compared where T iterations bring the bound Delta/(rho T) of the mean to eps, and T - part of them exactly to eps
 DATA = (
-    Symbol("T", "iterations", ONE, integer=True, low=Fraction(1)),
-    Symbol(
-        "part", "unneeded part of the last iteration", ONE, low=Fraction(0), high=Fraction(1), high_open=True, latex="u"
-    ),
+    count("T", "iterations"),
+    nonnegative("part", "unneeded part of the last iteration", high=Fraction(1), high_open=True, latex="u"),
 )
 rounds, part = (symbol.expr for symbol in DATA)
-EXACTLY = Metric("none", ONE, value=rounds, where=(("gap_0", rho * eps * rounds),))
+EXACTLY = Metric.formula(ONE, rounds, where={"gap_0": rho * eps * rounds})
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 6", "Section IV-B, T = O(Delta/(rho*eps))"),

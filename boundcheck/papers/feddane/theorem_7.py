@@ -7,21 +7,19 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = tuple(
-    Symbol(
+    at_least(
         name,
         f"mean over the devices of S'_t of {term}",
         dimension,
-        low=Fraction(0),
-        low_open=positive,
         latex=rf"\overline{{{latex}}}",
         key=f"subproblem/{name}",
     )
-    for name, term, latex, dimension, positive in (
-        ("inv_mu", "1/mu_k", r"1/\mu_k", STEP, True),
-        ("gamma_inv_mu", "gamma_k/mu_k", r"\gamma_k/\mu_k", STEP, False),
-        ("L_inv_mu2", "L_k/mu_k^2", r"L_k/\mu_k^2", STEP, False),
-        ("gamma2_inv_mu2", "(1 + gamma_k)^2/mu_k^2", r"(1+\gamma_k)^2/\mu_k^2", STEP * STEP, True),
-        ("L_gamma2_inv_mu2", "L_k (1 + gamma_k)^2/mu_k^2", r"L_k(1+\gamma_k)^2/\mu_k^2", STEP, False),
+    for at_least, name, term, latex, dimension in (
+        (positive, "inv_mu", "1/mu_k", r"1/\mu_k", STEP),
+        (nonnegative, "gamma_inv_mu", "gamma_k/mu_k", r"\gamma_k/\mu_k", STEP),
+        (nonnegative, "L_inv_mu2", "L_k/mu_k^2", r"L_k/\mu_k^2", STEP),
+        (positive, "gamma2_inv_mu2", "(1 + gamma_k)^2/mu_k^2", r"(1+\gamma_k)^2/\mu_k^2", STEP * STEP),
+        (nonnegative, "L_gamma2_inv_mu2", "L_k (1 + gamma_k)^2/mu_k^2", r"L_k(1+\gamma_k)^2/\mu_k^2", STEP),
     )
 )
 inv_mu, gamma_inv_mu, L_inv_mu2, gamma2_inv_mu2, L_gamma2_inv_mu2 = (symbol.expr for symbol in OWN)
@@ -57,7 +55,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 7", "Section IV-C; proof in Appendix V-F"),
     title="Sufficient decrease of an iteration of FedDANE with constants of each device",
     symbols=(*NOTATION, *OWN),
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation="S_t, S'_t and the local solvers"),
     algorithm=Algorithm("feddane", any_value=("mu", "K", "participation")),  # every device has a mu of its own
     trivial=gap_0,
     readings={

@@ -12,7 +12,7 @@ theorem = Theorem(
     source=Source(PAPER, "Algorithm 1", "Section 4, and again in Algorithms 2, 3 and 4"),
     title="A round of FedShuffle brings the iterate closer to the minimiser, up to noise",
     symbols=(*NOTATION, CONVEXITY),
-    metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
+    metric=Metric.last("dist2", LENGTH2, rounds=1, expectation="cohorts and orders of the samples"),
     bound=(1 - mu * et / 2) * D + 2 * et**2 * M * G2 + 9 * L * et**3 * H_c / (eta_g * E) ** 2,
     domain=(MU_AT_MOST_L,),
     conditions=(

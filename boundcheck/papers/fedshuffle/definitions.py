@@ -34,7 +34,7 @@ NOTATION = (
     common.E.but(meaning="local epochs of a visit"),
     positive("eta_l", "local step size; client i steps by eta_l/|D_i|", STEP, latex=r"\eta_l", key="method/eta_l"),
     positive("eta_g", "server step size", ONE, latex=r"\eta_g", key="method/eta_g"),
-    Symbol("R", "communication rounds", ONE, integer=True, low=Fraction(1), index=True),
+    count("R", "communication rounds", index=True),
     common.dist2_0.but(meaning="squared distance D of the start to a minimiser", latex="D"),
     common.gap_0.but(meaning="objective gap F of the start", latex="F"),
     nonnegative(
@@ -87,11 +87,7 @@ NOTATION = (
         latex=r"\mathcal{E}_0",
     ),
     nonnegative(
-        "grad2_0",
-        "squared gradient norm of f at the start",
-        GRADIENT2,
-        latex=r"\|\nabla f(x^0)\|^2",
-        key="start/grad2",
+        "grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(x^0)\|^2", key="start/grad2"
     ),
     nonnegative(
         "client_grad2_0",
@@ -135,13 +131,10 @@ NOTATION = (
     nonnegative(
         "y2", "squared distance |y_{i,e} - x|^2 of the epoch's start from the round's", LENGTH2, latex=r"\|y - x\|^2"
     ),
-    Symbol("D_i", "number |D_i| of samples of the client", ONE, integer=True, low=Fraction(1), latex="|D_i|"),
-    Symbol(
+    count("D_i", "number |D_i| of samples of the client", latex="|D_i|"),
+    count(
         "warm_up",
         "rounds before the first, whose sampled gradients at x^0 make the first momentum",
-        ONE,
-        integer=True,
-        low=Fraction(1),
         latex="R_0",
         key="method/warm_up",
     ),

@@ -8,7 +8,7 @@ theorem = Theorem(
     title="Drift of one round of FedShuffle by the clients' gradients",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle", ("E", "eta_l"), any_value=("eta_g", "participation")),
-    metric=Metric("drift", LENGTH2, expectation="orders of the samples"),
+    metric=Metric.last("drift", LENGTH2, expectation="orders of the samples"),
     conditions=(
         Condition("local step", eta_l <= 1 / (2 * E * L), "the local iterates do not run away within a visit"),
     ),

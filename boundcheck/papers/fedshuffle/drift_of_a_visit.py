@@ -10,7 +10,7 @@ theorem = Theorem(
     algorithm=Algorithm(
         "fedshuffle_gen", ("eta_l",), any_value=("E", "eta_g", "c", "weights", "normaliser", "participation")
     ),
-    metric=Metric("visit_drift", LENGTH2, expectation="orders of the client's samples", surrogate=True),
+    metric=Metric.last("visit_drift", LENGTH2, expectation="orders of the client's samples", surrogate=True),
     conditions=(Condition("local step", eta_l <= 1 / (2 * L), "the local iterates do not run away within a visit"),),
     assumptions=(smooth_samples, local_variance),
     readings={

@@ -8,7 +8,7 @@ theorem = Theorem(
     title="Mean gradient of one visit of FedShuffleGen",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle_gen", (), any_value=("E", "eta_g", "c", "weights", "normaliser", "participation")),
-    metric=Metric("visit_error2", GRADIENT2, expectation="orders of the client's samples", surrogate=True),
+    metric=Metric.last("visit_error2", GRADIENT2, expectation="orders of the client's samples", surrogate=True),
     assumptions=(smooth_samples,),
     readings={
         "corrected": Reading(

@@ -14,19 +14,19 @@ ell = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, mu**2 * K * d0 / noise)))
 rest = (1 - mu * eta) ** K
 
 # three terms of the sequence, for which the corrected lemma is compared
-MEMBERS = tuple(Symbol(f"d{r}", f"member {r} of the sequence", FREE, low=Fraction(0)) for r in (1, 2, 3))
+MEMBERS = tuple(nonnegative(f"d{r}", f"member {r} of the sequence", FREE) for r in (1, 2, 3))
 sequence = (d0, *(member.expr for member in MEMBERS))
 tuned = sp.Min(eta_max, ell.subs(K, 3) / (3 * mu))
 increments = [
     ((1 - mu * tuned) * sequence[r - 1] - sequence[r]) / tuned + c1 * tuned + c2 * tuned**2 for r in (1, 2, 3)
 ]
 weights = [(1 - mu * tuned) ** (1 - r) for r in (1, 2, 3)]
-PSI = Metric(
-    "psi",
+PSI = Metric.formula(
     RATE,
+    sum((v * term for v, term in zip(weights, increments, strict=True))) / sum(weights),
+    quantity="psi",
     expectation="none: the lemma is about any sequence",
-    value=sum(v * term for v, term in zip(weights, increments, strict=True)) / sum(weights),
-    where=(("K", sp.Integer(3)),),
+    where={"K": sp.Integer(3)},
     meets=("weighted_increments",),
 )
 
@@ -34,7 +34,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma B.2", "Appendix B.2"),
     title="Linear rate at the step min(eta_max, ell/(mu K))",
     symbols=(*RECURSION, ROUNDS, *MEMBERS),
-    metric=Metric("psi", RATE, expectation="none: the lemma is about any sequence"),
+    metric=Metric.last("psi", RATE, expectation="none: the lemma is about any sequence"),
     assumptions=(
         Assumption(
             "weighted_increments",

@@ -7,7 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma B.3", "Appendix B.2"),
     title="Sublinear rate at the step min(eta_max, sqrt(d0/(c1 K)), cbrt(d0/(c2 K)))",
     symbols=RECURSION,
-    metric=Metric("psi", RATE, expectation="none: the lemma is about any sequence"),
+    metric=Metric.last("psi", RATE, expectation="none: the lemma is about any sequence"),
     assumptions=(
         Assumption(
             "increments",

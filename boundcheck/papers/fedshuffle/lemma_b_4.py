@@ -4,21 +4,16 @@ from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
 SYMBOLS = (
-    Symbol(
+    nonnegative(
         "weighted_squares",
         "sum over the clients of w_i^2 s_i/p_i |z_i|^2",
         GRADIENT2,
-        low=Fraction(0),
-        latex=r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)",
+        latex="(\\sum_i \\frac{s_i w_i^2}{p_i}\\|z_i\\|^2)",
     ),
     common.n.but(meaning="number of clients", low=Fraction(1)),
-    Symbol("b", "clients in a round", ONE, integer=True, low=Fraction(1)),
-    Symbol(
-        "squares", "sum over the clients of |w_i z_i|^2", GRADIENT2, low=Fraction(0), latex=r"(\sum_i \|w_i z_i\|^2)"
-    ),
-    Symbol(
-        "norm2_sum", "squared norm of the sum of the w_i z_i", GRADIENT2, low=Fraction(0), latex=r"\|\sum_i w_i z_i\|^2"
-    ),
+    count("b", "clients in a round"),
+    nonnegative("squares", "sum over the clients of |w_i z_i|^2", GRADIENT2, latex="(\\sum_i \\|w_i z_i\\|^2)"),
+    nonnegative("norm2_sum", "squared norm of the sum of the w_i z_i", GRADIENT2, latex="\\|\\sum_i w_i z_i\\|^2"),
 )
 weighted_squares, n, b, squares, norm2_sum = (symbol.expr for symbol in SYMBOLS)
 
@@ -26,7 +21,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma B.4", "Appendix B.3"),
     title="Variance of the sum of w_i z_i/p_i over a cohort",
     symbols=SYMBOLS,
-    metric=Metric("participation_variance", GRADIENT2, expectation="cohort"),
+    metric=Metric.last("participation_variance", GRADIENT2, expectation="cohort"),
     belief=Belief.TRUE,
     best="as_printed",
     readings={

@@ -12,7 +12,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma B.5", "Appendix B.3, (21)"),
     title="Sampling without replacement",
     symbols=(NUMBER, DRAWN, VARIANCE),
-    metric=Metric("sampling_variance", GRADIENT2, expectation="which vectors are drawn"),
+    metric=Metric.last("sampling_variance", GRADIENT2, expectation="which vectors are drawn"),
     kind=Kind.EQUALITY,
     domain=(k <= n,),
     assumptions=(Assumption("without_replacement", "k of n fixed vectors are drawn, all subsets alike."),),

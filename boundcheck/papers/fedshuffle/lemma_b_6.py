@@ -4,9 +4,9 @@ from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
 SYMBOLS = (
-    Symbol("a", "any positive number", ONE, low=Fraction(0), low_open=True),
-    Symbol("norm2_u", "squared norm of the first vector", FREE, low=Fraction(0), latex=r"\|u\|^2"),
-    Symbol("norm2_v", "squared norm of the second vector", FREE, low=Fraction(0), latex=r"\|v\|^2"),
+    positive("a", "any positive number"),
+    nonnegative("norm2_u", "squared norm of the first vector", FREE, latex="\\|u\\|^2"),
+    nonnegative("norm2_v", "squared norm of the second vector", FREE, latex="\\|v\\|^2"),
 )
 a, norm2_u, norm2_v = (symbol.expr for symbol in SYMBOLS)
 
@@ -14,7 +14,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma B.6", "Appendix B.4, (22)"),
     title="Squared norm of a sum of two vectors",
     symbols=SYMBOLS,
-    metric=Metric("norm2_of_sum", FREE, expectation="none: the lemma is about any vectors"),
+    metric=Metric.last("norm2_of_sum", FREE, expectation="none: the lemma is about any vectors"),
     belief=Belief.TRUE,
     best="as_printed",
     readings={

@@ -4,16 +4,13 @@ from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
 SYMBOLS = (
-    Symbol("tau", "number of vectors", ONE, integer=True, low=Fraction(1), latex=r"\tau"),
-    Symbol(
-        "squares", "sum of the squared norms of the vectors", FREE, low=Fraction(0), latex=r"(\sum_i \|w_i z_i\|^2)"
-    ),
-    Symbol(
+    count("tau", "number of vectors", latex="\\tau"),
+    nonnegative("squares", "sum of the squared norms of the vectors", FREE, latex="(\\sum_i \\|w_i z_i\\|^2)"),
+    nonnegative(
         "spread",
         "sum of the squared distances of the vectors to their mean",
         FREE,
-        low=Fraction(0),
-        latex=r"(\sum_i \|v_i-\bar{v}\|^2)",
+        latex="(\\sum_i \\|v_i-\\bar{v}\\|^2)",
     ),
 )
 tau, squares, spread = (symbol.expr for symbol in SYMBOLS)
@@ -22,7 +19,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma B.6", "Appendix B.4, (23)"),
     title="Squared norm of a sum of vectors",
     symbols=SYMBOLS,
-    metric=Metric("norm2_of_sum", FREE, expectation="none: the lemma is about any vectors"),
+    metric=Metric.last("norm2_of_sum", FREE, expectation="none: the lemma is about any vectors"),
     belief=Belief.TRUE,
     best="as_printed",
     readings={

@@ -10,7 +10,7 @@ theorem = Theorem(
     title="One round of FedShuffle",
     symbols=(*NOTATION, CONVEXITY),
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
+    metric=Metric.last("dist2", LENGTH2, rounds=1, expectation="cohorts and orders of the samples"),
     bound=(1 - mu * et / 2) * D - et * F + 3 * L * et * drift_0 + 2 * et**2 * M * G2,
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),

@@ -8,7 +8,7 @@ theorem = Theorem(
     title="Drift of one round of FedShuffle without convexity",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric("drift", LENGTH2, expectation="orders of the samples"),
+    metric=Metric.last("drift", LENGTH2, expectation="orders of the samples"),
     conditions=(
         Condition("step size", et <= 1 / (4 * beta_c * L)),
         Condition("server step size", eta_g >= 1),

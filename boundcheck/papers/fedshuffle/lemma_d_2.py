@@ -8,7 +8,7 @@ theorem = Theorem(
     title="The direction of an epoch of FedShuffleMVR against the gradient of f",
     symbols=(*NOTATION, SYMBOLS["a"].but(low_open=False)),
     algorithm=Algorithm("fedshuffle_mvr", ("a",), any_value=("E", "eta_g", "warm_up")),
-    metric=Metric("direction_error2", GRADIENT2, expectation="none: it holds for every outcome"),
+    metric=Metric.last("direction_error2", GRADIENT2, expectation="none: it holds for every outcome"),
     conditions=(Condition("momentum", a <= 1, "the momentum parameter a is at most 1"),),
     assumptions=(hessian_similarity,),
     belief=Belief.TRUE,

@@ -8,7 +8,7 @@ theorem = Theorem(
     title="Drift of the epochs of one round of FedShuffleMVR",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
-    metric=Metric(
+    metric=Metric.last(
         "summed_epoch_drift2",
         LENGTH2,
         expectation="the client (one by weight) and the orders of its samples, given what came before",

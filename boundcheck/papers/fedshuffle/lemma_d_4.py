@@ -16,10 +16,10 @@ theorem = Theorem(
     title="Momentum error of FedShuffleMVR after one round",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
-    metric=Metric(
+    metric=Metric.last(
         "momentum_error2",
         GRADIENT2,
-        rounds=sp.S.One,
+        rounds=1,
         expectation="the client (one by weight) and the orders of its samples, given what came before",
     ),
     bound=(1 - sp.Rational(23, 24) * a) * h2

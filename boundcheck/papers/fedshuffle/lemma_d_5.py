@@ -19,13 +19,8 @@ theorem = Theorem(
     title="FedShuffleMVR: mean squared gradient at the starts of the epochs",
     symbols=(*NOTATION, MOMENTUM_ERROR),
     algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
-    metric=Metric(
-        "epoch_grad2",
-        GRADIENT2,
-        index="R",
-        rounds=R,
-        average="mean",
-        expectation="clients (one by weight a round) and orders of the samples",
+    metric=Metric.mean(
+        "epoch_grad2", GRADIENT2, index=R, expectation="clients (one by weight a round) and orders of the samples"
     ),
     bound=5 * psi_0 / (eta_l * R * E) + 25 * eta_l**2 * L**2 * sigma2 + 255 * a * G2,
     conditions=(

@@ -13,7 +13,7 @@ theorem = Theorem(
     algorithm=Algorithm(
         "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
     ),
-    metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples", surrogate=True),
+    metric=Metric.last("dist2", LENGTH2, rounds=1, expectation="cohorts and orders of the samples", surrogate=True),
     bound=(1 - mu * et_gen / 2) * D - et_gen * F + 3 * L * et_gen * drift_0 + 2 * et_gen**2 * M1 * G2,
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),

@@ -10,7 +10,7 @@ theorem = Theorem(
     algorithm=Algorithm(
         "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
     ),
-    metric=Metric(
+    metric=Metric.last(
         "drift", LENGTH2, scale=3 * L * et_gen, expectation="cohorts and orders of the samples", surrogate=True
     ),
     assumptions=(convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),

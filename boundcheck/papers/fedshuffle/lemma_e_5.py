@@ -3,19 +3,18 @@
 from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
-SQUARES = Symbol(
+SQUARES = nonnegative(
     "weighted_squares",
     "sum over the clients of h_i s_i |w_i z_i/q_i|^2",
     GRADIENT2,
-    low=Fraction(0),
-    latex=r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)",
+    latex="(\\sum_i \\frac{s_i w_i^2}{p_i}\\|z_i\\|^2)",
 )
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.5", "Appendix E"),
     title="Variance of the sum of w_i z_i/q_i^S over a cohort",
     symbols=(SQUARES,),
-    metric=Metric("participation_variance", GRADIENT2, expectation="cohort"),
+    metric=Metric.last("participation_variance", GRADIENT2, expectation="cohort"),
     bound=SQUARES.expr,
     assumptions=(
         Assumption(

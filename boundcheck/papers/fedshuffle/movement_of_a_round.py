@@ -8,7 +8,7 @@ theorem = Theorem(
     title="Squared movement of the server's point in one round of FedShuffle",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric("movement2", LENGTH2, expectation="cohorts and orders of the samples"),
+    metric=Metric.last("movement2", LENGTH2, expectation="cohorts and orders of the samples"),
     assumptions=(smooth_samples, data_weights),
     readings={
         "corrected": Reading(

@@ -10,7 +10,7 @@ theorem = Theorem(
     algorithm=Algorithm(
         "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
     ),
-    metric=Metric("movement2", LENGTH2, expectation="cohorts and orders of the samples", surrogate=True),
+    metric=Metric.last("movement2", LENGTH2, expectation="cohorts and orders of the samples", surrogate=True),
     assumptions=(smooth_samples, followed_objective),
     readings={
         "corrected": Reading(

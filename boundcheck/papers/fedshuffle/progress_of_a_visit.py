@@ -8,7 +8,7 @@ theorem = Theorem(
     title="Progress of one visit of FedShuffleGen towards the minimiser",
     symbols=(*NOTATION, CONVEXITY),
     algorithm=Algorithm("fedshuffle_gen", (), any_value=("E", "eta_g", "c", "weights", "normaliser", "participation")),
-    metric=Metric("visit_shortfall", VALUE, expectation="orders of the client's samples", surrogate=True),
+    metric=Metric.last("visit_shortfall", VALUE, expectation="orders of the client's samples", surrogate=True),
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples),
     readings={

@@ -8,7 +8,7 @@ theorem = Theorem(
     title="One round of FedShuffle with its drift",
     symbols=(*NOTATION, CONVEXITY),
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
+    metric=Metric.last("dist2", LENGTH2, rounds=1, expectation="cohorts and orders of the samples"),
     domain=(MU_AT_MOST_L,),
     conditions=(
         Condition("step size", et <= 1 / (4 * beta_c * L)),

@@ -10,7 +10,7 @@ theorem = Theorem(
     algorithm=Algorithm(
         "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
     ),
-    metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples", surrogate=True),
+    metric=Metric.last("dist2", LENGTH2, rounds=1, expectation="cohorts and orders of the samples", surrogate=True),
     domain=(MU_AT_MOST_L,),
     conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),

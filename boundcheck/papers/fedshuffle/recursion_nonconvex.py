@@ -8,7 +8,7 @@ theorem = Theorem(
     title="One round of FedShuffle without convexity",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation="cohorts and orders of the samples"),
     conditions=(
         Condition("step size", et <= 1 / (4 * beta_c * L)),
         Condition("server step size", eta_g >= 1),

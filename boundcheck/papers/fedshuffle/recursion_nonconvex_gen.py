@@ -10,7 +10,7 @@ theorem = Theorem(
     algorithm=Algorithm(
         "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
     ),
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="cohorts and orders of the samples", surrogate=True),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation="cohorts and orders of the samples", surrogate=True),
     conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),
     assumptions=(smooth_samples, gradient_dissimilarity, local_variance, bounded_below, followed_objective),
     trivial=F,

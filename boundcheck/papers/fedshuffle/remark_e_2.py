@@ -3,8 +3,8 @@
 from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
-WORK = Symbol("work", "E_i |D_i|, the local steps of client i", ONE, integer=True, low=Fraction(1), latex=r"E_i|D_i|")
-LARGEST = Symbol("largest", "the largest E_j |D_j|", ONE, integer=True, low=Fraction(1), latex=r"\max_j E_j|D_j|")
+WORK = count("work", "E_i |D_i|, the local steps of client i", latex="E_i|D_i|")
+LARGEST = count("largest", "the largest E_j |D_j|", latex="\\max_j E_j|D_j|")
 work, largest = WORK.expr, LARGEST.expr
 # Theorem E.1 bounds eta_l and W eta_g eta_l by 1/(4 beta L), the unit here; FedShuffle's W is 1. Per local step:
 own = sp.Min(1, 1 / eta_g) / work
@@ -19,7 +19,7 @@ theorem = Theorem(
         SYMBOLS["W"].but(key="", high=Fraction(1), meaning="W of the other method; that of FedShuffle is 1"),
         SYMBOLS["eta_g"].but(low=Fraction(1), low_open=False),
     ),
-    metric=Metric("none", ONE, value=own / other),
+    metric=Metric.formula(ONE, own / other),
     kind=Kind.EQUALITY,
     domain=(work <= largest,),
     readings={

@@ -9,9 +9,9 @@ from boundcheck.theory.declare import *
 
 OWN = (
     SYMBOLS["eta_l"].but(dimension=ONE, high=Fraction(1), meaning="step size of a local step; L = 1"),
-    Symbol("batch", "samples of a local step", ONE, integer=True, low=Fraction(1), key="method/batch", latex="|B|"),
-    Symbol("b", "expected number of clients in a round", ONE, low=Fraction(0), low_open=True, key="participation/b"),
-    Symbol("d", "dimension of the variable", ONE, integer=True, low=Fraction(1), key="objective/dimension"),
+    count("batch", "samples of a local step", key="method/batch", latex="|B|"),
+    positive("b", "expected number of clients in a round", key="participation/b"),
+    count("d", "dimension of the variable", key="objective/dimension"),
     SYMBOLS["R"].but(low=Fraction(0)),
 )
 batch, b, d = (symbol.expr for symbol in OWN[1:4])
@@ -57,7 +57,7 @@ theorem = Theorem(
     title="FedAvgRR on (36): the exact expected gap",
     symbols=(*NOTATION, *OWN),
     algorithm=Algorithm("fedavg_rr", ("E", "eta_l", "eta_g", "batch")),
-    metric=Metric("gap", None, index="R", rounds=R, expectation="cohorts and orders of the samples"),
+    metric=Metric.last("gap", None, index=R, expectation="cohorts and orders of the samples"),
     assumptions=(instance("fedshuffle_36"), zero_at_start),
     readings={
         "corrected": Reading(

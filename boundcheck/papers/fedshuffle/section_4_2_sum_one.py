@@ -5,9 +5,9 @@ from boundcheck.theory.declare import *
 
 # the formula is the same for each client; a claim takes the first for the client
 WEIGHTS = (
-    Symbol("w_i", "weight of the client", ONE, low=Fraction(0), low_open=True, key="clients/w_1"),
-    Symbol("w_j", "weight of one of the two others", ONE, low=Fraction(0), low_open=True, key="clients/w_2"),
-    Symbol("w_k", "weight of the other one", ONE, low=Fraction(0), low_open=True, key="clients/w_3"),
+    positive("w_i", "weight of the client", key="clients/w_1"),
+    positive("w_j", "weight of one of the two others", key="clients/w_2"),
+    positive("w_k", "weight of the other one", key="clients/w_3"),
 )
 w_i, w_j, w_k = (symbol.expr for symbol in WEIGHTS)
 
@@ -26,7 +26,7 @@ theorem = Theorem(
     source=Source(PAPER, "Section 4.2", "three clients with 1, 2 and 3 samples, two of them drawn uniformly"),
     title="Expected weight of a client under Sum-One aggregation",
     symbols=WEIGHTS,
-    metric=Metric("constant:clients/what_1", ONE, expectation="none: a constant of the method"),
+    metric=Metric.constant("clients/what_1", ONE, "the method"),
     kind=Kind.EQUALITY,
     assumptions=(
         Assumption(

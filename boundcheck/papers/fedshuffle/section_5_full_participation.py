@@ -4,23 +4,15 @@ from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
 CLIENTS = common.n.but(meaning="number of clients", low=Fraction(1))
-COHORT = Symbol("b", "clients in a round", ONE, integer=True, low=Fraction(1), key="participation/b")
-LARGEST = Symbol(
-    "w_max",
-    "the largest weight of a client",
-    ONE,
-    low=Fraction(0),
-    low_open=True,
-    high=Fraction(1),
-    key="clients/w_max",
-)
+COHORT = count("b", "clients in a round", key="participation/b")
+LARGEST = positive("w_max", "the largest weight of a client", high=Fraction(1), key="clients/w_max")
 n, b, w_max = CLIENTS.expr, COHORT.expr, LARGEST.expr
 
 theorem = Theorem(
     source=Source(PAPER, "Section 5", "the remarks after Theorem 5.1, with s_i of uniform sampling from Section 3"),
     title="M of b of n clients drawn uniformly",
     symbols=(CLIENTS, COHORT, LARGEST),
-    metric=Metric("constant:participation/M", ONE, expectation="none: a constant of the participation"),
+    metric=Metric.constant("participation/M", ONE, "the participation"),
     kind=Kind.EQUALITY,
     domain=(b <= n,),
     assumptions=(Assumption("uniform_participation", "b of the n clients are drawn, all subsets alike."),),

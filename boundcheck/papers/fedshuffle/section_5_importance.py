@@ -3,25 +3,15 @@
 from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
-LEAST = Symbol(
-    "w_min",
-    "the smallest weight of a client",
-    ONE,
-    low=Fraction(0),
-    low_open=True,
-    high=Fraction(1),
-    key="clients/w_min",
-)
-COHORT = Symbol(
-    "b", "expected number of clients in a round", ONE, low=Fraction(0), low_open=True, key="participation/b"
-)
+LEAST = positive("w_min", "the smallest weight of a client", high=Fraction(1), key="clients/w_min")
+COHORT = positive("b", "expected number of clients in a round", key="participation/b")
 w_min, b = LEAST.expr, COHORT.expr
 
 theorem = Theorem(
     source=Source(PAPER, "Section 5", "the paragraph after Theorem 5.1, importance sampling"),
     title="M of importance sampling",
     symbols=(LEAST, COHORT),
-    metric=Metric("constant:participation/M", ONE, expectation="none: a constant of the participation"),
+    metric=Metric.constant("participation/M", ONE, "the participation"),
     kind=Kind.EQUALITY,
     domain=(b * w_min <= 1,),
     assumptions=(

@@ -22,7 +22,7 @@ theorem = Theorem(
     source=Source(PAPER, "Section 5", "importance sampling: 'the M term is minimized for this sampling'"),
     title="Smallest M of two independently drawn clients, one a round in the mean",
     symbols=(WEIGHT,),
-    metric=Metric("constant:participation/M", ONE, expectation="none: a constant of the participation"),
+    metric=Metric.constant("participation/M", ONE, "the participation"),
     kind=Kind.EQUALITY,
     assumptions=(
         Assumption(

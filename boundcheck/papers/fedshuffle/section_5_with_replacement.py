@@ -5,8 +5,8 @@ from boundcheck.theory.declare import *
 
 dist2, slope = sp.symbols("dist2 slope", real=True)
 BALANCED = (
-    Symbol("dist2", "squared distance of the start", LENGTH2, low=Fraction(0), low_open=True),
-    Symbol("slope", "coefficient of the step in the noise", GRADIENT2, low=Fraction(0), low_open=True, latex="c"),
+    positive("dist2", "squared distance of the start", LENGTH2),
+    positive("slope", "coefficient of the step in the noise", GRADIENT2, latex="c"),
 )
 
 
@@ -19,7 +19,7 @@ theorem = Theorem(
     source=Source(PAPER, "Section 5", "the remarks after Theorem 5.1: 'this would be R and R^(1/3)'"),
     title="Order in R of the noise term of unbiased local steps, general convex and non-convex",
     symbols=(HORIZON, *BALANCED),
-    metric=Metric("none", ONE, value=noise(R) / noise(1)),
+    metric=Metric.formula(ONE, noise(R) / noise(1)),
     kind=Kind.EQUALITY,
     printed_rate=1 / sp.cbrt(R),
     readings={

@@ -17,13 +17,8 @@ theorem = Theorem(
     title="FedShuffle at a fixed step size, general convex",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric(
-        "gap",
-        VALUE,
-        index="R",
-        rounds=R,
-        average="drawn",
-        expectation="cohorts and orders of the samples, and the round of the output",
+    metric=Metric.drawn(
+        "gap", VALUE, index=R, expectation="cohorts and orders of the samples, and the round of the output"
     ),
     assumptions=(convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),
     trivial=F,

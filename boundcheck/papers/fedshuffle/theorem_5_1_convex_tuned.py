@@ -28,12 +28,8 @@ theorem = Theorem(
     title="FedShuffle at the tuned step size, general convex",
     symbols=(*NOTATION, HORIZON),
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric(
-        "gap",
-        VALUE,
-        rounds=R,
-        average="drawn",
-        expectation="cohorts and orders of the samples, and the round of the output",
+    metric=Metric.drawn(
+        "gap", VALUE, rounds=R, expectation="cohorts and orders of the samples, and the round of the output"
     ),
     assumptions=(convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),
     trivial=F,

@@ -17,13 +17,8 @@ theorem = Theorem(
     title="FedShuffle at a fixed step size, non-convex",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        index="R",
-        rounds=R,
-        average="drawn",
-        expectation="cohorts and orders of the samples, and the round of the output",
+    metric=Metric.drawn(
+        "grad2", GRADIENT2, index=R, expectation="cohorts and orders of the samples, and the round of the output"
     ),
     assumptions=(smooth_samples, gradient_dissimilarity, local_variance, bounded_below, data_weights),
     trivial=2 * L * F,

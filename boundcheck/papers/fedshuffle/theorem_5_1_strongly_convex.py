@@ -20,14 +20,12 @@ theorem = Theorem(
     title="FedShuffle at a fixed step size, strongly convex",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric(
+    metric=Metric.drawn(
         "gap",
         VALUE,
-        index="R",
-        rounds=R,
-        average="drawn",
+        index=R,
         expectation="cohorts and orders of the samples, and the round of the output",
-        weights=(1 - mu * et / 2) ** -ROUND,
+        weights=(1 - mu * et / 2) ** (-ROUND),
     ),
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),

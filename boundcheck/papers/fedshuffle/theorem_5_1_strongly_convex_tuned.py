@@ -37,13 +37,12 @@ theorem = Theorem(
     title="FedShuffle at the tuned step size, strongly convex",
     symbols=(*NOTATION, HORIZON),
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",)),
-    metric=Metric(
+    metric=Metric.drawn(
         "gap",
         VALUE,
         rounds=R,
-        average="drawn",
         expectation="cohorts and orders of the samples, and the round of the output",
-        weights=(1 - mu * et / 2) ** -ROUND,
+        weights=(1 - mu * et / 2) ** (-ROUND),
     ),
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),

@@ -8,13 +8,7 @@ from dataclasses import replace
 from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
-METRIC = Metric(
-    "epoch_grad2",
-    GRADIENT2,
-    rounds=R,
-    average="mean",
-    expectation="clients, orders of the samples and the warm-up",
-)
+METRIC = Metric.mean("epoch_grad2", GRADIENT2, rounds=R, expectation="clients, orders of the samples and the warm-up")
 CONDITIONS = (
     Condition("step size and smoothness", eta_l <= 1 / (4 * L)),
     Condition("step size and similarity", 40 * delta * E * eta_l <= 1),

@@ -36,12 +36,8 @@ theorem = Theorem(
     title="FedShuffleMVR at the tuned step size and momentum",
     symbols=(*NOTATION, HORIZON),
     algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a", "warm_up")),
-    metric=Metric(
-        "epoch_grad2",
-        GRADIENT2,
-        rounds=R,
-        average="mean",
-        expectation="clients, orders of the samples and the warm-up",
+    metric=Metric.mean(
+        "epoch_grad2", GRADIENT2, rounds=R, expectation="clients, orders of the samples and the warm-up"
     ),
     assumptions=(
         smooth_samples,

@@ -15,12 +15,10 @@ theorem = Theorem(
     algorithm=Algorithm(
         "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
     ),
-    metric=Metric(
+    metric=Metric.drawn(
         "grad2",
         GRADIENT2,
-        index="R",
-        rounds=R,
-        average="drawn",
+        index=R,
         expectation="cohorts and orders of the samples, and the round of the output",
         surrogate=True,
     ),

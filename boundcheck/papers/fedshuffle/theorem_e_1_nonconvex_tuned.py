@@ -33,11 +33,10 @@ theorem = Theorem(
     algorithm=Algorithm(
         "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
     ),
-    metric=Metric(
+    metric=Metric.drawn(
         "grad2",
         GRADIENT2,
         rounds=R,
-        average="drawn",
         expectation="cohorts and orders of the samples, and the round of the output",
         surrogate=True,
     ),

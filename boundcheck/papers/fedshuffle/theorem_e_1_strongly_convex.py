@@ -17,14 +17,12 @@ theorem = Theorem(
     algorithm=Algorithm(
         "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
     ),
-    metric=Metric(
+    metric=Metric.drawn(
         "gap",
         VALUE,
-        index="R",
-        rounds=R,
-        average="drawn",
+        index=R,
         expectation="cohorts and orders of the samples, and the round of the output",
-        weights=(1 - mu * et_gen / 2) ** -ROUND,
+        weights=(1 - mu * et_gen / 2) ** (-ROUND),
         surrogate=True,
     ),
     domain=(MU_AT_MOST_L,),

@@ -8,9 +8,7 @@ CONSTANT = "none: a constant of the method"
 theorems = {
     "communication_cost": Theorem(
         source=Source(
-            PAPER,
-            "Section 'Communication Cost'",
-            "'the two averaging methods have the same total communication cost'",
+            PAPER, "Section 'Communication Cost'", "'the two averaging methods have the same total communication cost'"
         ),
         title="Numbers that are averaged in tau iterations",
         symbols=NOTATION,

@@ -28,30 +28,14 @@ PAPER = Paper(
 
 
 NOTATION = (
-    Symbol("m", "workers (local models)", ONE, integer=True, low=Fraction(1), key="clients/m"),
-    Symbol(
-        "tau",
-        "averaging interval: every number is averaged in tau iterations",
-        ONE,
-        integer=True,
-        low=Fraction(1),
-        latex=r"\tau",
-        key="method/tau",
-    ),
+    count("m", "workers (local models)", key="clients/m"),
+    count("tau", "averaging interval: every number is averaged in tau iterations", latex="\\tau", key="method/tau"),
     common.eta,
-    Symbol("K", "iterations", ONE, integer=True, low=Fraction(1), index=True),
+    count("K", "iterations", index=True),
     nonnegative(
         "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}", key="blocks/Lmax_blocks"
     ),
-    Symbol(
-        "sum_p2",
-        "sum of the squares of the clients' weights p_i",
-        ONE,
-        low=Fraction(0),
-        low_open=True,
-        latex=r"(\sum_i p_i^2)",
-        key="clients/sum_p2",
-    ),
+    positive("sum_p2", "sum of the squares of the clients' weights p_i", latex="(\\sum_i p_i^2)", key="clients/sum_p2"),
     common.sigma2.but(key="blocks/sigma2", meaning="sum over the blocks of sigma_j^2, the variance of a step"),
     nonnegative(
         "sum_L_sigma2",
@@ -91,15 +75,7 @@ NOTATION = (
     ),
     common.gap_0.but(meaning="objective gap F(u_1) - inf F of the common start"),
     nonnegative("d", "numbers of a model", ONE, integer=True, key="objective/dimension"),
-    Symbol(
-        "eta_unit",
-        "unit of the step size, which is eta_unit*sqrt(m/K)",
-        STEP,
-        low=Fraction(0),
-        low_open=True,
-        latex=r"\eta_1",
-        free=True,
-    ),
+    positive("eta_unit", "unit of the step size, which is eta_unit*sqrt(m/K)", STEP, latex="\\eta_1", free=True),
 )
 m, tau, eta, K, Lmax, sum_p2, sigma2, *_others = (symbol.expr for symbol in NOTATION)
 sum_L_sigma2, sum_L2_sigma2, beta2, kappa2, sum_L2_kappa2, gap_0, d, eta_unit = _others  # noqa: N816
@@ -118,7 +94,7 @@ GLOBAL = (
 )
 
 # Remarks 2 and 4 tune the step size to a number of iterations that is set beforehand.
-HORIZON = Symbol("K", "iterations, set beforehand", ONE, integer=True, low=Fraction(1), free=True)
+HORIZON = count("K", "iterations, set beforehand", free=True)
 
 # Reasons that several statements share.
 COUPLED = (

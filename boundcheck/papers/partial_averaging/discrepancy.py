@@ -9,7 +9,7 @@ from boundcheck.theory.declare import *
 DONE = common.k.but(meaning="iterations that are done")
 k = DONE.expr
 FIGURE = Source(PAPER, "Figure 2", "the model discrepancy; in the model without gradients, by direct computation")
-DISCREPANCY = Metric("discrepancy", LENGTH2, index="k", rounds=k, expectation="the samples of all steps")
+DISCREPANCY = Metric.last("discrepancy", LENGTH2, index=k, expectation="the samples of all steps")
 
 theorems = {
     "discrepancy_partial": Theorem(

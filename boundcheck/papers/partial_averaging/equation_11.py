@@ -7,7 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "equation (11)", "Appendix A"),
     title="What the second worker's number weighs in the first one's average",
     symbols=NOTATION,
-    metric=Metric("constant:blocks/cross_weight", ONE, expectation="none: a constant of the method"),
+    metric=Metric.constant("blocks/cross_weight", ONE, "the method"),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("block_averaging", any_value=("partition", "order")),
     conditions=(

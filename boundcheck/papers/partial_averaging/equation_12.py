@@ -16,7 +16,7 @@ theorem = Theorem(
     source=Source(PAPER, "equation (12)", "Appendix A"),
     title="The first number of both workers' block 0 after it was averaged",
     symbols=OWN,
-    metric=Metric("none", LENGTH, value=(AVERAGING * sp.Matrix([x_00, x_01, x_10, x_11]))[0]),
+    metric=Metric.formula(LENGTH, (AVERAGING * sp.Matrix([x_00, x_01, x_10, x_11]))[0]),
     kind=Kind.EQUALITY,
     bound=(x_00 + x_10) / 2,
     belief=Belief.TRUE,

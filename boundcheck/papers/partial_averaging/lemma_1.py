@@ -3,12 +3,11 @@
 from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
-MEASURED = Symbol(
+MEASURED = nonnegative(
     "L2_discrepancy",
     "mean over iterations and workers of sum of L_j^2 E|u_j - x_ij|^2, as measured",
     GRADIENT2,
-    low=Fraction(0),
-    latex=r"\overline{\sum_j L_j^2\mathbb{E}\|u_j-x_j\|^2}",
+    latex="\\overline{\\sum_j L_j^2\\mathbb{E}\\|u_j-x_j\\|^2}",
 )
 L2_discrepancy = MEASURED.expr
 LAST_TERM = "The last term is measured: the mean over iterations and workers of the sum of L_j^2 E|u_j - x_ij|^2."
@@ -17,14 +16,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 1", "Appendix B, (18), the framework"),
     title="The mean squared gradient at u, from the distance of the models from u",
     symbols=(*NOTATION, MEASURED),
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("eta",), any_value=("tau", "partition", "order")),
     conditions=(Condition("step size", eta * Lmax <= 1, "printed as eta <= 1/L, L being L_max"),),
     readings={

@@ -3,12 +3,11 @@
 from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
-MEASURED = Symbol(
+MEASURED = nonnegative(
     "local_grad2",
     "mean over iterations and workers of E|grad F_i(x_i)|^2, as measured",
     GRADIENT2,
-    low=Fraction(0),
-    latex=r"\overline{\mathbb{E}\|\nabla F_i(x_i)\|^2}",
+    latex="\\overline{\\mathbb{E}\\|\\nabla F_i(x_i)\\|^2}",
 )
 local_grad2 = MEASURED.expr
 ONE_BLOCK = (
@@ -21,14 +20,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 2", "Appendix B, (64), the model discrepancy"),
     title="The mean squared distance of the models from their average",
     symbols=(*NOTATION, MEASURED),
-    metric=Metric(
-        "discrepancy",
-        LENGTH2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("discrepancy", LENGTH2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     assumptions=(block_variance, averages_uniformly),
     belief=Belief.TRUE,

@@ -3,12 +3,11 @@
 from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
-MEASURED = Symbol(
+MEASURED = nonnegative(
     "mean_grad2",
     "mean over iterations of E|grad F(u_k)|^2, as measured",
     GRADIENT2,
-    low=Fraction(0),
-    latex=r"\overline{\mathbb{E}\|\nabla F(u_k)\|^2}",
+    latex="\\overline{\\mathbb{E}\\|\\nabla F(u_k)\\|^2}",
 )
 mean_grad2 = MEASURED.expr
 A = 2 * eta**2 * tau * (tau - 1) * Lmax**2
@@ -35,14 +34,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 3", "Appendix C, (74), the model discrepancy"),
     title="The mean squared distance of the models from their average, non-IID",
     symbols=(*NOTATION, MEASURED),
-    metric=Metric(
-        "discrepancy",
-        LENGTH2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("discrepancy", LENGTH2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     bound=(eta**2 * (tau - 1) * sigma2 + 2 * eta**2 * tau * (tau - 1) * (beta2 * mean_grad2 + kappa2)) / (1 - A),
     conditions=(BELOW_1,),

@@ -8,17 +8,14 @@ from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol(
+    count(
         "tau",
         "averaging interval of periodic averaging, which the hand-overs are weighed against",
-        ONE,
-        integer=True,
-        low=Fraction(1),
-        latex=r"\tau",
+        latex="\\tau",
         key="method/tau",
     ),
-    Symbol("rounds", "communication rounds between two hand-overs", ONE, integer=True, low=Fraction(1), latex="R"),
-    Symbol("interval", "averaging interval of partial averaging", ONE, low=Fraction(0), low_open=True, latex=r"\tau"),
+    count("rounds", "communication rounds between two hand-overs", latex="R"),
+    positive("interval", "averaging interval of partial averaging", latex="\\tau"),
 )
 tau, rounds, interval = (symbol.expr for symbol in OWN)
 

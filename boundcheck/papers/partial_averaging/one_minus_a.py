@@ -10,7 +10,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 2", "Appendix C, the last step of the proof"),
     title="1/(1 - A) under the step condition of Theorem 2",
     symbols=(*NOTATION, OWN),
-    metric=Metric("inverse_of_1_minus_A", ONE, expectation="none: the step is about numbers"),
+    metric=Metric.last("inverse_of_1_minus_A", ONE, expectation="none: the step is about numbers"),
     conditions=(
         Condition("A not negative", A >= 0, "a product of such"),
         Condition("A small", sp.Le(A, 1 / (2 * beta2 + 1)), "the step condition of Theorem 2"),

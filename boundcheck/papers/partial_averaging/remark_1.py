@@ -7,14 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "Remark 1", "whatever the partition and the order of its blocks"),
     title="The long-run mean squared gradient does not depend on the partition",
     symbols=NOTATION,
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
     kind=Kind.LIMSUP,
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     conditions=(

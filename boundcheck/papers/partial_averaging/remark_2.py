@@ -10,13 +10,7 @@ theorem = Theorem(
     source=Source(PAPER, "Remark 2", "linear speed-up, eta = sqrt(m)/sqrt(K)"),
     title="The mean squared gradient at the step size eta = sqrt(m/K)",
     symbols=(*NOTATION, HORIZON),
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, rounds=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     printed_rate=1 / sp.sqrt(m * K) + m / K,
     readings={

@@ -7,7 +7,7 @@ theorem = Theorem(
     source=Source(PAPER, "Remark 4", "linear speed-up: 'the first term dominates'"),
     title="Iterations beyond which 1/sqrt(mK) exceeds m/K",
     symbols=NOTATION,
-    metric=Metric("none", ONE),
+    metric=Metric.formula(ONE),
     kind=Kind.FORMULA,
     readings={
         "corrected": Reading(

@@ -3,21 +3,15 @@
 from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
-POSITIVE_LMAX = Symbol(
-    "Lmax",
-    "largest smoothness constant L_j of a block",
-    CURVATURE,
-    low=Fraction(0),
-    low_open=True,
-    latex=r"L_{\max}",
-    key="blocks/Lmax_weighted",
+POSITIVE_LMAX = positive(
+    "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex="L_{\\max}", key="blocks/Lmax_weighted"
 )
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 1", "its step condition Lmax^2 eta^2 tau (tau-1) + eta Lmax <= 1"),
     title="The largest step size of Theorem 1",
     symbols=(*NOTATION, POSITIVE_LMAX),
-    metric=Metric("none", STEP),
+    metric=Metric.formula(STEP),
     kind=Kind.FORMULA,
     belief=Belief.TRUE,
     best="factored",

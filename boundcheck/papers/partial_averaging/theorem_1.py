@@ -10,14 +10,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 1", "Convergence analysis for IID data, (4); proof in Appendix B"),
     title="Averaged blocks on IID data: the mean squared gradient at the averaged model",
     symbols=NOTATION,
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     bound=2 * gap_0 / (eta * K) + eta / m * sum_L_sigma2 + eta**2 * (tau - 1) * sum_L2_sigma2,
     conditions=(

@@ -55,14 +55,7 @@ theorem = Theorem(
     source=MAIN_TEXT,
     title="Averaged blocks on non-IID data: the mean squared gradient at the averaged model",
     symbols=NOTATION,
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     readings={
         "corrected": Reading(

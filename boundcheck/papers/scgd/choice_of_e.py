@@ -3,7 +3,7 @@
 from boundcheck.papers.scgd.definitions import *
 from boundcheck.theory.declare import *
 
-NORM = Symbol("norm2_0", "squared norm of the start", LENGTH2, low=Fraction(0), latex=r"\|\theta_0\|^2")
+NORM = nonnegative("norm2_0", "squared norm of the start", LENGTH2, latex="\\|\\theta_0\\|^2")
 norm2_0 = NORM.expr
 
 theorem = Theorem(
@@ -11,7 +11,7 @@ theorem = Theorem(
     title="SCGD with the step size ell*log(T)/T",
     symbols=(*HORIZON, NORM),
     algorithm=Algorithm("scgd", ("E", "ell", "T"), HORIZON_STEPS),
-    metric=Metric("dist2", LENGTH2, rounds=T),
+    metric=Metric.last("dist2", LENGTH2, rounds=T),
     assumptions=ASSUMPTIONS,
     domain=(MU_AT_MOST_L,),
     conditions=(HORIZON_STEP_CONDITION, WHOLE_CYCLES),

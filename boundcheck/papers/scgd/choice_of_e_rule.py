@@ -6,15 +6,13 @@ Compared where E is the least number of local steps with mu ell E/3 >= 2, and mu
 from boundcheck.papers.scgd.definitions import *
 from boundcheck.theory.declare import *
 
-PART = Symbol(
-    "part", "unneeded part of the last local step", ONE, low=Fraction(0), high=Fraction(1), high_open=True, latex="u"
-)
+PART = nonnegative("part", "unneeded part of the last local step", high=Fraction(1), high_open=True, latex="u")
 
 theorem = Theorem(
     source=Source(PAPER, "Choice of E", "Section 3.2, the rule for the number of local steps"),
     title="The number of local steps that makes the contraction T^(-2)",
     symbols=(*HORIZON, PART),
-    metric=Metric("none", ONE, value=E, where=(("mu", 6 / (ell * (E - PART.expr))),)),
+    metric=Metric.formula(ONE, E, where={"mu": 6 / (ell * (E - PART.expr))}),
     kind=Kind.EQUALITY,
     readings={
         "corrected": Reading(

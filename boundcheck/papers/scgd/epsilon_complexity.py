@@ -3,7 +3,7 @@
 from boundcheck.papers.scgd.definitions import *
 from boundcheck.theory.declare import *
 
-TARGET = Symbol("eps", "target for dist2", LENGTH2, low=Fraction(0), low_open=True, latex=r"\varepsilon", free=True)
+TARGET = positive("eps", "target for dist2", LENGTH2, latex="\\varepsilon", free=True)
 eps = TARGET.expr
 
 # each of the two terms of the rate is at most eps/2
@@ -17,7 +17,7 @@ theorem = Theorem(
     title="Rounds that suffice for dist2 <= eps",
     symbols=(*HORIZON, TARGET),
     algorithm=Algorithm("scgd", ("E", "ell", "T"), HORIZON_STEPS),
-    metric=Metric("dist2", LENGTH2, rounds=T),
+    metric=Metric.last("dist2", LENGTH2, rounds=T),
     assumptions=ASSUMPTIONS,
     domain=(MU_AT_MOST_L,),
     bound=eps,

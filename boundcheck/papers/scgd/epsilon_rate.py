@@ -8,7 +8,7 @@ theorem = Theorem(
     title="dist2 after T rounds of the horizon-dependent step",
     symbols=HORIZON,
     algorithm=Algorithm("scgd", ("E", "ell", "T"), HORIZON_STEPS),
-    metric=Metric("dist2", LENGTH2, rounds=T),
+    metric=Metric.last("dist2", LENGTH2, rounds=T),
     assumptions=ASSUMPTIONS,
     domain=(MU_AT_MOST_L,),
     trivial=dist2_0,

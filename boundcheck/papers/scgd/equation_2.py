@@ -14,7 +14,7 @@ theorem = Theorem(
     source=Source(PAPER, "equation (2)", "Section 3.1; printed again at the end of Appendix A"),
     title="The step-size constant C: n E eta may be at most this",
     symbols=NOTATION,
-    metric=Metric("none", STEP, value=largest(4)),
+    metric=Metric.formula(STEP, largest(4)),
     kind=Kind.EQUALITY,
     domain=(MU_AT_MOST_L,),
     best="as_printed_appendix",
@@ -23,7 +23,7 @@ theorem = Theorem(
         "as_printed_appendix": Reading(C_APPENDIX, belief=Belief.TRUE, remark=APPENDIX_IS_TRUE),
         "conservative": Reading(
             C_CONSERVATIVE,
-            metric=Metric("none", STEP, value=largest(8)),
+            metric=Metric.formula(STEP, largest(8)),
             belief=Belief.TRUE,
             replaces=CONSERVATIVE,
             why=WHY_CONSERVATIVE,

@@ -19,10 +19,8 @@ theorem = Theorem(
     title="The largest strong quasi-convexity constant of the example",
     symbols=(POINT,),
     # the largest mu for which F(1/2) - F(x) >= F'(x) (1/2 - x) + mu/2 (x - 1/2)^2 at x
-    metric=Metric(
-        "none",
-        None,
-        value=2 * (slope * (x - sp.Rational(1, 2)) - F - sp.Rational(1, 4)) / (x - sp.Rational(1, 2)) ** 2,
+    metric=Metric.formula(
+        None, 2 * (slope * (x - sp.Rational(1, 2)) - F - sp.Rational(1, 4)) / (x - sp.Rational(1, 2)) ** 2
     ),
     kind=Kind.LOWER_BOUND,
     bound=sp.Rational(5, 6) - sp.log(sp.Rational(9, 4)),

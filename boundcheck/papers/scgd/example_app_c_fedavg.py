@@ -10,7 +10,7 @@ theorem = Theorem(
     title="x_K of FedAvg on the example with concave components",
     symbols=EXAMPLE,
     algorithm=Algorithm("fedavg", ("E", "eta")),
-    metric=Metric("x", None, index="K", rounds=K),
+    metric=Metric.last("x", None, index=K),
     kind=Kind.EQUALITY,
     readings={
         "corrected": Reading(factor**K * x_0, assumptions=AS_MEANT, belief=Belief.TRUE, replaces=MEANT, why=WHY_MEANT),
@@ -20,7 +20,7 @@ theorem = Theorem(
                 PAPER, "Appendix C", "the number printed after one round, with f_3 = 3x^3, eta = 1/10, E = 2, x_0 = 1"
             ),
             title="FedAvg after one round, as printed",
-            metric=Metric("x", None, rounds=sp.Integer(1)),
+            metric=Metric.last("x", None, rounds=1),
             conditions=PRINTED_SETTING,
             assumptions=AS_PRINTED,
             belief=Belief.FALSE,

@@ -10,7 +10,7 @@ theorem = Theorem(
     title="FedAvg converges exactly when its factor is between -1 and 1",
     symbols=EXAMPLE,
     algorithm=Algorithm("fedavg", ("E", "eta")),
-    metric=Metric("x", None, index="K", rounds=K),
+    metric=Metric.last("x", None, index=K),
     kind=Kind.LIMIT,
     assumptions=AS_MEANT,
     conditions=(Condition("factor below 1", factor < 1), Condition("factor above -1", factor > -1)),

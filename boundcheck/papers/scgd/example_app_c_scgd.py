@@ -10,7 +10,7 @@ theorem = Theorem(
     title="x_K of SCGD on the example with concave components",
     symbols=EXAMPLE,
     algorithm=Algorithm("scgd", ("E", "eta")),
-    metric=Metric("x", None, index="K", rounds=3 * K),
+    metric=Metric.last("x", None, index=K, rounds=3 * K),
     kind=Kind.EQUALITY,
     readings={
         "corrected": Reading(factor**K * x_0, assumptions=AS_MEANT, belief=Belief.TRUE, replaces=MEANT, why=WHY_MEANT),
@@ -20,7 +20,7 @@ theorem = Theorem(
                 PAPER, "Appendix C", "the number printed after one cycle, with f_3 = 3x^3, eta = 1/10, E = 2, x_0 = 1"
             ),
             title="SCGD after one cycle, as printed",
-            metric=Metric("x", None, rounds=sp.Integer(3)),
+            metric=Metric.last("x", None, rounds=3),
             conditions=PRINTED_SETTING,
             assumptions=AS_PRINTED,
             belief=Belief.FALSE,

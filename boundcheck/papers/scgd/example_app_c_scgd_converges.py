@@ -10,7 +10,7 @@ theorem = Theorem(
     title="SCGD converges exactly when its factor is between -1 and 1",
     symbols=EXAMPLE,
     algorithm=Algorithm("scgd", ("E", "eta")),
-    metric=Metric("x", None, index="K", rounds=3 * K),
+    metric=Metric.last("x", None, index=K, rounds=3 * K),
     kind=Kind.LIMIT,
     assumptions=AS_MEANT,
     conditions=(Condition("factor below 1", factor < 1), Condition("factor above -1", factor > -1)),

@@ -16,7 +16,7 @@ theorem = Theorem(
     title="FedAvg with full participation and full gradients has an O(eta^2) floor too",
     symbols=(*NOTATION, ROUNDS),
     algorithm=Algorithm("fedavg", ("E", "eta")),
-    metric=Metric("dist2", LENGTH2, index="R", rounds=R),
+    metric=Metric.last("dist2", LENGTH2, index=R),
     assumptions=ASSUMPTIONS,
     domain=(MU_AT_MOST_L,),
     conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),

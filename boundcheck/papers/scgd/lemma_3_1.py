@@ -8,7 +8,7 @@ theorem = Theorem(
     title="One cycle of SCGD",
     symbols=NOTATION,
     algorithm=Algorithm("scgd", ("E", "eta")),
-    metric=Metric("dist2", LENGTH2, rounds=n),
+    metric=Metric.last("dist2", LENGTH2, rounds=n),
     assumptions=ASSUMPTIONS,
     domain=(MU_AT_MOST_L,),
     bound=(1 - mu * s / 3) * dist2_0 + 4 * L**2 * s**3 / mu * sigma2,

@@ -8,10 +8,10 @@ theorem = Theorem(
     title="SCGD with a constant step size",
     symbols=NOTATION,
     algorithm=Algorithm("scgd", ("E", "eta")),
-    metric=Metric(
+    metric=Metric.last(
         "dist2",
         LENGTH2,
-        index="K",
+        index=K,
         rounds=n * K,
         expectation="none: the method is deterministic, so the printed E is over the start at most",
     ),

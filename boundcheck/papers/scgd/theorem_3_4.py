@@ -16,7 +16,7 @@ theorem = Theorem(
     title="SCGD with a diminishing step size",
     symbols=(*NOTATION, common.eta0, CYCLE),
     algorithm=Algorithm("scgd", ("E", "eta0"), steps=(("eta", eta0 / (1 + sp.floor(ROUND / n))),)),
-    metric=Metric("dist2", LENGTH2, index="K", rounds=n * (K - 1), scale=K**2),
+    metric=Metric.last("dist2", LENGTH2, index=K, rounds=n * (K - 1), scale=K**2),
     kind=Kind.LIMSUP,
     assumptions=ASSUMPTIONS,
     domain=(MU_AT_MOST_L,),
