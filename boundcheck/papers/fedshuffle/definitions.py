@@ -178,7 +178,20 @@ EFFECTIVE_STEP = Condition(
 )
 LOCAL_STEP = Condition("local step size", eta_l <= 1 / (4 * beta_gen * L), "on eta_l, for the drift")
 
+FEDSHUFFLE = Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",))
+FEDSHUFFLE_GEN = Algorithm(
+    "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+)
+COHORTS = "cohorts and orders of the samples"  # what expectations of a round are over
+OUTPUT = f"{COHORTS}, and the round of the output"  # and of the theorems
+
 MU_AT_MOST_L = mu <= L
+SERVER_STEP = Condition("server step size", eta_g >= 1)
+# why corrected readings differ from the print
+LOST_L = (
+    "Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything built on it, "
+    "has the wrong unit."
+)
 B_AT_LEAST_1 = Condition("B at least 1", B2 >= 1, "used in the proofs; no loss, since a larger B is always allowed")
 
 # Appendix D
