@@ -4,12 +4,13 @@ A file exports one `Theorem`, or a mapping `theorems` from names to Theorems. It
 
 - `Source` and `Paper`; `Symbol`, with the constructors `positive`, `nonnegative`, `count` and `share`, and `common.L`,
   `common.mu`, ... for letters that most papers share;
-- `Algorithm` and `Metric` (`Metric.last`, `.mean`, `.least`, `.drawn`, `.formula`, `.of`), with `ROUND` and `ITERATION`,
-  which count rounds and local steps;
+- `Algorithm` and `Metric` (`Metric.last`, `.mean`, `.least`, `.drawn`, `.constant`, `.formula`), with `ROUND` and
+  `ITERATION`, which count rounds and local steps;
 - `Condition`, and the assumptions of `theory.assumptions` by their names;
-- `Reading`, `Kind` and `Belief`; dimensions such as `VALUE` and `LENGTH2`; SymPy as `sp` and exact numbers as `Fraction`.
+- `Reading`, `Kind` and `Belief`; dimensions such as `VALUE` and `LENGTH2`; SymPy as `sp`, exact numbers as `Fraction`.
 
-The notation of a paper comes with `from boundcheck.papers.<paper>.definitions import *`; no name there hides one of these.
+The notation of a paper comes with `from boundcheck.papers.<paper>.definitions import *`, where no name hides one of
+these.
 """
 
 # pyright: reportUnusedImport=false

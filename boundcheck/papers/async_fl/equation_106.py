@@ -34,8 +34,8 @@ theorem = Theorem(
             conditions=(Condition("step size (98)", eta_l <= 1 / (288 * K * L)), SERVER),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
-            remark=f"{SAMPLES} Samples with slopes a_j x, some negative, whose mean is small and positive: the "
-            "second moment grows by the mean of (1 - eta_l a_j)^2 a step, and there is no noise at the minimiser. Here "
+            remark=f"{SAMPLES} Samples with slopes a_j x, some negative, whose mean is small and positive: the second "
+            "moment grows by the mean of (1 - eta_l a_j)^2 a step, and there is no noise at the minimiser. Here "
             "virtual models are the iterates. Section C.1 takes the delay as 1, which only makes the step smaller. Its "
             "x in the second term is theta*.",
         ),

@@ -25,7 +25,7 @@ theorem = Theorem(
             bound=rate,
             belief=Belief.TRUE,
             algorithm=Algorithm("fedavg_sync", ("eta_l", "eta_g"), any_value=("batch",)),
-            choices=(("eta_l", step),),
+            choices={"eta_l": step},
             conditions=(
                 Condition(
                     "step size (98)",

@@ -38,7 +38,7 @@ theorem = Theorem(
             + q_bar * rho * h * (W - 1) * B**2,  # eps_W
             belief=Belief.TRUE,
             algorithm=Algorithm("fedfix", ("eta_l", "eta_g"), any_value=("times", "dt", "batch")),
-            choices=(("eta_l", step),),
+            choices={"eta_l": step},
             conditions=(
                 Condition(
                     "step size (98)",
@@ -61,8 +61,8 @@ theorem = Theorem(
             belief=Belief.FALSE,
             metric=Metric.formula(None, q_bar * h * (W - 1) * B**2),  # eps_W as printed, at this step size
             printed_rate=order,
-            remark="Where the other terms vanish the sides are K to 1, so that no larger factor helps. "
-            f"{LOST_K}. The point x of its first term is theta*.",
+            remark=f"Where the other terms vanish the sides are K to 1, so that no larger factor helps. {LOST_K}. The "
+            "point x of its first term is theta*.",
         ),
     },
 )

@@ -14,8 +14,8 @@ theorem = Theorem(
             belief=Belief.TRUE,
             assumptions=(smooth_samples, convex_samples),
             replaces="max q_i(n) by the smaller of 1 and max q_i(n)/min q(n), and the bound of Sigma_1",
-            why="The weights of Sigma_2 are squares of q_i(n)/q(n), of which one factor is at most 1 and at most "
-            "max q_i(n)/min q(n).",
+            why="The weights of Sigma_2 are squares of q_i(n)/q(n), of which one factor is at most 1 and at most max "
+            "q_i(n)/min q(n).",
         ),
         "as_printed": Reading(
             bound=q_max * (4 * L * R + 2 * Sigma),

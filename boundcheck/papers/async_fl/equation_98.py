@@ -46,9 +46,9 @@ theorem = Theorem(
                 ),
             ),
             replaces="the silent beta <= 1 by beta <= 9 rho",
-            why="At the limit of (98) 48 e L^2 <= 1/48, 144 rho^2 h L <= 1/(tau + 1) and "
-            "2304 rho^3 (h tau L)^2 <= tau^2/(9 rho (tau + 1)^2), which leaves room for beta <= 9 rho, also with the "
-            "step h of a round. A larger beta lets a scheme diverge within (98).",
+            why="At the limit of (98) 48 e L^2 <= 1/48, 144 rho^2 h L <= 1/(tau + 1) and 2304 rho^3 (h tau L)^2 <= "
+            "tau^2/(9 rho (tau + 1)^2), which leaves room for beta <= 9 rho, also with the step h of a round. A larger "
+            "beta lets a scheme diverge within (98).",
         ),
         "as_printed": Reading(
             bound=sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),

@@ -40,8 +40,8 @@ theorem = Theorem(
                 ALPHA,
             ),
             replaces="the effective step by that of a round, and the silent beta <= 1 by beta <= 9 rho",
-            why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l. (98) leaves "
-            "so much room that beta <= 9 rho is enough.",
+            why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l. (98) leaves so "
+            "much room that beta <= 9 rho is enough.",
         ),
         "as_printed": Reading(
             belief=Belief.FALSE,

@@ -40,8 +40,8 @@ theorem = Theorem(
             belief=Belief.TRUE,
             replaces="the limit by that of the models with even numbers",
             why=TWO_POINTS,
-            remark="A cycle of two points, not a limit. For q_1 = 1, q_2 = 1/2, eta_g phi = 3/10 and minimisers 0 "
-            "and 3 it is 13/11 and 10/11, and (30) says 1. For a = b the mean of the two is that of the minimisers.",
+            remark="A cycle of two points, not a limit. For q_1 = 1, q_2 = 1/2, eta_g phi = 3/10 and minimisers 0 and "
+            "3 it is 13/11 and 10/11, and (30) says 1. For a = b the mean of the two is that of the minimisers.",
         ),
         "corrected_odd": Reading(
             bound=(a * theta_1 + b * theta_2 + a * b * theta_1) / (a + b + a * b),

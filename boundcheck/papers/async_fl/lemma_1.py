@@ -26,8 +26,8 @@ theorem = Theorem(
         "corrected": Reading(
             belief=Belief.TRUE,
             replaces="alpha in (0, 1) and all pairs by alpha in [0, 1] and pairs of different clients",
-            why="With i = j Assumption 5 says E w_i^2 = alpha q_i^2 < (E w_i)^2, which no weight satisfies unless "
-            "q_i = 0; and the paper itself uses alpha = 0 and alpha = 1.",
+            why="With i = j Assumption 5 says E w_i^2 = alpha q_i^2 < (E w_i)^2, which no weight satisfies unless q_i "
+            "= 0; and the paper itself uses alpha = 0 and alpha = 1.",
             remark="alpha is unique only if two clients can take part together; where they never do, alpha = 1 is as "
             "right as alpha = 0 for weights that are not random.",
         ),

@@ -24,8 +24,8 @@ theorem = Theorem(
             metric=of_a_round("virtual_distance2", LENGTH2),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
-            remark="With q(n) < 1/4, K = 1 and tau = 1 the left side is Q(n-1), the right one 4 q(n) Q(n-1) and a "
-            "gap that may be 0. For eta_g >= 6 and K = 2 it fails for one client without delays too.",
+            remark="With q(n) < 1/4, K = 1 and tau = 1 the left side is Q(n-1), the right one 4 q(n) Q(n-1) and a gap "
+            "that may be 0. For eta_g >= 6 and K = 2 it fails for one client without delays too.",
         ),
     },
 )

@@ -105,9 +105,9 @@ TABLE = {
             TRUE,
             assumptions=(fixed_times, one_by_one, whole_times, slowest_at_an_end),
             replaces="the order by the exact delay",
-            why="The slowest client waits for ceil(tau_M/tau_j) deliveries of every other client j, where clients "
-            "that finish together come in one order, the slowest last or first. In the middle of the order the delay "
-            "can be less: 4 and not 5 for times 2, 5, 4 in this order.",
+            why="The slowest client waits for ceil(tau_M/tau_j) deliveries of every other client j, where clients that "
+            "finish together come in one order, the slowest last or first. In the middle of the order the delay can be "
+            "less: 4 and not 5 for times 2, 5, 4 in this order.",
         ),
         "as_printed": Reading(
             (M - 1) * slowest / fastest,
@@ -178,8 +178,8 @@ TABLE = {
             sp.floor(slowest / fastest),
             FALSE,
             kind=AT_MOST,
-            remark="The upper end in Table 2. It does not depend on dt: for times 2, 3, 5 and dt = 1 it is 2, but "
-            "the delay 4.",
+            remark="The upper end in Table 2. It does not depend on dt: for times 2, 3, 5 and dt = 1 it is 2, but the "
+            "delay 4.",
         ),
         "as_printed_text": Reading(sp.ceiling(slowest / dt), FALSE, remark="Section 4.4; one too many."),
     },

@@ -102,8 +102,8 @@ theorem = Theorem(
             ),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
-            why="The conditions on the step are those that the proof uses, not the simpler (98), and the coefficient "
-            f"2 - c of the left side is kept. {WHOLE_ROUNDS_WHY}",
+            why="The conditions on the step are those that the proof uses, not the simpler (98), and the coefficient 2 "
+            f"- c of the left side is kept. {WHOLE_ROUNDS_WHY}",
         ),
         "as_printed": Reading(
             bound=R

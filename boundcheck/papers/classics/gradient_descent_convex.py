@@ -15,9 +15,9 @@ theorem = Theorem(
     printed_rate=1 / k,
     best="sharp",
     readings={
-        "as_printed": Reading(dist2_0 / (2 * eta * k), belief=Belief.TRUE),
+        "as_printed": Reading(bound=dist2_0 / (2 * eta * k), belief=Belief.TRUE),
         "sharp": Reading(
-            dist2_0 / (4 * eta * k + 2 / L),
+            bound=dist2_0 / (4 * eta * k + 2 / L),
             source=Source(DRORI, "Theorem 3.1", "with the step size h/L, h at most 1"),
             belief=Belief.TRUE,
             replaces="dist2_0/(2 eta k)",

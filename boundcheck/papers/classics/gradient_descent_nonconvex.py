@@ -15,12 +15,12 @@ theorem = Theorem(
     best="sharp",
     readings={
         "as_printed": Reading(
-            2 * gap_0 / (eta * k),
+            bound=2 * gap_0 / (eta * k),
             conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
             belief=Belief.TRUE,
         ),
         "sharp": Reading(
-            gap_0 / (eta * (1 - eta * L / 2) * k),
+            bound=gap_0 / (eta * (1 - eta * L / 2) * k),
             conditions=(Condition("step size", eta < 2 / L, SMALL_STEP),),
             belief=Belief.TRUE,
             replaces="2 gap_0/(eta k) and eta <= 1/L",

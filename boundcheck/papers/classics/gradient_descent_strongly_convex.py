@@ -14,14 +14,14 @@ theorem = Theorem(
     best="as_printed",
     readings={
         "as_printed": Reading(
-            (1 - mu * eta) ** k * dist2_0,
+            bound=(1 - mu * eta) ** k * dist2_0,
             assumptions=(*SMOOTH, strong_quasi_convexity),
             conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
             belief=Belief.TRUE,
             remark="<grad F, x - x*> >= gap + mu dist2/2 and |grad F|^2 <= 2 L gap give it.",
         ),
         "sharp": Reading(
-            (1 - mu * eta) ** (2 * k) * dist2_0,
+            bound=(1 - mu * eta) ** (2 * k) * dist2_0,
             title="Gradient descent on a smooth, strongly convex function",
             symbols=OF_SAMPLES,
             assumptions=(smooth_samples, strongly_convex_samples),

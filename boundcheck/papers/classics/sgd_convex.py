@@ -15,12 +15,12 @@ theorem = Theorem(
     best="sharp",
     readings={
         "as_printed": Reading(
-            dist2_0 / (eta * k) + eta * variance,
+            bound=dist2_0 / (eta * k) + eta * variance,
             conditions=(Condition("step size", eta <= 1 / (2 * L), SMALL_STEP),),
             belief=Belief.TRUE,
         ),
         "sharp": Reading(
-            (dist2_0 / (eta * k) + eta * variance) / (2 * (1 - eta * L)),
+            bound=(dist2_0 / (eta * k) + eta * variance) / (2 * (1 - eta * L)),
             conditions=(Condition("step size", eta < 1 / L, SMALL_STEP),),
             belief=Belief.TRUE,
             replaces="the factor 1 by 1/(2 (1 - eta L)), which is at most 1 for eta <= 1/(2 L)",

@@ -15,12 +15,12 @@ theorem = Theorem(
     best="sharp",
     readings={
         "as_printed": Reading(
-            2 * gap_0 / (eta * k) + eta * L * variance,
+            bound=2 * gap_0 / (eta * k) + eta * L * variance,
             conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
             belief=Belief.TRUE,
         ),
         "sharp": Reading(
-            (2 * gap_0 / (eta * k) + eta * L * variance) / (2 - eta * L),
+            bound=(2 * gap_0 / (eta * k) + eta * L * variance) / (2 - eta * L),
             conditions=(Condition("step size", eta < 2 / L, SMALL_STEP),),
             belief=Belief.TRUE,
             replaces="the factor 1 by 1/(2 - eta L), which is at most 1 for eta <= 1/L",

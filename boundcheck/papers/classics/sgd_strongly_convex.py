@@ -14,13 +14,13 @@ theorem = Theorem(
     best="as_printed",
     readings={
         "as_printed": Reading(
-            (1 - mu * eta) ** k * dist2_0 + eta * variance / mu,
+            bound=(1 - mu * eta) ** k * dist2_0 + eta * variance / mu,
             assumptions=(*STOCHASTIC, strong_quasi_convexity),
             conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
             belief=Belief.TRUE,
         ),
         "sharp": Reading(
-            (1 - mu * eta) ** (2 * k) * dist2_0
+            bound=(1 - mu * eta) ** (2 * k) * dist2_0
             + eta * variance * (1 - (1 - mu * eta) ** (2 * k)) / (mu * (2 - mu * eta)),
             title="SGD with bounded variance on a strongly convex function",
             symbols=OF_SAMPLES,

@@ -9,7 +9,7 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=Metric.last("gap", VALUE, rounds=1, expectation="S_t, S'_t and the local solvers"),
     algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
-    choices=(("mu", 5 * L * B2),),
+    choices={"mu": 5 * L * B2},
     conditions=(Condition("exact solutions", sp.Eq(gamma, 0), "gamma = 0"),),
     assumptions=(convex_clients, smooth_clients, dissimilarity_at_start, inexact_solves, unbiased_gradient_cohort),
     trivial=gap_0,

@@ -18,8 +18,8 @@ theorem = Theorem(
     readings={
         "corrected": Reading(
             replaces="the implicit condition rho > 0 by a bound of B",
-            why="rho falls linearly in B^2. With exact solutions B^2 < mu/(2 L) - 1/4, which needs mu > 5 L/2 for "
-            "B = 1.",
+            why="rho falls linearly in B^2. With exact solutions B^2 < mu/(2 L) - 1/4, which needs mu > 5 L/2 for B = "
+            "1.",
         )
     },
 )

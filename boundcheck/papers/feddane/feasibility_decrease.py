@@ -37,8 +37,8 @@ theorem = Theorem(
             metric=Metric.formula(STEP, theorem_5.rho.subs(L, zero_in(sp.diff(theorem_5.rho, mu), L)).subs(mu, mu_5)),
             domain=(lam >= 0,),
             replaces="rho = 3/(25 L B^2) of Corollary 4 by the largest rho",
-            why="rho at the L of `feasibility_mu/best_nonconvex`, for which mu = lam + m is the best: g = gamma "
-            "(B^2 + 1/2), s = B^2 + 1/2 and S = B^2 (1 + gamma)^2.",
+            why="rho at the L of `feasibility_mu/best_nonconvex`, for which mu = lam + m is the best: g = gamma (B^2 + "
+            "1/2), s = B^2 + 1/2 and S = B^2 (1 + gamma)^2.",
             remark="For lam >= 0. With lam = 0 it is a^2/(4 c).",
         ),
     },

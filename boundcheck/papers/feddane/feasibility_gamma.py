@@ -17,8 +17,8 @@ theorem = Theorem(
     readings={
         "corrected": Reading(
             replaces="gamma in [0, 1) by gamma < 2/(2 B^2 + 1)",
-            why="rho mu tends to 1 - gamma (B^2 + 1/2) as mu grows, and is below that for every mu. The range is "
-            "[0, 2/3) for B = 1 and shrinks like 1/B^2.",
+            why="rho mu tends to 1 - gamma (B^2 + 1/2) as mu grows, and is below that for every mu. The range is [0, "
+            "2/3) for B = 1 and shrinks like 1/B^2.",
         )
     },
 )

@@ -51,8 +51,8 @@ theorem = Theorem(
             metric=Metric.formula(CURVATURE, lam + m, where={"L": zero_in(theorem_5.rho.subs(mu, lam + m), L)}),
             domain=(lam >= 0,),
             replaces="the implicit conditions rho > 0 and mu > lam by a lower bound of mu",
-            why="rho mu (mu - lam)^2 is a quadratic in mu. At mu = lam it is not positive, so that beyond lam it "
-            "is positive exactly above its larger root.",
+            why="rho mu (mu - lam)^2 is a quadratic in mu. At mu = lam it is not positive, so that beyond lam it is "
+            "positive exactly above its larger root.",
             remark="For lam >= 0.",
         ),
         "best_nonconvex": Reading(

@@ -22,8 +22,8 @@ theorem = Theorem(
             bound=10 * L * gap_0 / eps + 8 * L * gap_0 * sigma2 / eps**2,
             belief=Belief.TRUE,
             replaces="the comparison at a fixed B by one with sum of p_k |grad F_k - grad f|^2 <= sigma^2",
-            why="Where |grad f|^2 >= eps, bounded variance gives B^2 <= 1 + sigma^2/eps; Theorem 3 at "
-            "mu = L (4 B^2 + 1) then decreases f by eps/(2 L (4 B^2 + 1)) or more in expectation.",
+            why="Where |grad f|^2 >= eps, bounded variance gives B^2 <= 1 + sigma^2/eps; Theorem 3 at mu = L (4 B^2 + "
+            "1) then decreases f by eps/(2 L (4 B^2 + 1)) or more in expectation.",
             remark="A bound of the expected number of iterations until a point with |grad f|^2 <= eps is met for the "
             "first time (not of the mean over a fixed T: beyond that point B is not bounded). Each takes two "
             "communications. The order in eps is that of SGD.",

@@ -42,8 +42,8 @@ theorem = Theorem(
             conditions=(Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True),),
             assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
             replaces="2 B^2 |grad f|^2 as the bound of E|g|^2 by (1 + (B^2 - 1)/K) |grad f|^2",
-            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K, "
-            "so that more devices help.",
+            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K, so "
+            "that more devices help.",
         ),
     },
 )

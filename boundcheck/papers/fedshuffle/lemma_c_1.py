@@ -26,8 +26,8 @@ theorem = Theorem(
         "as_printed": Reading(
             conditions=(STEP,),
             belief=Belief.OPEN,
-            remark="The proof says that B >= 1, which the hypotheses do not. The reading raw gives it wherever "
-            "M (1 - 2 B^2) <= 1, so for B^2 >= 1/2 and for M <= 1; for other B and M it is not decided.",
+            remark="The proof says that B >= 1, which the hypotheses do not. The reading raw gives it wherever M (1 - "
+            "2 B^2) <= 1, so for B^2 >= 1/2 and for M <= 1; for other B and M it is not decided.",
         ),
         "raw": Reading(
             title="One round of FedShuffle, before the step condition is put in",

@@ -35,8 +35,8 @@ theorem = Theorem(
             * (E - 1)
             * eta_l**2
             * (3 * S + 9 * E * ((1 - a) ** 2 * h2 + a**2 * gam2) + 4 * E * eta_l**2 * L**2 * sigma2_i / D_i),
-            replaces="the factors 16, 48, 48 and 16 by 144/37, 432/37 (1 - a)^2, 432/37 and 192/37, and E^2 by "
-            "E (E - 1)",
+            replaces="the factors 16, 48, 48 and 16 by 144/37, 432/37 (1 - a)^2, 432/37 and 192/37, and E^2 by E (E - "
+            "1)",
             why="The same chain without its roundings: the positions at the starts of the epochs sum up to E (E - 1)/2 "
             "steps, 3 + 6 eta_l^2 L^2 is at most 9/2, what is left of the drift at least 37/64, and the momentum "
             "enters with 1 - a. A round of a single epoch has no drift.",

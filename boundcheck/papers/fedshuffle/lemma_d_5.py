@@ -44,8 +44,8 @@ theorem = Theorem(
         "corrected": Reading(
             replaces="the coefficient of the squared gradients in the last two displays of the printed proof",
             why="Lemma D.4 adds 9216/23 of E^2 delta^2 eta_l^2/a inside the bracket, not 104; from the printed eta_l/4 "
-            "that would leave less than eta_l/5. The line before it gives 63/200 instead of 1/4, and "
-            "63/200 - 2/23 > 1/5.",
+            "that would leave less than eta_l/5. The line before it gives 63/200 instead of 1/4, and 63/200 - 2/23 > "
+            "1/5.",
         ),
         "as_printed": Reading(
             remark="The lemma is true; the coefficient 104 in its printed proof is not, and with the right one the "

@@ -47,8 +47,8 @@ theorem = Theorem(
                 Condition("server step size", eta_g >= 1),
             ),
             belief=Belief.FALSE,
-            remark="The display is cut off in the text and completed from its proof. False where W > 1; true for "
-            "W = 1.",
+            remark="The display is cut off in the text and completed from its proof. False where W > 1; true for W = "
+            "1.",
         ),
     },
 )

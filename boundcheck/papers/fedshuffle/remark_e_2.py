@@ -35,8 +35,8 @@ theorem = Theorem(
             bound=largest / work,
             belief=Belief.FALSE,
             remark="c_i = E_i |D_i| against c = max E_j |D_j| under the printed condition eta_l <= 1/(4 beta L eta_g): "
-            "at least 1. The steps that really are allowed differ unless eta_g = 1 or W = 1. Here beta is "
-            "1 + M2 + (1 + P) B + M1 B^2.",
+            "at least 1. The steps that really are allowed differ unless eta_g = 1 or W = 1. Here beta is 1 + M2 + (1 "
+            "+ P) B + M1 B^2.",
         ),
     },
 )

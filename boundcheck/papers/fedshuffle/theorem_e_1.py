@@ -61,9 +61,9 @@ rate_strongly_convex = (
 
 TWO_STEPS = (
     "The local step is et/(W eta_g), not et/eta_g, so that W^2 divides the middle term; for W > 1 the printed "
-    "condition does not bound the effective step W*eta_g*eta_l, and for W < 1 the printed exponential rate needs a larger step "
-    "than it allows, so that both steps carry a condition of their own. By Jensen M2 can be 1, which beta's first 1 "
-    "covers. Assumption 3.3 is needed for fhat and its weights."
+    "condition does not bound the effective step W*eta_g*eta_l, and for W < 1 the printed exponential rate needs a "
+    "larger step than it allows, so that both steps carry a condition of their own. By Jensen M2 can be 1, which "
+    "beta's first 1 covers. Assumption 3.3 is needed for fhat and its weights."
 )
 JENSEN = "By Jensen M2 can be 1, which beta's first 1 covers."
 LOCAL = "Lemma E.4 drops an L and takes et/eta_g for the local step, which is et/(W eta_g); a small W eta_g limits the"
@@ -303,8 +303,9 @@ theorems = {
                 replaces="the middle term without L and W^2, the step eta_l*eta_g by W*eta_g*eta_l, M2 in beta, and "
                 "the coefficients 4, 18 and 10 after the division by et/10",
                 why=f"{LOCAL} effective step, and with it the exponent. {JENSEN} The step is 2*ell/(mu R), where ell "
-                "is at least 1/2, at most mu R/2 times the largest step, and has both error terms in its logarithm: the "
-                "printed log(.)/(mu R) leaves exp(-et mu R/2) of the order 1/sqrt(R), looks at c1 alone, and may be 0.",
+                "is at least 1/2, at most mu R/2 times the largest step, and has both error terms in its logarithm: "
+                "the printed log(.)/(mu R) leaves exp(-et mu R/2) of the order 1/sqrt(R), looks at c1 alone, and may "
+                "be 0.",
                 remark=ET,
             ),
             "sharp": Reading(

@@ -21,18 +21,18 @@ theorem = Theorem(
     symbols=(*NOTATION, *OWN, *BLOCKS),
     metric=Metric.formula(
         FREE,
-        sum(((x - mean) ** 2 for x in blocks)),
+        sum((x - mean) ** 2 for x in blocks),
         quantity="norm2_of_deviation",
         expectation="none: the lemma is about any vector",
-        where={"m": sp.Integer(3), "norm2_x": sum((x**2 for x in blocks)), "norm2_mean": mean**2},
+        where={"m": sp.Integer(3), "norm2_x": sum(x**2 for x in blocks), "norm2_mean": mean**2},
     ),
     belief=Belief.TRUE,
     best="as_printed",
     readings={
         "as_printed": Reading(
             bound=norm2_x,
-            remark="J_j projects orthogonally on d_j dimensions. The proof's 'only two different columns' and "
-            "diag(1, 1, 0, ...) are those of its example with d_j = 2.",
+            remark="J_j projects orthogonally on d_j dimensions. The proof's 'only two different columns' and diag(1, "
+            "1, 0, ...) are those of its example with d_j = 2.",
         ),
         "sharp": Reading(
             kind=Kind.EQUALITY,

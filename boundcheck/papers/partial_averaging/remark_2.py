@@ -17,7 +17,7 @@ theorem = Theorem(
         "corrected": Reading(
             symbols=WEIGHTED,
             bound=2 * gap_0 / (step * K) + step / m * sum_L_sigma2 + step**2 * (tau - 1) * sum_L2_sigma2,
-            choices=(("eta", step),),
+            choices={"eta": step},
             conditions=(
                 Condition(
                     "iterations",
@@ -35,7 +35,7 @@ theorem = Theorem(
             bound=2 * gap_0 / (step_printed * K)
             + step_printed / m * sum_L_sigma2
             + step_printed**2 * (tau - 1) * sum_L2_sigma2,
-            choices=(("eta", step_printed),),
+            choices={"eta": step_printed},
             assumptions=(smooth_blocks, block_variance, iid_clients, averages_as_objective, bounded_below),
             belief=Belief.FALSE,
             remark="Theorem 1's terms at the printed step, whose order O(1/sqrt(mK)) + O(m/K) is what the remark "

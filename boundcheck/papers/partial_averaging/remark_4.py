@@ -22,7 +22,7 @@ theorem = Theorem(
                 + 3 * step**2 * (tau - 1) * Lmax**2 * sigma2
                 + 6 * step**2 * tau * (tau - 1) * Lmax**2 * kappa2
             ),
-            choices=(("eta", step),),
+            choices={"eta": step},
             conditions=(
                 Condition("step size", step * Lmax <= 1),
                 Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (step * Lmax) ** 2 <= 1),
@@ -45,7 +45,7 @@ theorem = Theorem(
             + 4 * step_printed / m * sum_L_sigma2
             + 3 * step_printed**2 * (tau - 1) * sum_L2_sigma2
             + 6 * step_printed**2 * tau * (tau - 1) * sum_L2_kappa2,
-            choices=(("eta", step_printed),),
+            choices={"eta": step_printed},
             assumptions=(
                 smooth_blocks,
                 block_variance,

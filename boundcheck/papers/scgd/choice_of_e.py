@@ -17,7 +17,7 @@ theorem = Theorem(
     conditions=(HORIZON_STEP_CONDITION, WHOLE_CYCLES),
     readings={
         "corrected": Reading(
-            T ** (-mu * ell * E / 3) * dist2_0
+            bound=T ** (-mu * ell * E / 3) * dist2_0
             + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
             trivial=dist2_0,
             belief=Belief.TRUE,
@@ -25,7 +25,7 @@ theorem = Theorem(
             why="Theorem 3.3 starts from the distance and gives cycle K = T/n.",
         ),
         "as_printed": Reading(
-            T ** (-mu * ell * E / 3) * norm2_0
+            bound=T ** (-mu * ell * E / 3) * norm2_0
             + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
             belief=Belief.FALSE,
             remark="A start at the origin would make the first term vanish wherever the minimiser is. The printed left "

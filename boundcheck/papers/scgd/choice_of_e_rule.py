@@ -16,13 +16,13 @@ theorem = Theorem(
     kind=Kind.EQUALITY,
     readings={
         "corrected": Reading(
-            sp.ceiling(6 / (mu * ell)),
+            bound=sp.ceiling(6 / (mu * ell)),
             belief=Belief.TRUE,
             replaces="the rule E = ceil(4/(mu*ell))",
             why="With the factor 1/3 of Theorem 3.3 the printed rule gives T^(-4/3) only.",
         ),
         "as_printed": Reading(
-            sp.ceiling(4 / (mu * ell)),
+            bound=sp.ceiling(4 / (mu * ell)),
             belief=Belief.FALSE,
             remark="The order T^(-2) claimed for it does not follow from Theorem 3.3.",
         ),

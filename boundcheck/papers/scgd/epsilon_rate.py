@@ -15,7 +15,7 @@ theorem = Theorem(
     printed_rate=n**2 * sp.log(T) ** 2 / T**2,
     readings={
         "corrected": Reading(
-            dist2_0 / T**2 + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
+            bound=dist2_0 / T**2 + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
             conditions=(
                 HORIZON_STEP_CONDITION,
                 WHOLE_CYCLES,
@@ -26,7 +26,7 @@ theorem = Theorem(
             why="Only then is the contraction of Theorem 3.3 of the order of the noise term.",
         ),
         "as_printed": Reading(
-            T ** sp.Rational(-4, 3) * dist2_0
+            bound=T ** sp.Rational(-4, 3) * dist2_0
             + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
             conditions=(
                 HORIZON_STEP_CONDITION,

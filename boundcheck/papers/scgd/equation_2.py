@@ -19,10 +19,10 @@ theorem = Theorem(
     domain=(MU_AT_MOST_L,),
     best="as_printed_appendix",
     readings={
-        "as_printed_main": Reading(C_MAIN, belief=Belief.FALSE, remark=MAIN_IS_FALSE),
-        "as_printed_appendix": Reading(C_APPENDIX, belief=Belief.TRUE, remark=APPENDIX_IS_TRUE),
+        "as_printed_main": Reading(bound=C_MAIN, belief=Belief.FALSE, remark=MAIN_IS_FALSE),
+        "as_printed_appendix": Reading(bound=C_APPENDIX, belief=Belief.TRUE, remark=APPENDIX_IS_TRUE),
         "conservative": Reading(
-            C_CONSERVATIVE,
+            bound=C_CONSERVATIVE,
             metric=Metric.formula(STEP, largest(8)),
             belief=Belief.TRUE,
             replaces=CONSERVATIVE,

@@ -13,9 +13,11 @@ theorem = Theorem(
     metric=Metric.last("x", None, index=K),
     kind=Kind.EQUALITY,
     readings={
-        "corrected": Reading(factor**K * x_0, assumptions=AS_MEANT, belief=Belief.TRUE, replaces=MEANT, why=WHY_MEANT),
+        "corrected": Reading(
+            bound=factor**K * x_0, assumptions=AS_MEANT, belief=Belief.TRUE, replaces=MEANT, why=WHY_MEANT
+        ),
         "as_printed": Reading(
-            sp.Rational(76, 75),
+            bound=sp.Rational(76, 75),
             source=Source(
                 PAPER, "Appendix C", "the number printed after one round, with f_3 = 3x^3, eta = 1/10, E = 2, x_0 = 1"
             ),

@@ -37,7 +37,7 @@ theorem = Theorem(
             why=WHY_CONSERVATIVE,
         ),
         "sharp": Reading(
-            CYCLE_FACTOR * dist2_0 + CYCLE_NOISE * sigma2,
+            bound=CYCLE_FACTOR * dist2_0 + CYCLE_NOISE * sigma2,
             conditions=(SUMMABLE,),
             belief=Belief.TRUE,
             replaces=ROUNDED,

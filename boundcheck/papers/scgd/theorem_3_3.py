@@ -43,7 +43,7 @@ theorem = Theorem(
             why=WHY_CONSERVATIVE,
         ),
         "sharp": Reading(
-            CYCLE_FACTOR**K * dist2_0 + (1 - CYCLE_FACTOR**K) / (1 - CYCLE_FACTOR) * CYCLE_NOISE * sigma2,
+            bound=CYCLE_FACTOR**K * dist2_0 + (1 - CYCLE_FACTOR**K) / (1 - CYCLE_FACTOR) * CYCLE_NOISE * sigma2,
             conditions=(CONTRACTING,),
             belief=Belief.TRUE,
             replaces=ROUNDED + "; and the infinite geometric series by the K terms that occur",

@@ -24,14 +24,14 @@ theorem = Theorem(
     printed_rate=1 / K**2,
     readings={
         "corrected": Reading(
-            b * sigma2 / (a - 2),
+            bound=b * sigma2 / (a - 2),
             belief=Belief.TRUE,
             replaces="the b of the printed proof, which lacks the mean of sigma_i^2",
             why="Lemma 3.1's noise term carries it; without it the two sides do not scale alike.",
             remark="The paper claims a finite limit superior; the value is the one that its own proof gives.",
         ),
         "as_printed": Reading(
-            b / (a - 2),
+            bound=b / (a - 2),
             belief=Belief.FALSE,
             remark="The claimed finiteness is true; the b that its proof prints is not.",
         ),
