@@ -26,16 +26,15 @@ theorem = Theorem(
         Condition("step", c < 1, "so that a = 1, the window that always exists, is impossible"),
     ),
     best="as_printed",
+    belief=Belief.TRUE,
     readings={
         "as_printed": Reading(
             bound=N ** sp.Max(a - c, c - 1, b - c, -c),
-            belief=Belief.TRUE,
             remark="From eta_l W, 1/(eta_l N), tau eta_l and eta_l, as in its proof.",
         ),
         "sharp": Reading(
             metric=Metric.formula(ONE, sp.Max(eta * window, 1 / (eta * N), (delay * eta) ** 2)),
             bound=N ** sp.Max(a - c, c - 1, 2 * (b - c)),
-            belief=Belief.TRUE,
             replaces="tau eta_l by (tau eta_l)^2",
             why="The delay enters Theorem 3 as the square of K et tau; eta_l is at most eta_l W.",
         ),

@@ -10,17 +10,16 @@ theorem = Theorem(
     metric=of_a_round("grad2", GRADIENT2),
     any_method=True,
     assumptions=(smooth_clients, convex_clients),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=4 * L * (2 * chi2_n + 1) / q * gap_n + 8 * L * chi2_n / q * spread_n + 8 * L * absent,
-            belief=Belief.TRUE,
             replaces="1/q^2 by 1/q, and 4 by 8 in the terms of (99)",
             why="It is twice (99) and twice |grad L^n|^2/q^2 <= 2 L (L^n(x) - min L^n)/q, since L^n/q is L-smooth, not "
             "L^n.",
         ),
         "corrected_every_type": Reading(
             bound=4 * L * (chi2_n + 1) / q * gap_n + 4 * L * chi2_n / q * spread_n,
-            belief=Belief.TRUE,
             assumptions=(smooth_clients, convex_clients, every_type_every_round),
             replaces="1/q^2 by 1/q",
             why="It is twice (99) and twice |grad L^n|^2/q^2 <= 2 L (L^n(x) - min L^n)/q, since L^n/q is L-smooth, not "

@@ -20,10 +20,10 @@ theorem = Theorem(
     title="Rate of synchronous FedAvg",
     symbols=NOTATION,
     metric=Metric.mean("gap", VALUE, rounds=N, expectation="participation, delays and gradients"),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=rate,
-            belief=Belief.TRUE,
             algorithm=Algorithm("fedavg_sync", ("eta_l", "eta_g"), any_value=("batch",)),
             choices={"eta_l": step},
             conditions=(
@@ -44,7 +44,6 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             bound=sp.Max(1 / eta_unit, 36 * L * eta_unit**2, 6 * eta_unit) * order,
-            belief=Belief.TRUE,
             metric=Metric.formula(None, rate),
             printed_rate=order,
             remark="An order in K, N and M; the factor in front, of L and the unit of the step, is ours.",

@@ -12,10 +12,10 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=Metric.formula(ONE, contraction(et)),
     bound=sp.S.One,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             metric=Metric.formula(ONE, contraction(h)),
-            belief=Belief.TRUE,
             conditions=(
                 LOCAL_WORK,
                 Condition("step", 144 * rho**2 * h * L <= 1),
@@ -27,7 +27,6 @@ theorem = Theorem(
             "enough; at rho = alpha = beta = 1 and the limits of all three conditions c = 1.",
         ),
         "as_printed": Reading(
-            belief=Belief.TRUE,
             conditions=(
                 LOCAL_WORK,
                 Condition("step", 144 * rho**2 * et * L <= 1),

@@ -23,10 +23,10 @@ theorem = Theorem(
     symbols=(*NOTATION, ALPHA_OR_MORE),
     metric=Metric.formula(ONE, largest_constraint(et), quantity="largest_constraint", expectation=NUMBERS),
     bound=sp.S.One,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             metric=Metric.formula(ONE, largest_constraint(h), quantity="largest_constraint", expectation=NUMBERS),
-            belief=Belief.TRUE,
             conditions=(
                 LOCAL_WORK,
                 Condition("step", 144 * rho**2 * h * L <= 1),
@@ -39,7 +39,6 @@ theorem = Theorem(
             "rho, which is weaker than beta <= 1, is enough.",
         ),
         "as_printed": Reading(
-            belief=Belief.TRUE,
             conditions=(
                 LOCAL_WORK,
                 Condition("step", 144 * rho**2 * et * L <= 1),

@@ -33,11 +33,11 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=Metric.formula(STEP, largest_step(1)),
     kind=Kind.LOWER_BOUND,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             metric=ROUNDS,
             bound=sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-            belief=Belief.TRUE,
             conditions=(
                 Condition(
                     "beta",
@@ -66,7 +66,6 @@ theorem = Theorem(
                     48 * rho ** sp.Rational(3, 2) * eta_g * K * tau,
                 )
             ),
-            belief=Belief.TRUE,
             conditions=(Condition("beta", beta <= rho),),
             replaces="(98) by (97) solved for the step",
             why="(97), with the step of a round, is enough for beta <= rho, and (98) is often far below it.",

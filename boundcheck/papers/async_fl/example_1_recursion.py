@@ -43,10 +43,10 @@ theorem = Theorem(
     metric=Metric("none", LENGTH, value=theta_n1 + eta_g * moved, **DATA),
     kind=Kind.EQUALITY,
     assumptions=(four_alternating_clients,),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=theta_n1 + eta_g * phi * (theta_opt - theta_n),
-            belief=Belief.TRUE,
             replaces="phi by eta_g phi",
             why="The server moves by eta_g times the mean of the contributions.",
             remark="The first round starts as if the model before theta^0 had been theta^0.",
@@ -54,7 +54,6 @@ theorem = Theorem(
         "as_printed": Reading(
             metric=Metric("none", LENGTH, value=theta_n1 + moved, **DATA),
             bound=theta_n1 + phi * (theta_opt - theta_n),
-            belief=Belief.TRUE,
             remark="For eta_g = 1, as the example has it.",
         ),
     },

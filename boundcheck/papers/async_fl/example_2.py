@@ -34,10 +34,10 @@ theorem = Theorem(
     kind=Kind.LIMIT,
     conditions=(Condition("product", a * b < 1), Condition("steps", (1 - a) * (1 - b) > -1)),
     assumptions=(two_alternating_clients,),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=(a * theta_1 + b * theta_2 + a * b * theta_2) / (a + b + a * b),
-            belief=Belief.TRUE,
             replaces="the limit by that of the models with even numbers",
             why=TWO_POINTS,
             remark="A cycle of two points, not a limit. For q_1 = 1, q_2 = 1/2, eta_g phi = 3/10 and minimisers 0 and "
@@ -45,7 +45,6 @@ theorem = Theorem(
         ),
         "corrected_odd": Reading(
             bound=(a * theta_1 + b * theta_2 + a * b * theta_1) / (a + b + a * b),
-            belief=Belief.TRUE,
             metric=Metric.last("x", None, index=j, rounds=2 * j + 1),
             replaces="the limit by that of the models with odd numbers",
             why=TWO_POINTS,

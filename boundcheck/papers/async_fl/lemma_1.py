@@ -22,9 +22,9 @@ theorem = Theorem(
     kind=Kind.FORMULA,
     assumptions=(covariance_of_weights,),
     bound=own + alpha * together,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
-            belief=Belief.TRUE,
             replaces="alpha in (0, 1) and all pairs by alpha in [0, 1] and pairs of different clients",
             why="With i = j Assumption 5 says E w_i^2 = alpha q_i^2 < (E w_i)^2, which no weight satisfies unless q_i "
             "= 0; and the paper itself uses alpha = 0 and alpha = 1.",
@@ -32,7 +32,6 @@ theorem = Theorem(
             "right as alpha = 0 for weights that are not random.",
         ),
         "as_printed": Reading(
-            belief=Belief.TRUE,
             conditions=(
                 Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
                 Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),

@@ -23,11 +23,11 @@ theorem = Theorem(
     metric=GAMMA,
     domain=(q_i <= d,),
     assumptions=(covariance_of_weights,),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             kind=Kind.EQUALITY,
             bound=q_i * (d - alpha * q_i),
-            belief=Belief.TRUE,
             replaces="the bound beta q_i, beta the largest d_i - alpha q_i over all clients",
             why="A weight is 0 or d_i, so that E w_i^2 = d_i q_i and gamma_i = q_i (d_i - alpha q_i) exactly; a client "
             "that cannot take part has gamma_i = 0, but counts with d_i in the printed beta.",
@@ -35,7 +35,6 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             bound=sp.Max(0, d - alpha * q_i) * q_i,
-            belief=Belief.TRUE,
             remark="The bound beta q_i for one client. With the largest beta over all clients, those that cannot take "
             "part too, it is true and loose: FedFix's beta = 0 needs them left out.",
         ),

@@ -15,10 +15,10 @@ theorem = Theorem(
     algorithm=Algorithm("fedfix", any_value=("K", "times")),
     conditions=(ALIKE,),
     assumptions=(fixed_times, time_based),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=eta_g * sp.ceiling(slowest / dt),
-            belief=Belief.TRUE,
             replaces="'asynchronous FL with a higher server learning rate' by synchronous FedAvg",
             why="All clients arrive in the same rounds, every ceil(tau/dt)-th, with the weights ceil(tau/dt) p_i, and "
             "no contribution is older than the model: every other round of FedFix-0.5 on F0 is one of FedAvg with "
@@ -26,7 +26,6 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             bound=2 * eta_g,
-            belief=Belief.TRUE,
             conditions=(ALIKE, Condition("FedFix-0.5", sp.Eq(dt, slowest / 2), "half the update time")),
             remark="The rate 2 is right. 'Asynchronous FL' is synchronous FedAvg here: clients that are alike finish "
             "together, and form one round in Algorithm 1.",

@@ -46,6 +46,7 @@ theorem = Theorem(
     any_method=True,
     metric=mean_over_rounds("round_gap", VALUE),
     trivial=R + q_bar * L / 2 * dist2_0,  # of a method that never moves, in the mean
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=R
@@ -53,7 +54,6 @@ theorem = Theorem(
             + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
             + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
             + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
-            belief=Belief.TRUE,
             conditions=(STEP_SIZE, BETA),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
@@ -65,7 +65,6 @@ theorem = Theorem(
             + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * Sigma_1)  # eps_K
             + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * Sigma_2 / K)  # eps_alpha
             + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * Sigma_1),  # eps_beta
-            belief=Belief.TRUE,
             conditions=(STEP_SIZE, BETA),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
@@ -76,7 +75,6 @@ theorem = Theorem(
             + dist2_0 / (h * rounds)  # eps_F
             + (24 * e * L**2 * R + (12 * rho + 24) * e * L * S1)  # eps_K
             + spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K),  # eps_alpha; eps_beta is 0
-            belief=Belief.TRUE,
             conditions=(STEP_SIZE, Condition("certain cohorts", sp.Eq(BETA_CERTAIN.expr, 0))),
             assumptions=CORRECTED,
             symbols=(BETA_CERTAIN,),
@@ -93,7 +91,6 @@ theorem = Theorem(
                 + spread_h * (6 * rho**2 * (alpha * D + beta) * S1 + 6 * rho**2 * alpha * S2 / K)
             )
             / (2 - c),
-            belief=Belief.TRUE,
             conditions=(
                 Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),
                 Condition("delays", 12 * rho**2 * (alpha + beta) * (h * tau * L) ** 2 <= sp.Rational(1, 2), "Lemma 6"),

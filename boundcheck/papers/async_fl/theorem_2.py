@@ -41,10 +41,10 @@ theorem = Theorem(
     symbols=NOTATION,
     any_method=True,
     metric=mean_over_rounds("grad2", GRADIENT2),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=4 * L * (2 * chi2_max + 1) / q_min * round_gap + 8 * L * P + 8 * L * U,
-            belief=Belief.TRUE,
             conditions=(STEP_SIZE, BETA),
             assumptions=(*CORRECTED, no_empty_rounds),
             replaces=WHOLE_ROUNDS_REPLACE,
@@ -53,7 +53,6 @@ theorem = Theorem(
         ),
         "corrected_every_type": Reading(
             bound=4 * L * (chi2_max + 1) / q_min * round_gap + 4 * L * P,
-            belief=Belief.TRUE,
             conditions=(STEP_SIZE, BETA),
             assumptions=(*CORRECTED, every_type_every_round),
             replaces=WHOLE_ROUNDS_REPLACE,

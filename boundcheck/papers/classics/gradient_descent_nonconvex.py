@@ -13,16 +13,15 @@ theorem = Theorem(
     trivial=2 * L * gap_0,
     printed_rate=1 / k,
     best="sharp",
+    belief=Belief.TRUE,
     readings={
         "as_printed": Reading(
             bound=2 * gap_0 / (eta * k),
             conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
-            belief=Belief.TRUE,
         ),
         "sharp": Reading(
             bound=gap_0 / (eta * (1 - eta * L / 2) * k),
             conditions=(Condition("step size", eta < 2 / L, SMALL_STEP),),
-            belief=Belief.TRUE,
             replaces="2 gap_0/(eta k) and eta <= 1/L",
             why="The descent lemma gives a decrease by eta (1 - eta L/2) |grad F|^2, of which eta/2 is the least.",
         ),

@@ -12,12 +12,12 @@ theorem = Theorem(
     domain=(MU_AT_MOST_L,),
     trivial=dist2_0,
     best="as_printed",
+    belief=Belief.TRUE,
     readings={
         "as_printed": Reading(
             bound=(1 - mu * eta) ** k * dist2_0,
             assumptions=(*SMOOTH, strong_quasi_convexity),
             conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
-            belief=Belief.TRUE,
             remark="<grad F, x - x*> >= gap + mu dist2/2 and |grad F|^2 <= 2 L gap give it.",
         ),
         "sharp": Reading(
@@ -26,7 +26,6 @@ theorem = Theorem(
             symbols=OF_SAMPLES,
             assumptions=(smooth_samples, strongly_convex_samples),
             conditions=(Condition("step size", eta <= 2 / (mu + L), SMALL_STEP),),
-            belief=Belief.TRUE,
             replaces="(1 - mu eta)^k and eta <= 1/L",
             why="With strong convexity a step is a contraction by max(1 - mu eta, L eta - 1); x'x mu/2 attains it.",
         ),

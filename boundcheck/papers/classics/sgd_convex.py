@@ -13,16 +13,15 @@ theorem = Theorem(
     trivial=L * dist2_0 / 2,
     printed_rate=1 / sp.sqrt(k),
     best="sharp",
+    belief=Belief.TRUE,
     readings={
         "as_printed": Reading(
             bound=dist2_0 / (eta * k) + eta * variance,
             conditions=(Condition("step size", eta <= 1 / (2 * L), SMALL_STEP),),
-            belief=Belief.TRUE,
         ),
         "sharp": Reading(
             bound=(dist2_0 / (eta * k) + eta * variance) / (2 * (1 - eta * L)),
             conditions=(Condition("step size", eta < 1 / L, SMALL_STEP),),
-            belief=Belief.TRUE,
             replaces="the factor 1 by 1/(2 (1 - eta L)), which is at most 1 for eta <= 1/(2 L)",
             why="E|x+ - x*|^2 <= |x - x*|^2 - 2 eta (1 - eta L) gap + eta^2 variance, since |grad F|^2 <= 2 L gap.",
         ),

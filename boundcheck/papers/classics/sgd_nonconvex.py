@@ -13,16 +13,15 @@ theorem = Theorem(
     trivial=2 * L * gap_0,
     printed_rate=1 / sp.sqrt(k),
     best="sharp",
+    belief=Belief.TRUE,
     readings={
         "as_printed": Reading(
             bound=2 * gap_0 / (eta * k) + eta * L * variance,
             conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
-            belief=Belief.TRUE,
         ),
         "sharp": Reading(
             bound=(2 * gap_0 / (eta * k) + eta * L * variance) / (2 - eta * L),
             conditions=(Condition("step size", eta < 2 / L, SMALL_STEP),),
-            belief=Belief.TRUE,
             replaces="the factor 1 by 1/(2 - eta L), which is at most 1 for eta <= 1/L",
             why="The descent lemma gives E F+ <= F - eta (1 - eta L/2) |grad F|^2 + eta^2 L variance/2.",
         ),

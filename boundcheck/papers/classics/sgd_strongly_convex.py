@@ -12,12 +12,12 @@ theorem = Theorem(
     domain=(MU_AT_MOST_L,),
     trivial=dist2_0,
     best="as_printed",
+    belief=Belief.TRUE,
     readings={
         "as_printed": Reading(
             bound=(1 - mu * eta) ** k * dist2_0 + eta * variance / mu,
             assumptions=(*STOCHASTIC, strong_quasi_convexity),
             conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
-            belief=Belief.TRUE,
         ),
         "sharp": Reading(
             bound=(1 - mu * eta) ** (2 * k) * dist2_0
@@ -26,7 +26,6 @@ theorem = Theorem(
             symbols=OF_SAMPLES,
             assumptions=(averages_as_objective, block_variance, smooth_samples, strongly_convex_samples),
             conditions=(Condition("step size", eta <= 2 / (mu + L), SMALL_STEP),),
-            belief=Belief.TRUE,
             replaces="(1 - mu eta)^k and the floor eta variance/mu",
             why="With strong convexity a step contracts by 1 - mu eta; x'x mu/2 with constant variance attains it.",
         ),

@@ -24,11 +24,11 @@ theorem = Theorem(
     symbols=OWN,
     metric=DRAWN,
     kind=Kind.EQUALITY,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(  # drawn first, or second after j, or second after k
             bound=(p_i + p_j * p_i / (1 - p_j) + p_k * p_i / (1 - p_k)) / 2,
             domain=(sp.Eq(p_i + p_j + p_k, 1),),
-            belief=Belief.TRUE,
             replaces="'without replacement' in general: two of three devices, one after the other by weight",
             why="A device of large weight can be drawn once only, so that its share falls short of its weight; E g is "
             "then not grad f, and none of the theorems applies.",
@@ -44,7 +44,6 @@ theorem = Theorem(
         "uniform": Reading(
             bound=1 / n,
             metric=Metric.formula(ONE, (1 - (n - 2) / n) / 2),  # two of n, drawn one after the other
-            belief=Belief.TRUE,
             replaces="sampling by weight by uniform sampling without replacement, any number of devices a cohort",
             why="All devices are alike, so that the share is 1/n: the weight only where all weights are equal.",
         ),

@@ -58,12 +58,12 @@ theorem = Theorem(
     metric=Metric.last("gap", VALUE, rounds=1, expectation="S_t, S'_t and the local solvers"),
     algorithm=Algorithm("feddane", any_value=("mu", "K", "participation")),  # every device has a mu of its own
     trivial=gap_0,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=gap_0 - rho_corrected * grad2_0,
             conditions=(Condition("positive decrease", rho_corrected > 0, "rho > 0", vacuity=True),),
             assumptions=ASSUMPTIONS,
-            belief=Belief.TRUE,
             replaces="L_k (1 + gamma_k)^2 and L (1 + gamma_k)^2 by L_f (1 + gamma_k)^2 with the smoothness L_f of f",
             why=WRONG_SMOOTHNESS + ".",
             remark="rho belongs to the S'_t that is drawn: it must not depend on S_t, since E g = grad f is used given "
@@ -81,7 +81,6 @@ theorem = Theorem(
             bound=gap_0 - rho_sharp * grad2_0,
             conditions=(Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True),),
             assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
-            belief=Belief.TRUE,
             replaces="the corrected rho's bound 2 B^2 |grad f|^2 of E|g|^2 by (1 + (B^2 - 1)/K) |grad f|^2",
             why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K.",
         ),

@@ -14,10 +14,10 @@ theorem = Theorem(
     bound=(1 - mu * et / 2) * D - et * F + 3 * L * et * drift_0 + 2 * et**2 * M * G2,
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             conditions=(STEP, B_AT_LEAST_1),
-            belief=Belief.TRUE,
             replaces="the missing hypothesis B >= 1",
             why="The proof uses (1 + M) L et <= 1/4, which the step condition gives for B >= 1 only; with a smaller B "
             "the hypotheses are met by a larger one as well. The first line of the display is missing in the text that "
@@ -35,7 +35,6 @@ theorem = Theorem(
             - 2 * et * F
             + 2 * L * et * drift_0
             + 2 * et**2 * ((1 + M) * L**2 * drift_0 + M * G2 + 2 * L * (1 + M * B2) * F),
-            belief=Belief.TRUE,
             replaces="the use of the step condition",
             why="It is the display of the proof from which the lemma follows, valid for every step size; the sharp "
             "recursion of Theorem 5.1 needs it.",

@@ -18,13 +18,13 @@ theorem = Theorem(
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),
     trivial=D,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             conditions=(
                 Condition("step size", et_gen <= 1 / (4 * (1 + M1 * B2) * L), "on W*eta_g*eta_l"),
                 B_AT_LEAST_1,
             ),
-            belief=Belief.TRUE,
             replaces="the condition on eta_l*eta_g by one on W*eta_g*eta_l, and M2 by 1",
             why="For W > 1 the printed condition does not bound the effective step, and the contraction fails (FedAvg "
             "with a large server weight diverges); the second square is at most a mean of squares by Jensen, without "
@@ -36,7 +36,6 @@ theorem = Theorem(
             - 2 * et_gen * F
             + 2 * L * et_gen * drift_0
             + 2 * et_gen**2 * ((1 + M1) * L**2 * drift_0 + M1 * G2 + 2 * L * (1 + M1 * B2) * F),
-            belief=Belief.TRUE,
             replaces="the use of the step condition",
             why="It is the display of the proof from which the lemma follows, valid for every step size; the sharp "
             "recursion of Theorem E.1 needs it.",

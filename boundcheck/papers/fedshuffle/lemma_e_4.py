@@ -14,11 +14,11 @@ theorem = Theorem(
         "drift", LENGTH2, scale=3 * L * et_gen, expectation="cohorts and orders of the samples", surrogate=True
     ),
     assumptions=(convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=sp.Rational(9, 10) * et_gen * F + 9 * L * et_gen * eta_l**2 * H_gen,
             conditions=(LOCAL_STEP,),
-            belief=Belief.TRUE,
             replaces="the last term without L and with eta_l = et/eta_g, and the condition with M2 and eta_g",
             why="Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything "
             "built on it, has the wrong unit. As et = W*eta_g*eta_l, eta_l^2 is et^2/(W eta_g)^2. The proof bounds the "
@@ -27,7 +27,6 @@ theorem = Theorem(
         "sharp": Reading(
             bound=sp.Rational(6, 7) * et_gen * F + sp.Rational(48, 7) * L * et_gen * eta_l**2 * H_gen,
             conditions=(LOCAL_STEP,),
-            belief=Belief.TRUE,
             replaces="the coefficients 9/10 and 9 by 6/7 and 48/7, besides all that 'corrected' does",
             why="These are the numbers of the proof before they are rounded up.",
         ),

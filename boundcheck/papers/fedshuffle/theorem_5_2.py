@@ -33,12 +33,12 @@ theorem = Theorem(
         data_weights,
     ),
     trivial=2 * L * F,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             metric=replace(METRIC, index="R"),  # for every R
             bound=5 * F / (eta_l * E * R) + 63 * G2 / (a * R * warm_up) + 25 * eta_l**2 * L**2 * sigma2 + 255 * a * G2,
             conditions=CONDITIONS,
-            belief=Belief.TRUE,
             replaces="the last term 293760 G^2 by 255 a G^2, and R^2 by R times the warm-up rounds",
             why="Lemma D.5 gives 255 a G^2, which is 293760 E^2 delta^2 eta_l^2 G^2 at the smallest a; the printed "
             "term has lost that factor. The error of the first momentum is at most G^2 over the warm-up rounds, whose "
@@ -48,7 +48,6 @@ theorem = Theorem(
             symbols=(HORIZON,),
             bound=5 * F / (eta_l * E * R) + 63 * G2 / (a * R**2) + 25 * eta_l**2 * L**2 * sigma2 + 293760 * G2,
             conditions=(*CONDITIONS, Condition("warm-up", sp.Eq(warm_up, R), "as many warm-up rounds as rounds")),
-            belief=Belief.TRUE,
             remark="The last term has lost the factor E^2 delta^2 eta_l^2, which leaves a bound that is true and says "
             "little, since its last term does not shrink. The printed conditions write K for E.",
         ),

@@ -48,13 +48,13 @@ theorem = Theorem(
         data_weights,
     ),
     trivial=2 * L * F,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             choices=CHOICES,
             bound=384 * sp.cbrt(delta * F) ** 2 * sp.cbrt(G2 + sigma2) / sp.cbrt(R) ** 2
             + (200 * delta * F + 318 * G2) / R,
             conditions=CONDITIONS,
-            belief=Belief.TRUE,
             replaces="the order O(.) by explicit constants, at the step size of the theorem",
             why="The step size of the theorem differs from the one in its proof; put into the fixed-step bound it "
             "gives 200 + 293760/1600 <= 384 for the leading term. R warm-up rounds come before the R rounds.",
@@ -67,7 +67,6 @@ theorem = Theorem(
             + 390 * sp.cbrt(F**2 * (delta**2 * G2 + sigma2 * L**2 / E**2) / R**2)
             + 20 * (L + 10 * delta * E) * F / (E * R),
             conditions=CONDITIONS_OF_PROOF,
-            belief=Belief.TRUE,
             replaces="f(x0) - f* under the cube root by its square",
             why="Both terms that the step size balances are of the order (F^2 ...)^(1/3): 10 times the cube root of "
             "58752 is 388.75, below the printed 390. With F alone the unit is wrong.",

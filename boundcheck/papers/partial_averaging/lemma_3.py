@@ -38,11 +38,11 @@ theorem = Theorem(
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     bound=(eta**2 * (tau - 1) * sigma2 + 2 * eta**2 * tau * (tau - 1) * (beta2 * mean_grad2 + kappa2)) / (1 - A),
     conditions=(BELOW_1,),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             symbols=GLOBAL,
             assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="one inequality a block by their sum, with one constant L, and 1/m by the weights p_i",
             why=f"{WHOLE_GRADIENT}.",
             remark="The gradients at u on the right are measured.",
@@ -57,7 +57,6 @@ theorem = Theorem(
                 Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1),
             ),
             assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="the measured gradients by their bound in Theorem 2",
             why=f"{WHOLE_GRADIENT}. With the corrected Theorem 2 the right side needs no measurement.",
         ),
@@ -71,7 +70,6 @@ theorem = Theorem(
                 bounded_below,
                 plain_mean,
             ),
-            belief=Belief.TRUE,
             remark=f"{SUMMED}. Assumption 1 read as step (111) uses it; p_i = 1/m, as throughout Appendix C.",
         ),
         "as_printed": Reading(

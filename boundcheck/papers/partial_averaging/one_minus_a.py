@@ -15,16 +15,15 @@ theorem = Theorem(
         Condition("A not negative", A >= 0, "a product of such"),
         Condition("A small", sp.Le(A, 1 / (2 * beta2 + 1)), "the step condition of Theorem 2"),
     ),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=sp.Rational(3, 2),
-            belief=Belief.TRUE,
             replaces="2/3 by 3/2",
             why="A/(1 - A) <= 1/(2 beta^2) <= 1/2. The theorem's constants 3 and 6 are twice and four times 3/2.",
         ),
         "sharp": Reading(
             bound=1 + 1 / (2 * beta2),
-            belief=Belief.TRUE,
             replaces="2/3 by 1 + 1/(2 beta^2)",
             why="This is the inequality before the rounding; it is attained at the largest A.",
         ),

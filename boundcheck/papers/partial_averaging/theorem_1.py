@@ -16,11 +16,11 @@ theorem = Theorem(
     conditions=(
         Condition("step size", Lmax**2 * eta**2 * tau * (tau - 1) + eta * Lmax <= 1, "exactly eta*Lmax <= 1/tau"),
     ),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             symbols=WEIGHTED,
             assumptions=(smooth_weighted, block_variance, iid_clients, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="Assumption 1 by a Lipschitz condition on the whole gradient with the weights L_j",
             why=f"{WEIGHTED_IS_ENOUGH}.",
             remark="Any number of iterations, any partition and any order that meets every block within tau steps.",
@@ -29,14 +29,12 @@ theorem = Theorem(
             symbols=GLOBAL,
             bound=2 * gap_0 / (eta * K) + eta / m * Lmax * sigma2 + eta**2 * (tau - 1) * Lmax**2 * sigma2,
             assumptions=(smooth_globally, block_variance, iid_clients, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="Assumption 1 by smoothness with one constant L, taken for every L_j",
             why=f"{COUPLED}; with one constant it is plain smoothness.",
         ),
         "separable": Reading(
             symbols=SEPARABLE,
             assumptions=(smooth_separable, block_variance, iid_clients, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="Assumption 1 by |grad_j F(x) - grad_j F(y)| <= L_j |x_j - y_j| for all x and y",
             why="Step (30) uses exactly this inequality. It makes F a sum of functions of one block each, which no "
             "network with several layers is.",

@@ -57,13 +57,13 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             symbols=GLOBAL,
             bound=bound_one_constant,
             conditions=STEP,
             assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="Assumption 1 by smoothness of every F_i with one constant L, and the averages with 1/m by "
             "averages with the weights p_i of F, as equation (2) has them",
             why=f"{COUPLED}. {UNIFORM_WEIGHTS}. {REPAIR}. The second constant is 2, and the step may reach 1/L, as in "
@@ -74,7 +74,6 @@ theorem = Theorem(
             bound=bound_any_weights,
             conditions=STEP,
             assumptions=(smooth_weighted, block_variance, block_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="Assumption 1 by a Lipschitz condition on every gradient with the weights L_j, and the averages "
             "with 1/m by averages with the weights p_i",
             why=f"{COUPLED}. {UNIFORM_WEIGHTS}. {REPAIR}; Assumption 4 is needed block by block, with one beta.",
@@ -84,7 +83,6 @@ theorem = Theorem(
             bound=bound_any_weights,
             conditions=STEP,
             assumptions=(smooth_separable, block_variance, block_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="Assumption 1 by |grad_j F_i(x) - grad_j F_i(y)| <= L_j |x_j - y_j| for all x and y, and the "
             "averages with 1/m by averages with the weights p_i",
             why=f"Step (111) uses exactly this inequality. {UNIFORM_WEIGHTS}.",
@@ -135,7 +133,6 @@ theorem = Theorem(
                 bounded_below,
                 plain_mean,
             ),
-            belief=Belief.TRUE,
             remark="Assumption 1 read as step (111) uses it: F_i is a sum of functions of one block each.",
         ),
     },

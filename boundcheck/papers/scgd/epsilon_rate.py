@@ -13,6 +13,7 @@ theorem = Theorem(
     domain=(MU_AT_MOST_L,),
     trivial=dist2_0,
     printed_rate=n**2 * sp.log(T) ** 2 / T**2,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=dist2_0 / T**2 + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
@@ -21,7 +22,6 @@ theorem = Theorem(
                 WHOLE_CYCLES,
                 Condition("local steps", mu * ell * E >= 6, "E is at least 6/(mu*ell)"),
             ),
-            belief=Belief.TRUE,
             replaces="the rule E >= 4/(mu*ell) by E >= 6/(mu*ell)",
             why="Only then is the contraction of Theorem 3.3 of the order of the noise term.",
         ),
@@ -33,7 +33,6 @@ theorem = Theorem(
                 WHOLE_CYCLES,
                 Condition("local steps", mu * ell * E >= 4, "E is at least 4/(mu*ell)"),
             ),
-            belief=Belief.TRUE,
             remark="The explicit form that Theorem 3.3 gives for the printed rule. Its first term is of the order "
             "T^(-4/3) only. The printed order is true nevertheless, for large T: the sharp reading of Theorem 3.3 "
             "contracts by 1 - mu s/2 up to terms of the order s^2, which makes the first term T^(-2).",

@@ -13,10 +13,10 @@ theorem = Theorem(
     domain=(MU_AT_MOST_L,),
     bound=(1 - mu * s / 3) * dist2_0 + 4 * L**2 * s**3 / mu * sigma2,
     trivial=dist2_0,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            belief=Belief.TRUE,
             replaces=REPAIRED,
             why=WHY_REPAIRED,
         ),
@@ -27,19 +27,16 @@ theorem = Theorem(
         ),
         "as_printed_appendix": Reading(
             conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            belief=Belief.TRUE,
             remark=APPENDIX_IS_TRUE,
         ),
         "conservative": Reading(
             conditions=(Condition("step size", s <= C_CONSERVATIVE, AT_MOST_C),),
-            belief=Belief.TRUE,
             replaces=CONSERVATIVE,
             why=WHY_CONSERVATIVE,
         ),
         "sharp": Reading(
             bound=CYCLE_FACTOR * dist2_0 + CYCLE_NOISE * sigma2,
             conditions=(SUMMABLE,),
-            belief=Belief.TRUE,
             replaces=ROUNDED,
             why=WHY_ROUNDED,
         ),

@@ -19,10 +19,10 @@ theorem = Theorem(
     domain=(MU_AT_MOST_L,),
     bound=(1 - mu * s / 3) ** K * dist2_0 + 12 * L**2 * s**2 / mu**2 * sigma2,
     trivial=dist2_0,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            belief=Belief.TRUE,
             replaces=REPAIRED,
             why=WHY_REPAIRED,
         ),
@@ -33,19 +33,16 @@ theorem = Theorem(
         ),
         "as_printed_appendix": Reading(
             conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            belief=Belief.TRUE,
             remark=APPENDIX_IS_TRUE,
         ),
         "conservative": Reading(
             conditions=(Condition("step size", s <= C_CONSERVATIVE, AT_MOST_C),),
-            belief=Belief.TRUE,
             replaces=CONSERVATIVE,
             why=WHY_CONSERVATIVE,
         ),
         "sharp": Reading(
             bound=CYCLE_FACTOR**K * dist2_0 + (1 - CYCLE_FACTOR**K) / (1 - CYCLE_FACTOR) * CYCLE_NOISE * sigma2,
             conditions=(CONTRACTING,),
-            belief=Belief.TRUE,
             replaces=ROUNDED + "; and the infinite geometric series by the K terms that occur",
             why=WHY_ROUNDED,
         ),
