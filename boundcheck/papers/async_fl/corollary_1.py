@@ -6,12 +6,6 @@
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
-
 theorem = Theorem(
     source=Source(PAPER, "Corollary 1", "Section 3.3, (20)"),
     title="Mean gap of the federated problem under the same expected weights in every round",
@@ -29,14 +23,7 @@ theorem = Theorem(
             )
             / q_min,
             belief=Belief.TRUE,
-            conditions=(
-                STEP_SIZE,
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
-            ),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=(*CORRECTED, same_expected_weights, no_empty_rounds),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} Since L^n = q(n) L, the gap of L is that of L^n divided by q(n), which (20) "
@@ -49,11 +36,7 @@ theorem = Theorem(
             + beta * (et + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S1),  # eps_beta
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_gap", VALUE),
-            conditions=(
-                STEP_SIZE,
-                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-            ),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=(*PRINTED, same_expected_weights),
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} q(n) is dropped: a single client with a small aggregation weight breaks "

@@ -244,6 +244,21 @@ def largest_constraint(step: Any) -> Any:
     )
 
 
+# conditions of Theorem 1, and of what is built on it
+STEP_98 = Condition(
+    "step size (98)",
+    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+    "small against the local work, the delay and the weights",
+)
+BETA_9_RHO = Condition(
+    "beta", beta <= 9 * rho, "the paper takes beta <= 1 for granted when it simplifies its step conditions"
+)
+ASSUMPTION_5 = (
+    Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
+    Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
+)
+DRIFT = Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3")
+
 PRINTED = (smooth_clients, convex_clients, unbiased_gradients, covariance_of_weights)
 CORRECTED = (smooth_samples, convex_samples, unbiased_gradients, covariance_of_weights, independent_weights)
 

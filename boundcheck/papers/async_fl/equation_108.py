@@ -24,16 +24,8 @@ theorem = Theorem(
             belief=Belief.TRUE,
             algorithm=Algorithm("biased_sampling", ("eta_l", "eta_g"), any_value=("cohorts", "weights", "batch")),
             conditions=(
-                Condition(
-                    "step size (98)",
-                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-                    "small against the local work, the delay and the weights",
-                ),
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
+                STEP_98,
+                BETA_9_RHO,
                 Condition("no delay", sp.Eq(tau, 0)),
                 Condition("alpha", sp.Eq(alpha, 1)),
                 Condition("certain cohorts", sp.Eq(beta, 0)),

@@ -27,11 +27,7 @@ theorem = Theorem(
             algorithm=Algorithm("fedavg_sync", ("eta_l", "eta_g"), any_value=("batch",)),
             choices={"eta_l": step},
             conditions=(
-                Condition(
-                    "step size (98)",
-                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-                    "small against the local work, the delay and the weights",
-                ),
+                STEP_98,
                 Condition("server step size", sp.Eq(eta_g, 1)),
                 Condition("no delay", sp.Eq(tau, 0)),
                 Condition("everyone", sp.Eq(beta, 0), "all clients take part in every round"),

@@ -40,11 +40,7 @@ theorem = Theorem(
             algorithm=Algorithm("fedfix", ("eta_l", "eta_g"), any_value=("times", "dt", "batch")),
             choices={"eta_l": step},
             conditions=(
-                Condition(
-                    "step size (98)",
-                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-                    "small against the local work, the delay and the weights",
-                ),
+                STEP_98,
                 Condition("server step size", sp.Eq(eta_g, 1)),
                 # R and the other means over rounds are those of whole periods, as in Theorem 1
                 Condition("whole periods", sp.Eq(sp.floor(N / period), N / period)),

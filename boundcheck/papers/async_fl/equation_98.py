@@ -38,13 +38,7 @@ theorem = Theorem(
         "corrected": Reading(
             metric=ROUNDS,
             bound=sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-            conditions=(
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
-            ),
+            conditions=(BETA_9_RHO,),
             replaces="the silent beta <= 1 by beta <= 9 rho",
             why="At the limit of (98) 48 e L^2 <= 1/48, 144 rho^2 h L <= 1/(tau + 1) and 2304 rho^3 (h tau L)^2 <= "
             "tau^2/(9 rho (tau + 1)^2), which leaves room for beta <= 9 rho, also with the step h of a round. A larger "

@@ -12,11 +12,6 @@ with the step s = eta_g eta_l as printed, and s = h = K eta_g eta_l where the pr
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
 NUMBERS = "none: the constraints are about numbers"
 ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 
@@ -30,22 +25,14 @@ theorem = Theorem(
         "corrected": Reading(
             metric=Metric.formula(ONE, largest_constraint(h), quantity="largest_constraint", expectation=NUMBERS),
             belief=Belief.TRUE,
-            conditions=(
-                STEP_SIZE,
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
-                ALPHA,
-            ),
+            conditions=(STEP_98, BETA_9_RHO, ALPHA),
             replaces="the effective step by that of a round, and the silent beta <= 1 by beta <= 9 rho",
             why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l. (98) leaves so "
             "much room that beta <= 9 rho is enough.",
         ),
         "as_printed": Reading(
             belief=Belief.FALSE,
-            conditions=(STEP_SIZE, Condition("beta", beta >= 0, "any scheme"), ALPHA),
+            conditions=(STEP_98, Condition("beta", beta >= 0, "any scheme"), ALPHA),
             remark="Theorem 1 has (98) as its only condition on the step, for every scheme: beta is not limited, but "
             "it is a factor in three of the constraints.",
         ),

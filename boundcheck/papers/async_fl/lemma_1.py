@@ -32,10 +32,7 @@ theorem = Theorem(
             "right as alpha = 0 for weights that are not random.",
         ),
         "as_printed": Reading(
-            conditions=(
-                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-            ),
+            conditions=ASSUMPTION_5,
             remark="The identity is right. Assumption 5 taken literally, with i = j and alpha in (0, 1), is empty.",
         ),
     },

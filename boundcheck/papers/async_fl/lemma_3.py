@@ -9,7 +9,7 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=of_a_round("work_distance2", LENGTH2),
     any_method=True,
-    conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
+    conditions=(DRIFT,),
     readings={
         "corrected": Reading(
             bound=4 * tau * Qs + 4 * D * Z / (L * q) + 12 * e * sg1,

@@ -9,7 +9,7 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=of_a_round("work_grad2", GRADIENT2),
     any_method=True,
-    conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
+    conditions=(DRIFT,),
     readings={
         "corrected": Reading(
             bound=12 * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,

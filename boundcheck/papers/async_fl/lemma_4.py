@@ -13,7 +13,7 @@ theorem = Theorem(
         "corrected": Reading(
             bound=-2 * Xi + 4 * L * q * tau * Qs + 4 * D * Z + 12 * e * q * L * sg1,
             belief=Belief.TRUE,
-            conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
+            conditions=(DRIFT,),
             assumptions=CORRECTED,
             replaces=f"6 by 12, {WHOLE_ROUNDS}",
             why=f"It is built on (61): {TWELVE}. {VIRTUAL}. {SAMPLES}",

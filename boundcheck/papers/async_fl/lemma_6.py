@@ -18,7 +18,7 @@ theorem = Theorem(
             + 6 * rho**2 * (2 * alpha * D + 2 * beta) * h**2 * S1
             + 12 * rho**2 * alpha * h**2 * S2 / K,
             belief=Belief.TRUE,
-            conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"), DELAYS),
+            conditions=(DRIFT, DELAYS),
             assumptions=CORRECTED,
             replaces=f"alpha D by 2 alpha D and Sigma_2 by Sigma_2/K, {WHOLE_ROUNDS}",
             why=f"It is built on Lemma 5, and so on (61): {TWELVE}. {SAMPLES}",

@@ -14,18 +14,6 @@ BETA_CERTAIN = nonnegative(
     "beta_det", "beta at alpha = 1 of weights that are not random", latex=r"\beta", key="participation/beta_certain"
 )
 
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
-BETA = Condition(
-    "beta", beta <= 9 * rho, "the paper takes beta <= 1 for granted when it simplifies its step conditions"
-)
-ASSUMPTION_5 = (
-    Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-    Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-)
 
 # et + nu et^2 K^2 tau^2 with nu = 16 rho L: what the terms with alpha and beta are multiples of
 spread_et = et + 16 * rho * L * (h * tau) ** 2
@@ -54,7 +42,7 @@ theorem = Theorem(
             + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
             + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
             + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
-            conditions=(STEP_SIZE, BETA),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
             why=WHOLE_ROUNDS_WHY,
@@ -65,7 +53,7 @@ theorem = Theorem(
             + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * Sigma_1)  # eps_K
             + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * Sigma_2 / K)  # eps_alpha
             + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * Sigma_1),  # eps_beta
-            conditions=(STEP_SIZE, BETA),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} Sigma_1 is at most (4 L R + 2 Sigma)/min q(n): (96) holds for q(n) >= 1 alone.",
@@ -75,7 +63,7 @@ theorem = Theorem(
             + dist2_0 / (h * rounds)  # eps_F
             + (24 * e * L**2 * R + (12 * rho + 24) * e * L * S1)  # eps_K
             + spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K),  # eps_alpha; eps_beta is 0
-            conditions=(STEP_SIZE, Condition("certain cohorts", sp.Eq(BETA_CERTAIN.expr, 0))),
+            conditions=(STEP_98, Condition("certain cohorts", sp.Eq(BETA_CERTAIN.expr, 0))),
             assumptions=CORRECTED,
             symbols=(BETA_CERTAIN,),
             replaces=WHOLE_ROUNDS_REPLACE,
@@ -92,7 +80,7 @@ theorem = Theorem(
             )
             / (2 - c),
             conditions=(
-                Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),
+                DRIFT,
                 Condition("delays", 12 * rho**2 * (alpha + beta) * (h * tau * L) ** 2 <= sp.Rational(1, 2), "Lemma 6"),
                 Condition("movement", 3 * rho * (alpha + beta) * h * L <= 1, "Theorem 1"),
                 Condition("contraction", c <= 1, "(92)"),
@@ -110,7 +98,7 @@ theorem = Theorem(
             + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_round_gap", VALUE),
-            conditions=(STEP_SIZE, *ASSUMPTION_5),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} The constants are those at which the printed proof ends, in Sigma_1 and "
@@ -124,7 +112,7 @@ theorem = Theorem(
             + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_round_gap", VALUE),
-            conditions=(STEP_SIZE,),
+            conditions=(STEP_98,),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} As Section 4 applies it: with alpha = 0 and alpha = 1, which Assumption "
@@ -138,7 +126,7 @@ theorem = Theorem(
             + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * Sigma_1_printed),  # eps_beta
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_round_gap", VALUE),
-            conditions=(STEP_SIZE, *ASSUMPTION_5),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} (13) to (16): Sigma_1 and Sigma_2 replaced by (96).",

@@ -6,15 +6,6 @@
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
-BETA = Condition(
-    "beta", beta <= 9 * rho, "the paper takes beta <= 1 for granted when it simplifies its step conditions"
-)
-
 # of Theorem 1, corrected: the mean gap of the rounds' own problems
 round_gap = (
     R
@@ -45,7 +36,7 @@ theorem = Theorem(
     readings={
         "corrected": Reading(
             bound=4 * L * (2 * chi2_max + 1) / q_min * round_gap + 8 * L * P + 8 * L * U,
-            conditions=(STEP_SIZE, BETA),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=(*CORRECTED, no_empty_rounds),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} {GAP_WHY}",
@@ -53,7 +44,7 @@ theorem = Theorem(
         ),
         "corrected_every_type": Reading(
             bound=4 * L * (chi2_max + 1) / q_min * round_gap + 4 * L * P,
-            conditions=(STEP_SIZE, BETA),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=(*CORRECTED, every_type_every_round),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} {GAP_WHY} With every kind of data in every round U = 0 and 8 becomes 4.",
@@ -62,11 +53,7 @@ theorem = Theorem(
             bound=4 * L * (chi2_max / q_min + 1 / q_min**2) * round_gap_printed + 4 * L * P + 4 * L * U,
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_grad2", GRADIENT2),
-            conditions=(
-                STEP_SIZE,
-                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-            ),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} The constants are those of (105), which has 1/q^2 where 1/q belongs. "

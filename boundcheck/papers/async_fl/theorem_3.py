@@ -9,12 +9,6 @@ most W q_i. In a round the model moves by rho K et B at most, in the mean.
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
-
 theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "Section 3.4, (26); constants from (28) and Appendix A"),
     title="Mean gap of the surrogate problem",
@@ -30,14 +24,7 @@ theorem = Theorem(
             + beta * (h + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
             + q_bar * rho * h * (W - 1) * B**2,  # eps_W
             belief=Belief.TRUE,
-            conditions=(
-                STEP_SIZE,
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
-            ),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=(*CORRECTED, window_property, bounded_gradients, bounded_sample_gradients),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} {WEIGHT_LOST}",
@@ -51,11 +38,7 @@ theorem = Theorem(
             + q_bar * h * (W - 1) * B**2,  # eps_W
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_gap", VALUE, scale=q_bar, surrogate=True),
-            conditions=(
-                STEP_SIZE,
-                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-            ),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=(*PRINTED, window_property, bounded_gradients),
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} {WEIGHT_LOST} {SCOPE}",

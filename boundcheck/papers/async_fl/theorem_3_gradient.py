@@ -3,12 +3,6 @@
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
-
 eps = (
     dist2_0 / (h * rounds)  # eps_F
     + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
@@ -34,14 +28,7 @@ theorem = Theorem(
         "corrected": Reading(
             bound=4 * L / q_bar * (chi2 + 1) * eps + 4 * L * chi2 / q_bar * F_het,
             belief=Belief.TRUE,
-            conditions=(
-                STEP_SIZE,
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
-            ),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=(*CORRECTED, window_property, bounded_gradients, bounded_sample_gradients),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} (27) prints eps without a factor, which has not the unit of a squared gradient; "
@@ -52,11 +39,7 @@ theorem = Theorem(
             bound=eps_printed + 4 * L * chi2 * F_het,
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_grad2", GRADIENT2),
-            conditions=(
-                STEP_SIZE,
-                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-            ),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=(*PRINTED, window_property, bounded_gradients),
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} eps has not the unit of the left side. The factor 4 L of the last term "
