@@ -26,6 +26,21 @@ Sigma_1 = Sigma_1_printed / q_min
 Sigma_2 = sp.Min(1, q_max / q_min) * Sigma_1
 
 c = 4 * D + 12 * rho * (2 * alpha + beta) * L * spread_h  # of (92): the part of the gap that comes back on the right
+# (13), for whole rounds and as printed
+corrected = (
+    R
+    + dist2_0 / (h * rounds)  # eps_F
+    + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
+    + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
+    + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+)
+printed = (
+    R
+    + dist2_0 / (h * rounds)  # eps_F
+    + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
+    + alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
+    + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+)
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 1", "Section 3.2, (13) to (16); constants from Appendix A, (93) and (94)"),
@@ -37,22 +52,14 @@ theorem = Theorem(
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
-            + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
-            + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
+            bound=corrected,
             conditions=(STEP_98, BETA_9_RHO),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
             why=WHOLE_ROUNDS_WHY,
         ),
         "corrected_sigma": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * Sigma_1)  # eps_K
-            + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * Sigma_2 / K)  # eps_alpha
-            + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * Sigma_1),  # eps_beta
+            bound=corrected.subs({S1: Sigma_1, S2: Sigma_2}),
             conditions=(STEP_98, BETA_9_RHO),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
@@ -91,11 +98,7 @@ theorem = Theorem(
             f"- c of the left side is kept. {WHOLE_ROUNDS_WHY}",
         ),
         "as_printed": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
-            + alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
-            + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
+            bound=printed,
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_round_gap", VALUE),
             conditions=(STEP_98, *ASSUMPTION_5),
@@ -105,11 +108,7 @@ theorem = Theorem(
             "Sigma_2 of (94).",
         ),
         "as_printed_used": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
-            + alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
-            + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
+            bound=printed,
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_round_gap", VALUE),
             conditions=(STEP_98,),
@@ -119,11 +118,7 @@ theorem = Theorem(
             "5 excludes.",
         ),
         "as_printed_sigma": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * Sigma_1_printed)  # eps_K
-            + alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * Sigma_2_printed)  # eps_alpha
-            + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * Sigma_1_printed),  # eps_beta
+            bound=printed.subs({S1: Sigma_1_printed, S2: Sigma_2_printed}),
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_round_gap", VALUE),
             conditions=(STEP_98, *ASSUMPTION_5),
