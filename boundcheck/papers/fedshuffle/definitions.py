@@ -195,6 +195,7 @@ LOST_L = (
 B_AT_LEAST_1 = Condition("B at least 1", B2 >= 1, "used in the proofs; no loss, since a larger B is always allowed")
 
 # Appendix D
+MVR = (smooth_samples, gradient_dissimilarity, local_variance, hessian_similarity, bounded_below, data_weights)
 B_IS_1 = Condition("B is 1", B2 <= 1, "Assumption 3.3 holds with B = 1")
 P_IS_0 = Condition("P is 0", sp.Eq(P2, 0), "Assumption 3.4 holds with every P_i = 0")
 

@@ -31,14 +31,7 @@ theorem = Theorem(
         P_IS_0,
         B_IS_1,
     ),
-    assumptions=(
-        smooth_samples,
-        gradient_dissimilarity,
-        local_variance,
-        hessian_similarity,
-        bounded_below,
-        data_weights,
-    ),
+    assumptions=MVR,
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(

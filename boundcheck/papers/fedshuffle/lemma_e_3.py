@@ -10,10 +10,8 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma E.3", "Appendix E.3, one round progress"),
     title="One round of FedShuffleGen",
     symbols=(*NOTATION, CONVEXITY),
-    algorithm=Algorithm(
-        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
-    ),
-    metric=Metric.last("dist2", LENGTH2, rounds=1, expectation="cohorts and orders of the samples", surrogate=True),
+    algorithm=FEDSHUFFLE_GEN,
+    metric=Metric.last("dist2", LENGTH2, rounds=1, expectation=COHORTS, surrogate=True),
     bound=(1 - mu * et_gen / 2) * D - et_gen * F + 3 * L * et_gen * drift_0 + 2 * et_gen**2 * M1 * G2,
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),
@@ -43,7 +41,7 @@ theorem = Theorem(
         "as_printed": Reading(
             conditions=(
                 Condition("step size", eta_l * eta_g <= 1 / (4 * (1 + M2 + M1 * B2) * L), "as printed, without W"),
-                Condition("server step size", eta_g >= 1),
+                SERVER_STEP,
             ),
             belief=Belief.FALSE,
             remark="The display is cut off in the text and completed from its proof. False where W > 1; true for W = "

@@ -7,12 +7,8 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma E.4", "Appendix E.3, bounded drift"),
     title="The drift of a round of FedShuffleGen",
     symbols=NOTATION,
-    algorithm=Algorithm(
-        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
-    ),
-    metric=Metric.last(
-        "drift", LENGTH2, scale=3 * L * et_gen, expectation="cohorts and orders of the samples", surrogate=True
-    ),
+    algorithm=FEDSHUFFLE_GEN,
+    metric=Metric.last("drift", LENGTH2, scale=3 * L * et_gen, expectation=COHORTS, surrogate=True),
     assumptions=(convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),
     belief=Belief.TRUE,
     readings={
@@ -34,7 +30,7 @@ theorem = Theorem(
             bound=sp.Rational(9, 10) * et_gen * F + 9 * et_gen**3 / eta_g**2 * H_gen,
             conditions=(
                 Condition("step size", eta_l * eta_g <= 1 / (4 * beta_gen_printed * L), "as printed, without W"),
-                Condition("server step size", eta_g >= 1),
+                SERVER_STEP,
             ),
             belief=Belief.FALSE,
             remark="The last term lacks L and W^2, and has the unit of x^2/L.",

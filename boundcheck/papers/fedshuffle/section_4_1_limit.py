@@ -57,7 +57,7 @@ theorem = Theorem(
     title="FedAvgRR on (36): the exact expected gap",
     symbols=(*NOTATION, *OWN),
     algorithm=Algorithm("fedavg_rr", ("E", "eta_l", "eta_g", "batch")),
-    metric=Metric.last("gap", None, index=R, expectation="cohorts and orders of the samples"),
+    metric=Metric.last("gap", None, index=R, expectation=COHORTS),
     assumptions=(instance("fedshuffle_36"), zero_at_start),
     readings={
         "corrected": Reading(

@@ -93,6 +93,11 @@ GLOBAL = (
     _DECLARED["kappa2"].but(key="blocks/kappa2_whole"),
 )
 
+# Assumptions 1 to 4 on data that differ, in three of these readings
+PRINTED = (smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below)
+PRINTED_SEPARABLE = (smooth_separable, block_variance, block_dissimilarity, averages_uniformly, bounded_below)
+ONE_CONSTANT = (smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below)
+
 # Remarks 2 and 4 tune the step size to a number of iterations that is set beforehand.
 HORIZON = count("K", "iterations, set beforehand", free=True)
 

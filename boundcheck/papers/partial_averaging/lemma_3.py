@@ -42,7 +42,7 @@ theorem = Theorem(
     readings={
         "corrected": Reading(
             symbols=GLOBAL,
-            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
+            assumptions=ONE_CONSTANT,
             replaces="one inequality a block by their sum, with one constant L, and 1/m by the weights p_i",
             why=f"{WHOLE_GRADIENT}.",
             remark="The gradients at u on the right are measured.",
@@ -56,31 +56,17 @@ theorem = Theorem(
                 Condition("step size", eta * Lmax <= 1),
                 Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1),
             ),
-            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
+            assumptions=ONE_CONSTANT,
             replaces="the measured gradients by their bound in Theorem 2",
             why=f"{WHOLE_GRADIENT}. With the corrected Theorem 2 the right side needs no measurement.",
         ),
         "as_printed_separable": Reading(
             symbols=SEPARABLE,
-            assumptions=(
-                smooth_separable,
-                block_variance,
-                block_dissimilarity,
-                averages_uniformly,
-                bounded_below,
-                plain_mean,
-            ),
+            assumptions=(*PRINTED_SEPARABLE, plain_mean),
             remark=f"{SUMMED}. Assumption 1 read as step (111) uses it; p_i = 1/m, as throughout Appendix C.",
         ),
         "as_printed": Reading(
-            assumptions=(
-                smooth_blocks,
-                block_variance,
-                block_dissimilarity,
-                averages_uniformly,
-                bounded_below,
-                plain_mean,
-            ),
+            assumptions=(*PRINTED, plain_mean),
             belief=Belief.FALSE,
             remark=f"{SUMMED}. Assumption 1 read block by block. {WHOLE_GRADIENT}.",
         ),

@@ -19,7 +19,7 @@ theorem = Theorem(
             + 3 * eta**2 * (tau - 1) * Lmax**2 * sigma2
             + 6 * eta**2 * tau * (tau - 1) * Lmax**2 * kappa2,
             conditions=(Condition("step size", eta * Lmax <= 1), INTERVAL),
-            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
+            assumptions=ONE_CONSTANT,
             belief=Belief.TRUE,
             replaces="the constants L_j of the blocks by one constant L, and averages with 1/m by averages with p_i",
             why="What is left of Theorem 2 as K grows then has no partition in it.",
@@ -30,7 +30,7 @@ theorem = Theorem(
             + 3 * eta**2 * (tau - 1) * sum_L2_sigma2
             + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2,
             conditions=(Condition("step size", eta * Lmax <= sp.Rational(1, 2)), INTERVAL),
-            assumptions=(smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            assumptions=PRINTED,
             belief=Belief.FALSE,
             remark="Averages with 1/m do not even have the stationary points of F where the p_i differ, whatever the "
             "partition.",

@@ -63,7 +63,7 @@ theorem = Theorem(
             symbols=GLOBAL,
             bound=bound_one_constant,
             conditions=STEP,
-            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
+            assumptions=ONE_CONSTANT,
             replaces="Assumption 1 by smoothness of every F_i with one constant L, and the averages with 1/m by "
             "averages with the weights p_i of F, as equation (2) has them",
             why=f"{COUPLED}. {UNIFORM_WEIGHTS}. {REPAIR}. The second constant is 2, and the step may reach 1/L, as in "
@@ -90,7 +90,7 @@ theorem = Theorem(
         "as_printed_main": Reading(
             bound=bound_main_text,
             conditions=STEP_MAIN_TEXT,
-            assumptions=(smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            assumptions=PRINTED,
             belief=Belief.FALSE,
             remark=f"The second constant 4 and the step up to 1/(2 Lmax). {COUPLED}. {UNIFORM_WEIGHTS}.",
         ),
@@ -98,7 +98,7 @@ theorem = Theorem(
             symbols=SEPARABLE,
             bound=bound_main_text,
             conditions=STEP_MAIN_TEXT,
-            assumptions=(smooth_separable, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            assumptions=PRINTED_SEPARABLE,
             belief=Belief.FALSE,
             remark="Assumption 1 read as the proof uses it; the averages are still those of Algorithm 1. "
             f"{UNIFORM_WEIGHTS}.",
@@ -107,14 +107,7 @@ theorem = Theorem(
             source=APPENDIX,
             bound=bound_appendix,
             conditions=STEP,
-            assumptions=(
-                smooth_blocks,
-                block_variance,
-                block_dissimilarity,
-                averages_uniformly,
-                bounded_below,
-                plain_mean,
-            ),
+            assumptions=(*PRINTED, plain_mean),
             belief=Belief.FALSE,
             remark="p_i = 1/m throughout, the second constant 2 and the step up to 1/Lmax: stronger than the main "
             f"text. {COUPLED}. The proof's '1/(2 beta^2) <= 2/3 and 1/(1-A) <= 2/3' must read 1/2 and 3/2; the final "
@@ -125,14 +118,7 @@ theorem = Theorem(
             symbols=SEPARABLE,
             bound=bound_appendix,
             conditions=STEP,
-            assumptions=(
-                smooth_separable,
-                block_variance,
-                block_dissimilarity,
-                averages_uniformly,
-                bounded_below,
-                plain_mean,
-            ),
+            assumptions=(*PRINTED_SEPARABLE, plain_mean),
             remark="Assumption 1 read as step (111) uses it: F_i is a sum of functions of one block each.",
         ),
     },
