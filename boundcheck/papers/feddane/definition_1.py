@@ -57,7 +57,7 @@ theorem = Theorem(
             ),
             kind=Kind.UPPER_BOUND,
             conditions=(
-                Condition("proximal weight", mu > lam, "the local subproblems are strongly convex"),
+                ABOVE_CURVATURE,
                 Condition(
                     "small residual",
                     residual < (mu - lam) * moved,

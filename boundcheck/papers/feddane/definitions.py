@@ -77,8 +77,32 @@ def zero_in(expr: Any, symbol: Any) -> Any:
     return -expr.subs(symbol, 0) / sp.diff(expr, symbol)
 
 
+# rho of Theorem 3 and of Theorem 5, as printed: an iteration decreases f by rho |grad f|^2 or more
+rho_3 = (
+    (2 - 3 * gamma) / (2 * mu)
+    - (2 * L * (1 + gamma) ** 2 + 3 * L) / (2 * mu**2)
+    - (B2 - 1) * ((L * (1 + gamma) ** 2 + L) / mu**2 + gamma / mu)
+)
+rho_5 = (
+    1 / mu
+    - 3 * gamma / (2 * (mu - lam))
+    - L * (1 + gamma) ** 2 / (mu - lam) ** 2
+    - 3 * L / (2 * mu * (mu - lam))
+    - (B2 - 1) * (L * (1 + gamma) ** 2 / (mu - lam) ** 2 + L / (mu * (mu - lam)) + gamma / (mu - lam))
+)
+V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
+rho_5_sharp = (
+    1 / mu
+    - (L / (2 * mu * (mu - lam)) + gamma / (2 * (mu - lam))) * (2 + V)
+    - L * (1 + gamma) ** 2 * (1 + V) / (2 * (mu - lam) ** 2)
+)
+FEDDANE = Algorithm("feddane", ("mu",), any_value=("K", "participation", "same"))
+COHORTS = "S_t, S'_t and the local solvers"  # what expectations are over
+ABOVE_CURVATURE = Condition("proximal weight", mu > lam, "the local subproblems are strongly convex")
+
 # Why the sharp readings replace the bound of E|g|^2.
 FACTOR_2 = (
     "The proof bounds |g|^2 by 2 |grad f|^2 + 2 |g - grad f|^2 (10), although E|g|^2 is |grad f|^2 + E|g - grad f|^2 "
     "exactly once E g = grad f"
 )
+MORE_DEVICES = FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K"

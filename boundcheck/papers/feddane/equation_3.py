@@ -22,7 +22,7 @@ theorem = Theorem(
     source=Source(PAPER, "equation (3)", "Section III-C; step 9 of Algorithm 2 averages over S_t"),
     title="FedDANE with one device a cohort on F_1 = 0, F_2 = w^2: the exact expected gap",
     symbols=(*NOTATION, *OWN),
-    metric=Metric.last("gap", None, index=T, expectation="S_t, S'_t and the local solvers"),
+    metric=Metric.last("gap", None, index=T, expectation=COHORTS),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("feddane", ("mu",), any_value=("K",)),
     conditions=(

@@ -1,7 +1,6 @@
 """Theorem 3 compared with one step of minibatch gradient descent with the step size 1/mu."""
 
 from boundcheck.papers.feddane.definitions import *
-from boundcheck.papers.feddane.theorem_3 import rho
 from boundcheck.theory.declare import *
 
 # two devices in one dimension, one of which is drawn by its weight
@@ -32,7 +31,7 @@ theorem = Theorem(
         "advantage": Reading(
             title="How much more minibatch gradient descent of step 1/mu guarantees than Theorem 3",
             bound=L * (3 * B2 + 1) / (2 * mu**2),
-            metric=Metric.formula(STEP, 1 / mu - L * B2 / (2 * mu**2) - rho.subs(gamma, 0)),
+            metric=Metric.formula(STEP, 1 / mu - L * B2 / (2 * mu**2) - rho_3.subs(gamma, 0)),
             kind=Kind.EQUALITY,
             replaces="nothing: the difference of the two guaranteed decreases, with exact solutions",
             why="rho of the step minus rho of Theorem 3 at gamma = 0 is L (3 B^2 + 1)/(2 mu^2), positive for all "

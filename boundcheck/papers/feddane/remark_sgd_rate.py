@@ -1,14 +1,13 @@
 """The remark below Theorem 6: 'asymptotically the same as SGD'."""
 
 from boundcheck.papers.feddane.definitions import *
-from boundcheck.papers.feddane.theorem_3 import rho
 from boundcheck.theory.declare import *
 
 SIGMA2 = nonnegative("sigma2", "bound of sum of p_k |grad F_k - grad f|^2", GRADIENT2, latex="\\sigma^2")
 sigma2 = SIGMA2.expr
 
 # Theorem 3's decrease for exact solutions at mu = L (4 B^2 + 1)
-best = rho.subs(gamma, 0).subs(mu, L * (4 * B2 + 1))
+best = rho_3.subs(gamma, 0).subs(mu, L * (4 * B2 + 1))
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 6", "Section IV-B, the remark below it"),

@@ -43,7 +43,6 @@ rho_printed = (
 rho_corrected = (
     inv_mu - gamma_inv_mu * (B2 + sp.Rational(1, 2)) - L_f * B2 * gamma2_inv_mu2 - L_inv_mu2 * (B2 + sp.Rational(1, 2))
 )
-V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
 rho_sharp = inv_mu - (L_inv_mu2 + gamma_inv_mu) * (2 + V) / 2 - L_f * gamma2_inv_mu2 * (1 + V) / 2
 
 WRONG_SMOOTHNESS = (
@@ -55,7 +54,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 7", "Section IV-C; proof in Appendix V-F"),
     title="Sufficient decrease of an iteration of FedDANE with constants of each device",
     symbols=(*NOTATION, *OWN),
-    metric=Metric.last("gap", VALUE, rounds=1, expectation="S_t, S'_t and the local solvers"),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
     algorithm=Algorithm("feddane", any_value=("mu", "K", "participation")),  # every device has a mu of its own
     trivial=gap_0,
     belief=Belief.TRUE,
@@ -82,7 +81,7 @@ theorem = Theorem(
             conditions=(Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True),),
             assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
             replaces="the corrected rho's bound 2 B^2 |grad f|^2 of E|g|^2 by (1 + (B^2 - 1)/K) |grad f|^2",
-            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K.",
+            why=MORE_DEVICES + ".",
         ),
     },
 )
