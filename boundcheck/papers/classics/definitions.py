@@ -72,7 +72,7 @@ NOTATION = (
         "sum_p2",
         "sum of the squared weights of the workers, 1/m for m alike",
         key="clients/sum_p2",
-        latex="(\\sum_i p_i^2)",
+        latex=r"(\sum_i p_i^2)",
     ),
     common.dist2_0,
     common.gap_0,

@@ -9,13 +9,13 @@ OWN = (
         "sum over the devices of p_k |grad F_k|^2 at the start",
         GRADIENT2,
         key="start/client_grad2",
-        latex="(\\sum_k p_k\\|\\nabla F_k(w^0)\\|^2)",
+        latex=r"(\sum_k p_k\|\nabla F_k(w^0)\|^2)",
     ),
     positive(
         "grad2_0",
         "squared gradient norm of f at the start",
         GRADIENT2,
-        latex="\\|\\nabla f(w^0)\\|^2",
+        latex=r"\|\nabla f(w^0)\|^2",
         key="start/grad2",
     ),
 )
@@ -31,12 +31,11 @@ theorem = Theorem(
     source=Source(PAPER, "Definition 2", "Section IV"),
     title="The dissimilarity B(w) at the start",
     symbols=(*OWN, *DATA),
-    metric=Metric(
-        "none",
+    # the least B with p g1^2 + (1 - p) g2^2 <= B^2 (p g1 + (1 - p) g2)^2, by its distance from 1
+    metric=Metric.formula(
         ONE,
-        # the least B with p g1^2 + (1 - p) g2^2 <= B^2 (p g1 + (1 - p) g2)^2, by its distance from 1
-        value=sp.sqrt(1 + p * (1 - p) * (g1 - g2) ** 2 / (p * g1 + (1 - p) * g2) ** 2),
-        where=(("client_grad2_0", p * g1**2 + (1 - p) * g2**2), ("grad2_0", (p * g1 + (1 - p) * g2) ** 2)),
+        sp.sqrt(1 + p * (1 - p) * (g1 - g2) ** 2 / (p * g1 + (1 - p) * g2) ** 2),
+        where={"client_grad2_0": p * g1**2 + (1 - p) * g2**2, "grad2_0": (p * g1 + (1 - p) * g2) ** 2},
     ),
     kind=Kind.EQUALITY,
     bound=sp.sqrt(client_grad2_0 / grad2_0),

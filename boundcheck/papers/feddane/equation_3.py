@@ -9,7 +9,7 @@ from boundcheck.theory.declare import *
 
 # The example has no units, and its equality holds at the start too.
 OWN = (
-    positive("mu", "weight of the proximal term", latex="\\mu", key="method/prox"),
+    positive("mu", "weight of the proximal term", latex=r"\mu", key="method/prox"),
     count("K2", "devices in S'_t, which solve subproblems", key="participation/cohort_size", latex="K'"),
     count("T", "iterations (two communications each)", 0, index=True),
 )

@@ -16,9 +16,8 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "compared with w - g/mu"),
     title="Guaranteed decrease of one step of minibatch gradient descent of size 1/mu",
     symbols=(*NOTATION, *DATA),
-    metric=Metric(  # (f(w) - E f(w - g/mu))/|grad f|^2
-        "none", STEP, value=1 / mu - (L - below) * second / (2 * mu**2 * grad**2), where=(("B2", second / grad**2),)
-    ),
+    # (f(w) - E f(w - g/mu))/|grad f|^2
+    metric=Metric.formula(STEP, 1 / mu - (L - below) * second / (2 * mu**2 * grad**2), where={"B2": second / grad**2}),
     kind=Kind.LOWER_BOUND,
     belief=Belief.TRUE,
     readings={

@@ -7,7 +7,7 @@ SQUARES = nonnegative(
     "weighted_squares",
     "sum over the clients of h_i s_i |w_i z_i/q_i|^2",
     GRADIENT2,
-    latex="(\\sum_i \\frac{s_i w_i^2}{p_i}\\|z_i\\|^2)",
+    latex=r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)",
 )
 
 theorem = Theorem(

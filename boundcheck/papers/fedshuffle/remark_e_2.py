@@ -4,7 +4,7 @@ from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
 WORK = count("work", "E_i |D_i|, the local steps of client i", latex="E_i|D_i|")
-LARGEST = count("largest", "the largest E_j |D_j|", latex="\\max_j E_j|D_j|")
+LARGEST = count("largest", "the largest E_j |D_j|", latex=r"\max_j E_j|D_j|")
 work, largest = WORK.expr, LARGEST.expr
 # Theorem E.1 bounds eta_l and W eta_g eta_l by 1/(4 beta L), the unit here; FedShuffle's W is 1. Per local step:
 own = sp.Min(1, 1 / eta_g) / work

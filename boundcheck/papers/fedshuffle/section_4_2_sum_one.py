@@ -11,17 +11,6 @@ WEIGHTS = (
 )
 w_i, w_j, w_k = (symbol.expr for symbol in WEIGHTS)
 
-
-def of_client(client: int, weight: Any) -> Reading:
-    """The printed number of one of the clients with 1, 2 and 3 samples."""
-    return Reading(
-        title=f"Expected weight of client {client} under Sum-One aggregation",
-        metric=Metric(f"constant:clients/what_{client}", ONE, expectation="none: a constant of the method"),
-        bound=weight,
-        remark=f"The client's weight in the objective is {client}/6.",
-    )
-
-
 theorem = Theorem(
     source=Source(PAPER, "Section 4.2", "three clients with 1, 2 and 3 samples, two of them drawn uniformly"),
     title="Expected weight of a client under Sum-One aggregation",
@@ -52,8 +41,15 @@ theorem = Theorem(
             why="Each of the three pairs is drawn with probability 1/3, and the client is in two of them. It equals "
             "w_i/(w_i + w_j + w_k) for equal weights; in general it does not, which is what the example shows.",
         ),
-        "as_printed_client_1": of_client(1, sp.Rational(7, 36)),
-        "as_printed_client_2": of_client(2, sp.Rational(16, 45)),
-        "as_printed_client_3": of_client(3, sp.Rational(9, 20)),
+        # the printed numbers of the clients with 1, 2 and 3 samples
+        **{
+            f"as_printed_client_{client}": Reading(
+                title=f"Expected weight of client {client} under Sum-One aggregation",
+                metric=Metric.constant(f"clients/what_{client}", ONE, "the method"),
+                bound=weight,
+                remark=f"The client's weight in the objective is {client}/6.",
+            )
+            for client, weight in ((1, sp.Rational(7, 36)), (2, sp.Rational(16, 45)), (3, sp.Rational(9, 20)))
+        },
     },
 )

@@ -29,13 +29,13 @@ PAPER = Paper(
 
 NOTATION = (
     count("m", "workers (local models)", key="clients/m"),
-    count("tau", "averaging interval: every number is averaged in tau iterations", latex="\\tau", key="method/tau"),
+    count("tau", "averaging interval: every number is averaged in tau iterations", latex=r"\tau", key="method/tau"),
     common.eta,
     count("K", "iterations", index=True),
     nonnegative(
         "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}", key="blocks/Lmax_blocks"
     ),
-    positive("sum_p2", "sum of the squares of the clients' weights p_i", latex="(\\sum_i p_i^2)", key="clients/sum_p2"),
+    positive("sum_p2", "sum of the squares of the clients' weights p_i", latex=r"(\sum_i p_i^2)", key="clients/sum_p2"),
     common.sigma2.but(key="blocks/sigma2", meaning="sum over the blocks of sigma_j^2, the variance of a step"),
     nonnegative(
         "sum_L_sigma2",
@@ -75,7 +75,7 @@ NOTATION = (
     ),
     common.gap_0.but(meaning="objective gap F(u_1) - inf F of the common start"),
     nonnegative("d", "numbers of a model", ONE, integer=True, key="objective/dimension"),
-    positive("eta_unit", "unit of the step size, which is eta_unit*sqrt(m/K)", STEP, latex="\\eta_1", free=True),
+    positive("eta_unit", "unit of the step size, which is eta_unit*sqrt(m/K)", STEP, latex=r"\eta_1", free=True),
 )
 m, tau, eta, K, Lmax, sum_p2, sigma2, *_others = (symbol.expr for symbol in NOTATION)
 sum_L_sigma2, sum_L2_sigma2, beta2, kappa2, sum_L2_kappa2, gap_0, d, eta_unit = _others  # noqa: N816

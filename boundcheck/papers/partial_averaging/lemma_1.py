@@ -7,7 +7,7 @@ MEASURED = nonnegative(
     "L2_discrepancy",
     "mean over iterations and workers of sum of L_j^2 E|u_j - x_ij|^2, as measured",
     GRADIENT2,
-    latex="\\overline{\\sum_j L_j^2\\mathbb{E}\\|u_j-x_j\\|^2}",
+    latex=r"\overline{\sum_j L_j^2\mathbb{E}\|u_j-x_j\|^2}",
 )
 L2_discrepancy = MEASURED.expr
 LAST_TERM = "The last term is measured: the mean over iterations and workers of the sum of L_j^2 E|u_j - x_ij|^2."

@@ -7,7 +7,7 @@ MEASURED = nonnegative(
     "local_grad2",
     "mean over iterations and workers of E|grad F_i(x_i)|^2, as measured",
     GRADIENT2,
-    latex="\\overline{\\mathbb{E}\\|\\nabla F_i(x_i)\\|^2}",
+    latex=r"\overline{\mathbb{E}\|\nabla F_i(x_i)\|^2}",
 )
 local_grad2 = MEASURED.expr
 ONE_BLOCK = (

@@ -7,7 +7,7 @@ MEASURED = nonnegative(
     "mean_grad2",
     "mean over iterations of E|grad F(u_k)|^2, as measured",
     GRADIENT2,
-    latex="\\overline{\\mathbb{E}\\|\\nabla F(u_k)\\|^2}",
+    latex=r"\overline{\mathbb{E}\|\nabla F(u_k)\|^2}",
 )
 mean_grad2 = MEASURED.expr
 A = 2 * eta**2 * tau * (tau - 1) * Lmax**2

@@ -4,7 +4,7 @@ from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
 POSITIVE_LMAX = positive(
-    "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex="L_{\\max}", key="blocks/Lmax_weighted"
+    "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}", key="blocks/Lmax_weighted"
 )
 
 theorem = Theorem(
