@@ -3,8 +3,6 @@
 from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
-CONSTANT = "none: a constant of the method"
-
 theorems = {
     "communication_cost": Theorem(
         source=Source(
@@ -12,7 +10,7 @@ theorems = {
         ),
         title="Numbers that are averaged in tau iterations",
         symbols=NOTATION,
-        metric=Metric("constant:blocks/averaged_per_period", ONE, expectation=CONSTANT),
+        metric=Metric.constant("blocks/averaged_per_period", ONE, "the method"),
         kind=Kind.EQUALITY,
         bound=d,
         algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
@@ -27,7 +25,7 @@ theorems = {
         source=Source(PAPER, "Section 'Communication Cost'", "'the increased number of inter-process communications'"),
         title="Messages of partial averaging in tau iterations",
         symbols=NOTATION,
-        metric=Metric("constant:blocks/averagings_per_period", ONE, expectation=CONSTANT),
+        metric=Metric.constant("blocks/averagings_per_period", ONE, "the method"),
         kind=Kind.EQUALITY,
         belief=Belief.TRUE,
         readings={
