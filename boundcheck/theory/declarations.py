@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import sympy as sp
 
@@ -188,6 +188,55 @@ class Metric:
             raise BadInput("the metric's average is 'drawn', so that expectation says over what, the draw included.")
         if self.over_rounds and (self.value is not None or self.quantity.partition(":")[0] in ("none", "constant")):
             raise BadInput(f"the metric '{self.quantity}' has no rounds, so that its average can only be 'last'.")
+
+    @classmethod
+    def last(
+        cls, quantity: str, dimension: Dimension | None, *, index: Any = None, rounds: Any = None, **more: Any
+    ) -> Self:
+        """The quantity after `rounds` rounds.
+
+        index: a symbol of the statement, whose value is the number of rounds unless `rounds` says otherwise; None for
+        one number of rounds, by default none. more: further fields of `Metric`.
+        """
+        done = sp.sympify((0 if index is None else index) if rounds is None else rounds)
+        return cls(quantity, dimension, None if index is None else index.name, done, **more)
+
+    @classmethod
+    def mean(cls, quantity: str, dimension: Dimension | None, **more: Any) -> Self:
+        """The mean of the quantity over the points before `rounds` rounds are done; more: as in `last`."""
+        return cls.last(quantity, dimension, average=Average.MEAN, **more)
+
+    @classmethod
+    def least(cls, quantity: str, dimension: Dimension | None, **more: Any) -> Self:
+        """The least value of the quantity at these points, in every run by itself; more: as in `last`."""
+        return cls.last(quantity, dimension, average=Average.LEAST, **more)
+
+    @classmethod
+    def drawn(cls, quantity: str, dimension: Dimension | None, **more: Any) -> Self:
+        """The quantity at one of these points, drawn by the weights; more: as in `last`, with the expectation."""
+        return cls.last(quantity, dimension, average=Average.DRAWN, **more)
+
+    @classmethod
+    def constant(cls, key: str, dimension: Dimension, of: str, **more: Any) -> Self:
+        """The constant with this key; of: what it belongs to, in words (the schedule)."""
+        return cls(f"constant:{key}", dimension, expectation=f"none: a constant of {of}", **more)
+
+    @classmethod
+    def formula(
+        cls,
+        dimension: Dimension | None,
+        value: Any = None,
+        *,
+        quantity: str = "none",
+        where: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Self:
+        """A number: the metric is `value`, computed from symbols and data, without a run; None for the bound alone.
+
+        where: symbol -> formula, the data behind symbols of the bound. quantity: a caption. more: further fields of
+        `Metric`.
+        """
+        return cls(quantity, dimension, value=value, where=tuple((where or {}).items()), **more)
 
     @property
     def over_rounds(self) -> bool:

@@ -85,44 +85,52 @@ class Symbol:
         return replace(self, **changes)
 
 
-def _count(name: str, meaning: str, low: int = 1, **more: Any) -> Symbol:
-    return Symbol(name, meaning, ONE, integer=True, low=Fraction(low), **more)
-
-
-def _positive(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
+def positive(name: str, meaning: str, dimension: Dimension = ONE, **more: Any) -> Symbol:
+    """A number above 0; more: further fields of `Symbol`."""
     return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, **more)
 
 
-def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
+def nonnegative(name: str, meaning: str, dimension: Dimension = ONE, **more: Any) -> Symbol:
+    """A number that is 0 or more; more: further fields of `Symbol`."""
     return Symbol(name, meaning, dimension, low=Fraction(0), **more)
 
 
+def count(name: str, meaning: str, low: int = 1, **more: Any) -> Symbol:
+    """A whole number from `low` on; more: further fields of `Symbol`."""
+    return Symbol(name, meaning, ONE, integer=True, low=Fraction(low), **more)
+
+
+def share(name: str, meaning: str, **more: Any) -> Symbol:
+    """A number from 0 to 1; more: further fields of `Symbol`."""
+    return Symbol(name, meaning, ONE, low=Fraction(0), high=Fraction(1), **more)
+
+
 SHARED = (
-    _count("n", "number of clients (devices)", key="clients/n"),
-    _count("E", "local steps of a visit", key="method/E"),
-    _count("K", "cycle index: how often each device has been visited", low=0, index=True),
-    _count("T", "communication rounds", key="method/T"),
-    _count("k", "iteration index", low=0, index=True),
-    _positive("L", "Lipschitz constant of the gradient of every client", CURVATURE, key="clients/L"),
-    _positive("mu", "strong (quasi-)convexity constant of the objective", CURVATURE, latex=r"\mu", key="objective/mu"),
-    _positive("eta", "step size", STEP, latex=r"\eta", key="method/eta"),
-    _positive("eta0", "step size of the first cycle; cycle K uses eta0/K", STEP, latex=r"\eta_0", key="method/eta0"),
-    _positive("ell", "constant of the step size ell*log(T)/T", STEP, latex=r"\ell", key="method/ell"),
-    _nonnegative(
+    count("n", "number of clients (devices)", key="clients/n"),
+    count("E", "local steps of a visit", key="method/E"),
+    count("K", "cycle index: how often each device has been visited", low=0, index=True),
+    count("T", "communication rounds", key="method/T"),
+    count("k", "iteration index", low=0, index=True),
+    positive("L", "Lipschitz constant of the gradient of every client", CURVATURE, key="clients/L"),
+    positive("mu", "strong (quasi-)convexity constant of the objective", CURVATURE, latex=r"\mu", key="objective/mu"),
+    positive("eta", "step size", STEP, latex=r"\eta", key="method/eta"),
+    positive("eta0", "step size of the first cycle; cycle K uses eta0/K", STEP, latex=r"\eta_0", key="method/eta0"),
+    positive("ell", "constant of the step size ell*log(T)/T", STEP, latex=r"\ell", key="method/ell"),
+    nonnegative(
         "sigma2",
         "mean over clients of the squared gradient norm at a minimiser",
         GRADIENT2,
         latex=r"\sigma^2",
         key="clients/sigma2",
     ),
-    _nonnegative(
+    nonnegative(
         "dist2_0",
         "squared distance of the start to the solution set",
         LENGTH2,
         latex=r"\mathrm{dist}^2(\theta_0)",
         key="start/dist2",
     ),
-    _nonnegative("gap_0", "objective gap of the start", VALUE, latex=r"(f(x_0)-f^*)", key="start/gap"),
+    nonnegative("gap_0", "objective gap of the start", VALUE, latex=r"(f(x_0)-f^*)", key="start/gap"),
 )
 
 

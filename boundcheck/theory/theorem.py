@@ -22,8 +22,8 @@ class Reading:
     """One reading of a theorem: its belief and reasons, and every part in which it differs from the theorem.
 
     bound to printed_rate: as in `Statement`; None where the theorem's own part holds. symbols: declarations of this
-    reading that replace those of the theorem, or come on top. replaces, why: what the reading changes of the print, and
-    the reason; needed for every reading but those called as_printed.
+    reading that replace those of the theorem, or come on top. choices: symbol -> formula, or such pairs. replaces,
+    why: what the reading changes of the print, and the reason; needed for every reading but those called as_printed.
     """
 
     bound: Any = None
@@ -39,7 +39,7 @@ class Reading:
     domain: tuple[Any, ...] | None = None
     conditions: tuple[Condition, ...] | None = None
     assumptions: tuple[Assumption, ...] | None = None
-    choices: tuple[tuple[str, Any], ...] | None = None
+    choices: Mapping[str, Any] | tuple[tuple[str, Any], ...] | None = None
     trivial: Any = None
     printed_rate: Any = None
     symbols: Iterable[Symbol] = ()
@@ -68,7 +68,7 @@ class Theorem:
     domain: tuple[Any, ...] = ()
     conditions: tuple[Condition, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
-    choices: tuple[tuple[str, Any], ...] = ()
+    choices: Mapping[str, Any] | tuple[tuple[str, Any], ...] = ()
     trivial: Any = None
     printed_rate: Any = None
     best: str = ""
@@ -88,6 +88,7 @@ class Theorem:
     def _statement(self, name: str, reading: Reading) -> Statement:
         parts = {f: getattr(self, f) for f in _SHARED}
         parts |= {f: getattr(reading, f) for f in _SHARED if getattr(reading, f) is not None}
+        parts["choices"] = tuple(dict(parts["choices"]).items())
         label = f"{self.source.paper} {self.source.number} ({name})"
         if parts["bound"] is None:
             raise BadInput(f"{label}: neither the theorem nor the reading has a bound.")

@@ -3,47 +3,8 @@
 (20): eps_F + eps_K + eps_alpha + eps_beta. L^n = q(n) L, so that all rounds have the same minimiser and R is 0.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    WHOLE_ROUNDS_REPLACE,
-    WHOLE_ROUNDS_WHY,
-    K,
-    L,
-    alpha,
-    beta,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    q_min,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import no_empty_rounds, same_expected_weights
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
-
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Corollary 1", "Section 3.3, (20)"),
@@ -62,14 +23,7 @@ theorem = Theorem(
             )
             / q_min,
             belief=Belief.TRUE,
-            conditions=(
-                STEP_SIZE,
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
-            ),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=(*CORRECTED, same_expected_weights, no_empty_rounds),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} Since L^n = q(n) L, the gap of L is that of L^n divided by q(n), which (20) "
@@ -82,11 +36,7 @@ theorem = Theorem(
             + beta * (et + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S1),  # eps_beta
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_gap", VALUE),
-            conditions=(
-                STEP_SIZE,
-                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-            ),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=(*PRINTED, same_expected_weights),
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} q(n) is dropped: a single client with a small aggregation weight breaks "

@@ -3,15 +3,8 @@
 The order is compared with the largest of the terms that its proof lists, at W = N^a, tau = N^b and eta_l = N^(-c).
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, N, nonnegative
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 a, b, c = sp.symbols("a b c", real=True)
 window, delay, eta = N**a, N**b, N ** (-c)  # the orders of W, tau and eta_l, with the constant 1
@@ -25,7 +18,7 @@ theorem = Theorem(
         nonnegative("b", "the delay tau is of order N^b"),
         Symbol("c", "the local step size is of order N^(-c)", ONE),
     ),
-    metric=Metric("none", ONE, value=sp.Max(eta * window, 1 / (eta * N), delay * eta, eta)),
+    metric=Metric.formula(ONE, sp.Max(eta * window, 1 / (eta * N), delay * eta, eta)),
     kind=Kind.EQUALITY,
     conditions=(
         Condition("window", a < c),
@@ -33,16 +26,15 @@ theorem = Theorem(
         Condition("step", c < 1, "so that a = 1, the window that always exists, is impossible"),
     ),
     best="as_printed",
+    belief=Belief.TRUE,
     readings={
         "as_printed": Reading(
             bound=N ** sp.Max(a - c, c - 1, b - c, -c),
-            belief=Belief.TRUE,
             remark="From eta_l W, 1/(eta_l N), tau eta_l and eta_l, as in its proof.",
         ),
         "sharp": Reading(
-            metric=Metric("none", ONE, value=sp.Max(eta * window, 1 / (eta * N), (delay * eta) ** 2)),
+            metric=Metric.formula(ONE, sp.Max(eta * window, 1 / (eta * N), (delay * eta) ** 2)),
             bound=N ** sp.Max(a - c, c - 1, 2 * (b - c)),
-            belief=Belief.TRUE,
             replaces="tau eta_l by (tau eta_l)^2",
             why="The delay enters Theorem 3 as the square of K et tau; eta_l is at most eta_l W.",
         ),

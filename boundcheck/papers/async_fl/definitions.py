@@ -22,26 +22,7 @@ Where the paper says "for any x", x is the minimiser of the surrogate problem, w
 Lemma 7 and (105), which are about any point, are about the points of a run.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.theory.assumptions import (
-    convex_clients,
-    convex_samples,
-    covariance_of_weights,
-    independent_weights,
-    smooth_clients,
-    smooth_samples,
-    unbiased_gradients,
-)
-from boundcheck.theory.dimension import GRADIENT2, LENGTH2, ONE, STEP, VALUE, Dimension
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.statement import Metric
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
@@ -51,26 +32,6 @@ PAPER = Paper(
     "article",
     arxiv="2206.10189",
 )
-
-
-def positive(name: str, meaning: str, dimension: Dimension = ONE, **more: Any) -> Symbol:
-    """A symbol above 0."""
-    return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, **more)
-
-
-def nonnegative(name: str, meaning: str, dimension: Dimension = ONE, **more: Any) -> Symbol:
-    """A symbol that is 0 or more."""
-    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
-
-
-def count(name: str, meaning: str, low: int = 1, **more: Any) -> Symbol:
-    """An integer from `low` on."""
-    return Symbol(name, meaning, ONE, integer=True, low=Fraction(low), **more)
-
-
-def share(name: str, meaning: str, **more: Any) -> Symbol:
-    """A number between 0 and 1."""
-    return Symbol(name, meaning, ONE, low=Fraction(0), high=Fraction(1), **more)
 
 
 _THEOREMS = (
@@ -282,6 +243,21 @@ def largest_constraint(step: Any) -> Any:
         48 * rho**3 * movement,
     )
 
+
+# conditions of Theorem 1, and of what is built on it
+STEP_98 = Condition(
+    "step size (98)",
+    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+    "small against the local work, the delay and the weights",
+)
+BETA_9_RHO = Condition(
+    "beta", beta <= 9 * rho, "the paper takes beta <= 1 for granted when it simplifies its step conditions"
+)
+ASSUMPTION_5 = (
+    Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
+    Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
+)
+DRIFT = Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3")
 
 PRINTED = (smooth_clients, convex_clients, unbiased_gradients, covariance_of_weights)
 CORRECTED = (smooth_samples, convex_samples, unbiased_gradients, covariance_of_weights, independent_weights)

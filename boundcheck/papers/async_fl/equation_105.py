@@ -1,23 +1,7 @@
 """(105): the squared gradient of the federated problem by the gap of the round's own."""
 
-from __future__ import annotations
-
-from boundcheck.papers.async_fl.definitions import (
-    L_OF_CLIENTS,
-    ONE_ROUND,
-    PAPER,
-    L,
-    absent,
-    chi2_n,
-    gap_n,
-    of_a_round,
-    q,
-    spread_n,
-)
-from boundcheck.theory.assumptions import convex_clients, every_type_every_round, smooth_clients
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "(105)", "Appendix B.2"),
@@ -26,17 +10,16 @@ theorem = Theorem(
     metric=of_a_round("grad2", GRADIENT2),
     any_method=True,
     assumptions=(smooth_clients, convex_clients),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=4 * L * (2 * chi2_n + 1) / q * gap_n + 8 * L * chi2_n / q * spread_n + 8 * L * absent,
-            belief=Belief.TRUE,
             replaces="1/q^2 by 1/q, and 4 by 8 in the terms of (99)",
             why="It is twice (99) and twice |grad L^n|^2/q^2 <= 2 L (L^n(x) - min L^n)/q, since L^n/q is L-smooth, not "
             "L^n.",
         ),
         "corrected_every_type": Reading(
             bound=4 * L * (chi2_n + 1) / q * gap_n + 4 * L * chi2_n / q * spread_n,
-            belief=Belief.TRUE,
             assumptions=(smooth_clients, convex_clients, every_type_every_round),
             replaces="1/q^2 by 1/q",
             why="It is twice (99) and twice |grad L^n|^2/q^2 <= 2 L (L^n(x) - min L^n)/q, since L^n/q is L-smooth, not "

@@ -3,29 +3,8 @@
 It is Theorem 1 for single steps (K = 1 and K N rounds), with alpha = rho = 1 and no delay.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    SAMPLES,
-    K,
-    L,
-    Sigma,
-    dist2_0,
-    eta_g,
-    eta_l,
-    mean_over_rounds,
-    rounds,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 SERVER = Condition("server step size", sp.Eq(eta_g, 1), "redundant with the local one")
 
@@ -55,8 +34,8 @@ theorem = Theorem(
             conditions=(Condition("step size (98)", eta_l <= 1 / (288 * K * L)), SERVER),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
-            remark=f"{SAMPLES} Samples with slopes a_j x, some negative, whose mean is small and positive: the "
-            "second moment grows by the mean of (1 - eta_l a_j)^2 a step, and there is no noise at the minimiser. Here "
+            remark=f"{SAMPLES} Samples with slopes a_j x, some negative, whose mean is small and positive: the second "
+            "moment grows by the mean of (1 - eta_l a_j)^2 a step, and there is no noise at the minimiser. Here "
             "virtual models are the iterates. Section C.1 takes the delay as 1, which only makes the step smaller. Its "
             "x in the second term is theta*.",
         ),

@@ -1,43 +1,8 @@
 """(107): unbiased sampling of m clients a round. It is Theorem 1 without delays, with rho = 1 and R = 0."""
 
-from __future__ import annotations
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    K,
-    L,
-    M,
-    Sigma,
-    alpha,
-    beta,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import plain_mean, same_expected_weights
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
-
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
 NO_DELAY = Condition("no delay", sp.Eq(tau, 0))
 WEIGHTS = Condition("weights", sp.Eq(rho, 1), "whose expectations sum to 1")
 
@@ -54,16 +19,7 @@ theorem = Theorem(
             + 6 * alpha * h * Sigma / (K * M)
             + 6 * beta * h * Sigma,
             belief=Belief.TRUE,
-            conditions=(
-                STEP_SIZE,
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
-                NO_DELAY,
-                WEIGHTS,
-            ),
+            conditions=(STEP_98, BETA_9_RHO, NO_DELAY, WEIGHTS),
             assumptions=(*CORRECTED, same_expected_weights, plain_mean),
             replaces="the last term, of order et beta Sigma, by K et beta Sigma",
             why="The cohort is drawn once for all K local steps, so that its variance enters with the step of a round.",
@@ -75,13 +31,7 @@ theorem = Theorem(
             + 6 * beta * et * Sigma,
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_gap", VALUE),
-            conditions=(
-                STEP_SIZE,
-                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-                NO_DELAY,
-                WEIGHTS,
-            ),
+            conditions=(STEP_98, *ASSUMPTION_5, NO_DELAY, WEIGHTS),
             assumptions=(*PRINTED, same_expected_weights, plain_mean),
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} The last term is et beta Sigma.",

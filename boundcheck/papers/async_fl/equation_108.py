@@ -3,43 +3,8 @@
 The corrected reading is Theorem 3 without delays, for cohorts that are certain: alpha = 1 and beta = 0.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    NOTATION,
-    PAPER,
-    S1,
-    S2,
-    SCOPE,
-    B,
-    K,
-    L,
-    M,
-    N,
-    R,
-    Sigma,
-    W,
-    alpha,
-    beta,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    q_bar,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import bounded_gradients, window_property
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 order = (  # each term with the constant 1
     dist2_0 / sp.sqrt(K * N) + (K - 1) * Sigma / N + Sigma / (M * sp.sqrt(K * N)) + et * (W - 1) * K
@@ -59,16 +24,8 @@ theorem = Theorem(
             belief=Belief.TRUE,
             algorithm=Algorithm("biased_sampling", ("eta_l", "eta_g"), any_value=("cohorts", "weights", "batch")),
             conditions=(
-                Condition(
-                    "step size (98)",
-                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-                    "small against the local work, the delay and the weights",
-                ),
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
+                STEP_98,
+                BETA_9_RHO,
                 Condition("no delay", sp.Eq(tau, 0)),
                 Condition("alpha", sp.Eq(alpha, 1)),
                 Condition("certain cohorts", sp.Eq(beta, 0)),
@@ -82,7 +39,7 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=order,
             belief=Belief.OPEN,
-            metric=Metric("none", None),
+            metric=Metric.formula(None),
             kind=Kind.FORMULA,
             printed_rate=order,
             remark="The order is right in W and K. R of the biased rounds is missing; the last term covers it where W "

@@ -6,31 +6,8 @@ beta = 0). The printed one bounds the corrected bound by the printed terms, with
 order hides.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    NOTATION,
-    PAPER,
-    K,
-    L,
-    M,
-    N,
-    Sigma,
-    beta,
-    dist2_0,
-    eta_g,
-    eta_l,
-    eta_unit,
-    rho,
-    tau,
-)
-from boundcheck.theory.assumptions import plain_mean, same_expected_weights
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
 h = K * step
@@ -42,25 +19,15 @@ theorem = Theorem(
     source=Source(PAPER, "(33)", "Section 4.2"),
     title="Rate of synchronous FedAvg",
     symbols=NOTATION,
-    metric=Metric(
-        "gap",
-        VALUE,
-        rounds=N,
-        average="mean",
-        expectation="participation, delays and gradients",
-    ),
+    metric=Metric.mean("gap", VALUE, rounds=N, expectation="participation, delays and gradients"),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=rate,
-            belief=Belief.TRUE,
             algorithm=Algorithm("fedavg_sync", ("eta_l", "eta_g"), any_value=("batch",)),
-            choices=(("eta_l", step),),
+            choices={"eta_l": step},
             conditions=(
-                Condition(
-                    "step size (98)",
-                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-                    "small against the local work, the delay and the weights",
-                ),
+                STEP_98,
                 Condition("server step size", sp.Eq(eta_g, 1)),
                 Condition("no delay", sp.Eq(tau, 0)),
                 Condition("everyone", sp.Eq(beta, 0), "all clients take part in every round"),
@@ -73,8 +40,7 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             bound=sp.Max(1 / eta_unit, 36 * L * eta_unit**2, 6 * eta_unit) * order,
-            belief=Belief.TRUE,
-            metric=Metric("none", None, value=rate),
+            metric=Metric.formula(None, rate),
             printed_rate=order,
             remark="An order in K, N and M; the factor in front, of L and the unit of the step, is ours.",
         ),

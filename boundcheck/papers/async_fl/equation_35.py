@@ -1,14 +1,7 @@
 """(35): the window of asynchronous FedAvg."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, rate_sum
-from boundcheck.theory.assumptions import fixed_times, one_by_one, whole_times
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 nu = sp.Symbol("nu", real=True)
 
@@ -16,7 +9,7 @@ theorem = Theorem(
     source=Source(PAPER, "(35)", "Section 4.3"),
     title="Window of asynchronous FedAvg",
     symbols=NOTATION,
-    metric=Metric("constant:schedule/window", ONE, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("schedule/window", ONE, "the schedule"),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("fedavg_async", any_value=("K", "times")),
     assumptions=(fixed_times, one_by_one, whole_times),

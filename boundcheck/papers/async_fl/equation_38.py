@@ -5,41 +5,8 @@ term eps_W of Theorem 3 as printed, at the step size eta_unit/sqrt(KN), by the s
 that the order hides in that term. The corrected one is Theorem 3 at that step size.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    LOST_K,
-    NOTATION,
-    PAPER,
-    S1,
-    S2,
-    B,
-    K,
-    L,
-    M,
-    N,
-    R,
-    Sigma,
-    W,
-    alpha,
-    beta,
-    dist2_0,
-    eta_g,
-    eta_l,
-    eta_unit,
-    period,
-    positive,
-    q_bar,
-    rho,
-    tau,
-)
-from boundcheck.theory.assumptions import bounded_gradients, plain_mean, window_property
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 RATIO = positive(
     "ratio",
@@ -63,14 +30,8 @@ theorem = Theorem(
     source=Source(PAPER, "(38)", "Section 4.3"),
     title="Rate of asynchronous FedAvg",
     symbols=(*NOTATION, RATIO),
-    metric=Metric(
-        "gap",
-        VALUE,
-        rounds=N,
-        average="mean",
-        expectation="participation, delays and gradients",
-        scale=q_bar,
-        surrogate=True,
+    metric=Metric.mean(
+        "gap", VALUE, rounds=N, expectation="participation, delays and gradients", scale=q_bar, surrogate=True
     ),
     readings={
         "corrected": Reading(
@@ -81,18 +42,10 @@ theorem = Theorem(
             + q_bar * rho * h * (W - 1) * B**2,  # eps_W
             belief=Belief.TRUE,
             algorithm=Algorithm("fedavg_async", ("eta_l", "eta_g"), any_value=("times", "batch")),
-            choices=(("eta_l", step),),
+            choices={"eta_l": step},
             conditions=(
-                Condition(
-                    "step size (98)",
-                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-                    "small against the local work, the delay and the weights",
-                ),
-                Condition(
-                    "beta",
-                    beta <= 9 * rho,
-                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
-                ),
+                STEP_98,
+                BETA_9_RHO,
                 Condition("server step size", sp.Eq(eta_g, 1)),
                 # R and the other means over rounds are those of whole periods, as in Theorem 1
                 Condition("whole periods", sp.Eq(sp.floor(N / period), N / period)),
@@ -106,10 +59,10 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=q_bar * eta_unit * B**2 * order,
             belief=Belief.FALSE,
-            metric=Metric("none", None, value=q_bar * h * (W - 1) * B**2),  # eps_W as printed, at this step size
+            metric=Metric.formula(None, q_bar * h * (W - 1) * B**2),  # eps_W as printed, at this step size
             printed_rate=order,
-            remark="Where the other terms vanish the sides are K to 1, so that no larger factor helps. "
-            f"{LOST_K}; R is missing from the second term, and powers of rho.",
+            remark=f"Where the other terms vanish the sides are K to 1, so that no larger factor helps. {LOST_K}; R is "
+            "missing from the second term, and powers of rho.",
         ),
     },
 )

@@ -1,20 +1,13 @@
 """(40): the aggregation weight of FedFix, with which every client has its importance in a window."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, dt, p_i, tau_i
-from boundcheck.theory.assumptions import fixed_times, time_based
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "(40)", "Section 4.4; Table 2, 'd_i', FedFix"),
     title="Aggregation weight d_i of FedFix",
     symbols=NOTATION,
-    metric=Metric("constant:participation/d_1", ONE, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("participation/d_1", ONE, "the schedule"),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("fedfix", any_value=("K", "times")),
     assumptions=(fixed_times, time_based),

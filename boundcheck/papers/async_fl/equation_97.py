@@ -1,47 +1,73 @@
-"""(97): conditions on the step that imply all those which the proof of Theorem 1 uses; here the tightest of them."""
+"""(97): conditions on the step that imply all those which the proof of Theorem 1 uses; and the tightest of these, (92).
 
-from __future__ import annotations
+Every constraint of the list in Appendix A.5 is scaled so that its right side is 1. The largest left side is then what
+equation_97_constraints bounds, by 1:
 
-import sympy as sp
+    2 D,    24 rho^2 (alpha + beta) (h tau L)^2,    3 rho (alpha + beta) s L,    c of (92),    3 rho^2 s L,
+    48 rho^3 (h tau L)^2,
 
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, L, beta, contraction, e, et, h, rho, tau
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+with the step s = eta_g eta_l as printed, and s = h = K eta_g eta_l where the proof of Theorem 1 is for whole rounds.
+"""
+
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 LOCAL_WORK = Condition("local work", 48 * e * L**2 <= 1)
 DELAY = Condition("delay", 2304 * rho**3 * (h * tau * L) ** 2 <= 1)
+STEP_OF_ROUND = Condition("step", 144 * rho**2 * h * L <= 1)
+EFFECTIVE_STEP = Condition("step", 144 * rho**2 * et * L <= 1)
+BETA_RHO = Condition("beta", beta <= rho)
+LARGEST: dict[str, Any] = {"quantity": "largest_constraint", "expectation": "none: the constraints are about numbers"}
+ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 
-theorem = Theorem(
-    source=Source(PAPER, "(97)", "Appendix A.5; the left side is c of (92), which must be at most 1"),
-    title="What comes back of the mean gap, under simplified step conditions",
-    symbols=NOTATION,
-    metric=Metric("none", ONE, value=contraction(et)),
-    bound=sp.S.One,
-    readings={
-        "corrected": Reading(
-            metric=Metric("none", ONE, value=contraction(h)),
-            belief=Belief.TRUE,
-            conditions=(
-                LOCAL_WORK,
-                Condition("step", 144 * rho**2 * h * L <= 1),
-                DELAY,
-                Condition("beta", beta <= rho),
+theorems = {
+    "equation_97": Theorem(
+        source=Source(PAPER, "(97)", "Appendix A.5; the left side is c of (92), which must be at most 1"),
+        title="What comes back of the mean gap, under simplified step conditions",
+        symbols=NOTATION,
+        metric=Metric.formula(ONE, contraction(et)),
+        bound=sp.S.One,
+        belief=Belief.TRUE,
+        readings={
+            "corrected": Reading(
+                metric=Metric.formula(ONE, contraction(h)),
+                conditions=(LOCAL_WORK, STEP_OF_ROUND, DELAY, BETA_RHO),
+                replaces="the effective step by that of a round, and beta <= 1 by beta <= rho",
+                why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l. beta <= "
+                "rho is enough; at rho = alpha = beta = 1 and the limits of all three conditions c = 1.",
             ),
-            replaces="the effective step by that of a round, and beta <= 1 by beta <= rho",
-            why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l. beta <= rho is "
-            "enough; at rho = alpha = beta = 1 and the limits of all three conditions c = 1.",
-        ),
-        "as_printed": Reading(
-            belief=Belief.TRUE,
-            conditions=(
-                LOCAL_WORK,
-                Condition("step", 144 * rho**2 * et * L <= 1),
-                DELAY,
-                Condition("beta", beta <= 1, "said to hold"),
+            "as_printed": Reading(
+                conditions=(LOCAL_WORK, EFFECTIVE_STEP, DELAY, Condition("beta", beta <= 1, "said to hold")),
+                remark="beta <= 1 is said of every scheme ('we note that'), but asynchronous FedAvg has beta up to "
+                "tau_M/tau_0; at beta = 2 it fails for rho = alpha = 1.",
             ),
-            remark="beta <= 1 is said of every scheme ('we note that'), but asynchronous FedAvg has beta up to "
-            "tau_M/tau_0; at beta = 2 it fails for rho = alpha = 1.",
-        ),
-    },
-)
+        },
+    ),
+    "equation_97_constraints": Theorem(
+        source=Source(PAPER, "(97)", "Appendix A.5, the constraints before it"),
+        title="The constraints on the step of the proof of Theorem 1, from simpler ones",
+        symbols=(*NOTATION, ALPHA_OR_MORE),
+        metric=Metric.formula(ONE, largest_constraint(et), **LARGEST),
+        bound=sp.S.One,
+        belief=Belief.TRUE,
+        readings={
+            "corrected": Reading(
+                metric=Metric.formula(ONE, largest_constraint(h), **LARGEST),
+                conditions=(LOCAL_WORK, STEP_OF_ROUND, DELAY, BETA_RHO, ALPHA),
+                replaces="the effective step by that of a round, and beta <= 1 by beta <= rho",
+                why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l; and beta "
+                "<= rho, which is weaker than beta <= 1, is enough.",
+            ),
+            "as_printed": Reading(
+                conditions=(
+                    LOCAL_WORK,
+                    EFFECTIVE_STEP,
+                    DELAY,
+                    Condition("beta", beta <= 1, "the paper notes it of every scheme"),
+                    ALPHA,
+                ),
+                remark="beta <= 1 is noted of every scheme, and is not true of every one.",
+            ),
+        },
+    ),
+}

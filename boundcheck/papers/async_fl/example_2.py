@@ -5,16 +5,8 @@ to theta + phi (theta_i - theta) with phi = 1 - (1 - eta_l)^K; with its weight a
 model by a = eta_g phi q_1 of that way, and client 2 by b = eta_g phi q_2.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, count, eta_g, eta_l, positive
-from boundcheck.theory.assumptions import two_alternating_clients
-from boundcheck.theory.dimension import LENGTH
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 j, q_1, q_2, theta_1, theta_2 = sp.symbols("j q_1 q_2 theta_1 theta_2", real=True)
 phi = 1 - (1 - eta_l) ** K
@@ -38,30 +30,29 @@ theorem = Theorem(
         Symbol("theta_2", "minimiser of client 2", LENGTH, key="participation/theta_2"),
     ),
     any_method=True,
-    metric=Metric("x", None, index="j", rounds=2 * j),
+    metric=Metric.last("x", None, index=j, rounds=2 * j),
     kind=Kind.LIMIT,
     conditions=(Condition("product", a * b < 1), Condition("steps", (1 - a) * (1 - b) > -1)),
     assumptions=(two_alternating_clients,),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=(a * theta_1 + b * theta_2 + a * b * theta_2) / (a + b + a * b),
-            belief=Belief.TRUE,
             replaces="the limit by that of the models with even numbers",
             why=TWO_POINTS,
-            remark="A cycle of two points, not a limit. For q_1 = 1, q_2 = 1/2, eta_g phi = 3/10 and minimisers 0 "
-            "and 3 it is 13/11 and 10/11, and (30) says 1. For a = b the mean of the two is that of the minimisers.",
+            remark="A cycle of two points, not a limit. For q_1 = 1, q_2 = 1/2, eta_g phi = 3/10 and minimisers 0 and "
+            "3 it is 13/11 and 10/11, and (30) says 1. For a = b the mean of the two is that of the minimisers.",
         ),
         "corrected_odd": Reading(
             bound=(a * theta_1 + b * theta_2 + a * b * theta_1) / (a + b + a * b),
-            belief=Belief.TRUE,
-            metric=Metric("x", None, index="j", rounds=2 * j + 1),
+            metric=Metric.last("x", None, index=j, rounds=2 * j + 1),
             replaces="the limit by that of the models with odd numbers",
             why=TWO_POINTS,
         ),
         "as_printed": Reading(
             bound=(q_1 * theta_1 + q_2 * theta_2) / (q_1 + q_2),
             belief=Belief.FALSE,
-            metric=Metric("x", None, index="j", rounds=j),
+            metric=Metric.last("x", None, index=j),
             remark="True as the step size goes to 0, and only then. The condition said to be equivalent to the right "
             "limit, on the mean of qt_i(n) over two rounds, holds whatever q_1 and q_2, since with one client a round "
             "qt_i(n) is 1; it must be asked of q_i/(q_1 + q_2).",

@@ -1,30 +1,7 @@
 """Lemma 2 (56): how the distance to a point changes."""
 
-from __future__ import annotations
-
-from boundcheck.papers.async_fl.definitions import (
-    AT_VIRTUAL,
-    CORRECTED,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    SAMPLES,
-    WHOLE_ROUNDS,
-    K,
-    Rn,
-    Sn,
-    alpha,
-    beta,
-    et,
-    h,
-    inner,
-    of_a_round,
-    q,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 2", "Appendix A.3, (56)"),

@@ -1,34 +1,7 @@
 """Lemma 4 (72): the inner product of the step with the way to a point."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    AT_VIRTUAL,
-    CORRECTED,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    SAMPLES,
-    TWELVE,
-    VIRTUAL,
-    WHOLE_ROUNDS,
-    D,
-    L,
-    Qs,
-    Xi,
-    Z,
-    e,
-    of_a_round,
-    q,
-    sg1,
-    tau,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 4", "Appendix A.3, (72)"),
@@ -40,7 +13,7 @@ theorem = Theorem(
         "corrected": Reading(
             bound=-2 * Xi + 4 * L * q * tau * Qs + 4 * D * Z + 12 * e * q * L * sg1,
             belief=Belief.TRUE,
-            conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
+            conditions=(DRIFT,),
             assumptions=CORRECTED,
             replaces=f"6 by 12, {WHOLE_ROUNDS}",
             why=f"It is built on (61): {TWELVE}. {VIRTUAL}. {SAMPLES}",

@@ -1,34 +1,7 @@
 """Lemma 5 (73): the square of the mean stochastic gradient."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    AT_VIRTUAL,
-    CORRECTED,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    SAMPLES,
-    TWELVE,
-    VIRTUAL,
-    WHOLE_ROUNDS,
-    D,
-    K,
-    L,
-    Qs,
-    Z,
-    of_a_round,
-    q,
-    sg1,
-    sg2,
-    tau,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 5", "Appendix A.3, (73)"),
@@ -36,7 +9,7 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=of_a_round("work_mean_grad2", GRADIENT2),
     any_method=True,
-    conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
+    conditions=(DRIFT,),
     readings={
         "corrected": Reading(
             bound=12 * L**2 * tau * Qs + 24 * L * Z / q + 6 * D * sg1 + 6 * sg2 / K,

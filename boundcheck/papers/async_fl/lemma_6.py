@@ -1,35 +1,7 @@
 """Lemma 6 (82): the mean squared movement of the global model in a round."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    AT_VIRTUAL,
-    CORRECTED,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    SAMPLES,
-    TWELVE,
-    WHOLE_ROUNDS,
-    D,
-    K,
-    L,
-    Z_mean,
-    alpha,
-    beta,
-    h,
-    mean_over_rounds,
-    rho,
-    tau,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 # the movement of a round must not come back through the delays
 DELAYS = Condition("delays", 12 * rho**2 * (alpha + beta) * (h * tau * L) ** 2 <= sp.Rational(1, 2), "Lemma 6")
@@ -46,7 +18,7 @@ theorem = Theorem(
             + 6 * rho**2 * (2 * alpha * D + 2 * beta) * h**2 * S1
             + 12 * rho**2 * alpha * h**2 * S2 / K,
             belief=Belief.TRUE,
-            conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"), DELAYS),
+            conditions=(DRIFT, DELAYS),
             assumptions=CORRECTED,
             replaces=f"alpha D by 2 alpha D and Sigma_2 by Sigma_2/K, {WHOLE_ROUNDS}",
             why=f"It is built on Lemma 5, and so on (61): {TWELVE}. {SAMPLES}",

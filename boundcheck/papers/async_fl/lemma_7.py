@@ -5,28 +5,8 @@ and 2 are present in the round with the weights s_1 and s_2, kind 3 is absent. L
 middle between o_1 and o_2 by weight, and gap_n + spread_n is L^n(x).
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    L_OF_CLIENTS,
-    ONE_ROUND,
-    PAPER,
-    L,
-    absent,
-    chi2_n,
-    gap_n,
-    positive,
-    q,
-    share,
-    spread_n,
-)
-from boundcheck.theory.assumptions import convex_clients, smooth_clients
-from boundcheck.theory.dimension import GRADIENT2, LENGTH
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 x, s_1, s_2, r_1, r_2, r_3 = sp.symbols("x s_1 s_2 r_1 r_2 r_3", real=True)
 k_1, k_2, k_3, o_1, o_2, o_3 = sp.symbols("k_1 k_2 k_3 o_1 o_2 o_3", real=True)
@@ -47,17 +27,16 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 7", "Appendix B.1, (99)"),
     title="Squared distance of the gradient of L to that of L^n/q(n)",
     symbols=(L_OF_CLIENTS, *ONE_ROUND, *DATA),
-    metric=Metric(
-        "none",
+    metric=Metric.formula(
         GRADIENT2,
-        value=(federated - round_) ** 2,
-        where=(
-            ("q", s_1 + s_2),
-            ("chi2_n", (r_1 - t_1) ** 2 / t_1 + (r_2 - t_2) ** 2 / t_2),
-            ("gap_n", s_1 * loss_1 + s_2 * loss_2 - least),
-            ("spread_n", least),
-            ("absent", r_3 * L * k_3 * (x - o_3) ** 2 / 2),
-        ),
+        (federated - round_) ** 2,
+        where={
+            "q": s_1 + s_2,
+            "chi2_n": (r_1 - t_1) ** 2 / t_1 + (r_2 - t_2) ** 2 / t_2,
+            "gap_n": s_1 * loss_1 + s_2 * loss_2 - least,
+            "spread_n": least,
+            "absent": r_3 * L * k_3 * (x - o_3) ** 2 / 2,
+        },
         meets=("smooth_clients", "convex_clients"),
     ),
     assumptions=(smooth_clients, convex_clients),

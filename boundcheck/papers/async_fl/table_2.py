@@ -4,81 +4,49 @@ A column is a scheme, a row one of its constants: the covariance parameters alph
 window W and the residual R; and the rounds N within a time T. An entry is the constant itself, or a bound of it.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    NOTATION,
-    PAPER,
-    F_het,
-    M,
-    d_i,
-    dt,
-    fastest,
-    nonnegative,
-    rate_sum,
-    slowest,
-)
-from boundcheck.theory.assumptions import (
-    fixed_times,
-    one_by_one,
-    own_minimisers,
-    plain_mean,
-    slowest_at_an_end,
-    time_based,
-    whole_times,
-)
-from boundcheck.theory.dimension import ONE, VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 T, p_max, m, updates, chance, visits_lcm = sp.symbols("T p_max m updates chance visits_lcm", real=True)
 
 TRUE, FALSE, OPEN = Belief.TRUE, Belief.FALSE, Belief.OPEN
 AT_MOST = Kind.UPPER_BOUND  # every other entry is the constant itself
 
-# column -> kind of method, its name, where it is printed, assumptions where an entry has no others
-COLUMNS = {
-    "sync": ("fedavg_sync", "synchronous FedAvg", "Section 4, column synchronous FedAvg", ()),
+# column -> method with its parameters for whose every value the table is printed (constants of the schedule are made of
+# them), the scheme's name, where it is printed, assumptions where an entry has no others
+CITED = "Appendix C.2, and the paper on client sampling that it cites"
+COLUMNS: dict[str, tuple[Algorithm, str, str, tuple[Assumption, ...]]] = {
+    "sync": (
+        Algorithm("fedavg_sync", any_value=("K", "times")),
+        "synchronous FedAvg",
+        "Section 4, column synchronous FedAvg",
+        (),
+    ),
     "async": (
-        "fedavg_async",
+        Algorithm("fedavg_async", any_value=("K", "times")),
         "asynchronous FedAvg",
         "Section 4, column asynchronous FedAvg",
         (fixed_times, one_by_one),
     ),
-    "fedfix": ("fedfix", "FedFix", "Section 4, column FedFix", (fixed_times,)),
-    "centralised": ("centralised", "centralised learning", "Appendix C.1", ()),
-    "uniform": (
-        "uniform_sampling",
-        "uniform sampling without replacement",
-        "Appendix C.2, and the paper on client sampling that it cites",
-        (),
+    "fedfix": (
+        Algorithm("fedfix", any_value=("K", "times", "dt")),
+        "FedFix",
+        "Section 4, column FedFix",
+        (fixed_times,),
     ),
-    "md": (
-        "md_sampling",
-        "sampling with replacement by importance",
-        "Appendix C.2, and the paper on client sampling that it cites",
-        (),
-    ),
+    "centralised": (Algorithm("centralised", any_value=("K",)), "centralised learning", "Appendix C.1", ()),
+    "uniform": (Algorithm("uniform_sampling", any_value=("K",)), "uniform sampling without replacement", CITED, ()),
+    "md": (Algorithm("md_sampling", any_value=("K",)), "sampling with replacement by importance", CITED, ()),
 }
 # row -> what it is, and what is compared
-CONSTANT = "none: a constant of the schedule"
-# method -> its parameters for whose every value the table is printed; constants of the schedule are made of them
-_ANY_VALUE = {
-    "fedavg_sync": ("K", "times"),
-    "fedavg_async": ("K", "times"),
-    "fedfix": ("K", "times", "dt"),
-    "centralised": ("K",),
-    "uniform_sampling": ("K",),
-    "md_sampling": ("K",),
-}
 ROWS = {
-    "alpha": ("Covariance parameter alpha", Metric("constant:participation/alpha", ONE, expectation=CONSTANT)),
-    "beta": ("Covariance parameter beta", Metric("constant:participation/beta", ONE, expectation=CONSTANT)),
-    "tau": ("Largest delay tau", Metric("constant:schedule/tau", ONE, expectation=CONSTANT)),
-    "window": ("Window W", Metric("constant:schedule/window", ONE, expectation=CONSTANT)),
-    "residual": ("Residual R", Metric("constant:surrogate/R", VALUE, expectation=CONSTANT)),
+    "alpha": ("Covariance parameter alpha of {}", Metric.constant("participation/alpha", ONE, "the schedule")),
+    "beta": ("Covariance parameter beta of {}", Metric.constant("participation/beta", ONE, "the schedule")),
+    "tau": ("Largest delay tau of {}", Metric.constant("schedule/tau", ONE, "the schedule")),
+    "window": ("Window W of {}", Metric.constant("schedule/window", ONE, "the schedule")),
+    "residual": ("Residual R of {}", Metric.constant("surrogate/R", VALUE, "the schedule")),
+    # compared where T is the time of a period
+    "rounds": ("Rounds of {} within a time T", Metric.constant("schedule/rounds_in_time", ONE, "the schedule")),
 }
 # (column, row) -> the readings of the entry
 TABLE = {
@@ -131,9 +99,9 @@ TABLE = {
             TRUE,
             assumptions=(fixed_times, one_by_one, whole_times, slowest_at_an_end),
             replaces="the order by the exact delay",
-            why="The slowest client waits for ceil(tau_M/tau_j) deliveries of every other client j, where clients "
-            "that finish together come in one order, the slowest last or first. In the middle of the order the delay "
-            "can be less: 4 and not 5 for times 2, 5, 4 in this order.",
+            why="The slowest client waits for ceil(tau_M/tau_j) deliveries of every other client j, where clients that "
+            "finish together come in one order, the slowest last or first. In the middle of the order the delay can be "
+            "less: 4 and not 5 for times 2, 5, 4 in this order.",
         ),
         "as_printed": Reading(
             (M - 1) * slowest / fastest,
@@ -204,8 +172,8 @@ TABLE = {
             sp.floor(slowest / fastest),
             FALSE,
             kind=AT_MOST,
-            remark="The upper end in Table 2. It does not depend on dt: for times 2, 3, 5 and dt = 1 it is 2, but "
-            "the delay 4.",
+            remark="The upper end in Table 2. It does not depend on dt: for times 2, 3, 5 and dt = 1 it is 2, but the "
+            "delay 4.",
         ),
         "as_printed_text": Reading(sp.ceiling(slowest / dt), FALSE, remark="Section 4.4; one too many."),
     },
@@ -269,50 +237,30 @@ TABLE = {
             "client has more than two values.",
         ),
     },
-}
-# column -> row N: the rounds within a time T, compared where T is the time of a period
-ROUNDS = {
-    "sync": Reading(T / slowest, TRUE, assumptions=(fixed_times,)),
-    "async": Reading(  # (39)
-        T * rate_sum,
-        TRUE,
-        remark="For clients that finish together as rounds of their own, and T a multiple of all update times.",
-    ),
-    "fedfix": Reading(T / dt, TRUE, assumptions=()),
-}
-
-
-def _constant(column: str, row: str) -> Theorem:
-    method, scheme, where, assumptions = COLUMNS[column]
-    what, metric = ROWS[row]
-    return Theorem(
-        source=Source(PAPER, "Table 2", where),
-        title=f"{what} of {scheme}",
-        symbols=(
-            *NOTATION,
-            nonnegative("F_het", "sum of q_i [L_i(thetabar) - min L_i]", VALUE, key="surrogate/F_het"),
+    ("sync", "rounds"): {"as_printed": Reading(T / slowest, TRUE, assumptions=(fixed_times,))},
+    ("async", "rounds"): {  # (39)
+        "as_printed": Reading(
+            T * rate_sum,
+            TRUE,
+            remark="For clients that finish together as rounds of their own, and T a multiple of all update times.",
         ),
+    },
+    ("fedfix", "rounds"): {"as_printed": Reading(T / dt, TRUE, assumptions=())},
+}
+RESIDUAL = nonnegative("F_het", "sum of q_i [L_i(thetabar) - min L_i]", VALUE, key="surrogate/F_het")
+
+theorems = {
+    f"table_2_{column}_{row}": Theorem(
+        source=Source(PAPER, "Table 2", f"{where}, row N" if row == "rounds" else where),
+        title=title.format(scheme),
+        symbols=(*NOTATION, RESIDUAL),
         metric=metric,
         kind=Kind.EQUALITY,
-        algorithm=Algorithm(method, any_value=_ANY_VALUE[method]),
+        algorithm=algorithm,
         assumptions=assumptions,
-        readings=TABLE[column, row],
+        readings=readings,
     )
-
-
-def _rounds(column: str) -> Theorem:
-    method, scheme, where, assumptions = COLUMNS[column]
-    return Theorem(
-        source=Source(PAPER, "Table 2", f"{where}, row N"),
-        title=f"Rounds of {scheme} within a time T",
-        symbols=NOTATION,
-        metric=Metric("constant:schedule/rounds_in_time", ONE, expectation=CONSTANT),
-        kind=Kind.EQUALITY,
-        algorithm=Algorithm(method, any_value=_ANY_VALUE[method]),
-        assumptions=assumptions,
-        readings={"as_printed": ROUNDS[column]},
-    )
-
-
-theorems = {f"table_2_{column}_{row}": _constant(column, row) for column, row in TABLE}
-theorems |= {f"table_2_{column}_rounds": _rounds(column) for column in ROUNDS}
+    for (column, row), readings in TABLE.items()
+    for algorithm, scheme, where, assumptions in (COLUMNS[column],)
+    for title, metric in (ROWS[row],)
+}

@@ -7,63 +7,13 @@ at the real models theta^n: who takes part is then drawn once between two models
 vanishes, which it does not between theta^{n,k} and theta^{n,k+1} for K >= 2.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    WHOLE_ROUNDS_REPLACE,
-    WHOLE_ROUNDS_WHY,
-    D,
-    K,
-    L,
-    R,
-    Sigma,
-    alpha,
-    beta,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    nonnegative,
-    q_bar,
-    q_max,
-    q_min,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 BETA_CERTAIN = nonnegative(
     "beta_det", "beta at alpha = 1 of weights that are not random", latex=r"\beta", key="participation/beta_certain"
 )
 
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
-BETA = Condition(
-    "beta", beta <= 9 * rho, "the paper takes beta <= 1 for granted when it simplifies its step conditions"
-)
-ASSUMPTION_5 = (
-    Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-    Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-)
 
 # et + nu et^2 K^2 tau^2 with nu = 16 rho L: what the terms with alpha and beta are multiples of
 spread_et = et + 16 * rho * L * (h * tau) ** 2
@@ -76,6 +26,21 @@ Sigma_1 = Sigma_1_printed / q_min
 Sigma_2 = sp.Min(1, q_max / q_min) * Sigma_1
 
 c = 4 * D + 12 * rho * (2 * alpha + beta) * L * spread_h  # of (92): the part of the gap that comes back on the right
+# (13), for whole rounds and as printed
+corrected = (
+    R
+    + dist2_0 / (h * rounds)  # eps_F
+    + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
+    + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
+    + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+)
+printed = (
+    R
+    + dist2_0 / (h * rounds)  # eps_F
+    + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
+    + alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
+    + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+)
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 1", "Section 3.2, (13) to (16); constants from Appendix A, (93) and (94)"),
@@ -84,27 +49,18 @@ theorem = Theorem(
     any_method=True,
     metric=mean_over_rounds("round_gap", VALUE),
     trivial=R + q_bar * L / 2 * dist2_0,  # of a method that never moves, in the mean
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
-            + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
-            + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
-            belief=Belief.TRUE,
-            conditions=(STEP_SIZE, BETA),
+            bound=corrected,
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
             why=WHOLE_ROUNDS_WHY,
         ),
         "corrected_sigma": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * Sigma_1)  # eps_K
-            + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * Sigma_2 / K)  # eps_alpha
-            + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * Sigma_1),  # eps_beta
-            belief=Belief.TRUE,
-            conditions=(STEP_SIZE, BETA),
+            bound=corrected.subs({S1: Sigma_1, S2: Sigma_2}),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} Sigma_1 is at most (4 L R + 2 Sigma)/min q(n): (96) holds for q(n) >= 1 alone.",
@@ -114,8 +70,7 @@ theorem = Theorem(
             + dist2_0 / (h * rounds)  # eps_F
             + (24 * e * L**2 * R + (12 * rho + 24) * e * L * S1)  # eps_K
             + spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K),  # eps_alpha; eps_beta is 0
-            belief=Belief.TRUE,
-            conditions=(STEP_SIZE, Condition("certain cohorts", sp.Eq(BETA_CERTAIN.expr, 0))),
+            conditions=(STEP_98, Condition("certain cohorts", sp.Eq(BETA_CERTAIN.expr, 0))),
             assumptions=CORRECTED,
             symbols=(BETA_CERTAIN,),
             replaces=WHOLE_ROUNDS_REPLACE,
@@ -131,55 +86,42 @@ theorem = Theorem(
                 + spread_h * (6 * rho**2 * (alpha * D + beta) * S1 + 6 * rho**2 * alpha * S2 / K)
             )
             / (2 - c),
-            belief=Belief.TRUE,
             conditions=(
-                Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),
+                DRIFT,
                 Condition("delays", 12 * rho**2 * (alpha + beta) * (h * tau * L) ** 2 <= sp.Rational(1, 2), "Lemma 6"),
                 Condition("movement", 3 * rho * (alpha + beta) * h * L <= 1, "Theorem 1"),
                 Condition("contraction", c <= 1, "(92)"),
             ),
             assumptions=CORRECTED,
             replaces=WHOLE_ROUNDS_REPLACE,
-            why="The conditions on the step are those that the proof uses, not the simpler (98), and the coefficient "
-            f"2 - c of the left side is kept. {WHOLE_ROUNDS_WHY}",
+            why="The conditions on the step are those that the proof uses, not the simpler (98), and the coefficient 2 "
+            f"- c of the left side is kept. {WHOLE_ROUNDS_WHY}",
         ),
         "as_printed": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
-            + alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
-            + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
+            bound=printed,
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_round_gap", VALUE),
-            conditions=(STEP_SIZE, *ASSUMPTION_5),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} The constants are those at which the printed proof ends, in Sigma_1 and "
             "Sigma_2 of (94).",
         ),
         "as_printed_used": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
-            + alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
-            + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1),  # eps_beta
+            bound=printed,
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_round_gap", VALUE),
-            conditions=(STEP_SIZE,),
+            conditions=(STEP_98,),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} As Section 4 applies it: with alpha = 0 and alpha = 1, which Assumption "
             "5 excludes.",
         ),
         "as_printed_sigma": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * Sigma_1_printed)  # eps_K
-            + alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * Sigma_2_printed)  # eps_alpha
-            + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * Sigma_1_printed),  # eps_beta
+            bound=printed.subs({S1: Sigma_1_printed, S2: Sigma_2_printed}),
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_round_gap", VALUE),
-            conditions=(STEP_SIZE, *ASSUMPTION_5),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} (13) to (16): Sigma_1 and Sigma_2 replaced by (96).",

@@ -3,54 +3,8 @@
 (17): O(R) + P + U + O(eps_F) + eps_K + eps_alpha + eps_beta; the paper hides all constants and L in O(.).
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.async_fl.definitions import (
-    CORRECTED,
-    FALSE_FOR_SEVERAL_STEPS,
-    L_OF_CLIENTS,
-    NOTATION,
-    PAPER,
-    PRINTED,
-    S1,
-    S2,
-    WHOLE_ROUNDS_REPLACE,
-    WHOLE_ROUNDS_WHY,
-    K,
-    L,
-    P,
-    R,
-    U,
-    alpha,
-    beta,
-    chi2_max,
-    dist2_0,
-    e,
-    et,
-    eta_g,
-    eta_l,
-    h,
-    mean_over_rounds,
-    q_min,
-    rho,
-    rounds,
-    tau,
-)
-from boundcheck.theory.assumptions import every_type_every_round, no_empty_rounds
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Condition, Source
-from boundcheck.theory.theorem import Reading, Theorem
-
-STEP_SIZE = Condition(
-    "step size (98)",
-    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
-    "small against the local work, the delay and the weights",
-)
-BETA = Condition(
-    "beta", beta <= 9 * rho, "the paper takes beta <= 1 for granted when it simplifies its step conditions"
-)
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 # of Theorem 1, corrected: the mean gap of the rounds' own problems
 round_gap = (
@@ -78,11 +32,11 @@ theorem = Theorem(
     symbols=NOTATION,
     any_method=True,
     metric=mean_over_rounds("grad2", GRADIENT2),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=4 * L * (2 * chi2_max + 1) / q_min * round_gap + 8 * L * P + 8 * L * U,
-            belief=Belief.TRUE,
-            conditions=(STEP_SIZE, BETA),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=(*CORRECTED, no_empty_rounds),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} {GAP_WHY}",
@@ -90,8 +44,7 @@ theorem = Theorem(
         ),
         "corrected_every_type": Reading(
             bound=4 * L * (chi2_max + 1) / q_min * round_gap + 4 * L * P,
-            belief=Belief.TRUE,
-            conditions=(STEP_SIZE, BETA),
+            conditions=(STEP_98, BETA_9_RHO),
             assumptions=(*CORRECTED, every_type_every_round),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} {GAP_WHY} With every kind of data in every round U = 0 and 8 becomes 4.",
@@ -100,11 +53,7 @@ theorem = Theorem(
             bound=4 * L * (chi2_max / q_min + 1 / q_min**2) * round_gap_printed + 4 * L * P + 4 * L * U,
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_grad2", GRADIENT2),
-            conditions=(
-                STEP_SIZE,
-                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
-                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
-            ),
+            conditions=(STEP_98, *ASSUMPTION_5),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} The constants are those of (105), which has 1/q^2 where 1/q belongs. "

@@ -1,18 +1,13 @@
 """(36), its end: the aggregation weight with which asynchronous FedAvg solves the federated problem."""
 
-from __future__ import annotations
-
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, p_i, rate_sum, tau_i
-from boundcheck.theory.assumptions import fixed_times, one_by_one, time_based
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.async_fl.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "(36)", "Section 4.3; Table 2, 'd_i', asynchronous"),
     title="Time-based aggregation weight d_i",
     symbols=NOTATION,
-    metric=Metric("constant:participation/d_1", ONE, expectation="none: a constant of the schedule"),
+    metric=Metric.constant("participation/d_1", ONE, "the schedule"),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("fedavg_async", any_value=("K", "times")),
     assumptions=(fixed_times, one_by_one, time_based),

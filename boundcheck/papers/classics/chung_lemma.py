@@ -3,27 +3,20 @@
 Compared for the sequences a_k = A/k^p, whose limit superior of k^p a_k is A: for them the recursion at one k decides.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.classics.definitions import CHUNG
-from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.classics.definitions import *
+from boundcheck.theory.declare import *
 
 SYMBOLS = (
-    Symbol("c", "factor of the decrease: a_{k+1} <= (1 - c/k) a_k + d/k^(p+1)", ONE, low=Fraction(0), low_open=True),
-    Symbol("p", "power of the rate", ONE, low=Fraction(0), low_open=True),
-    Symbol("d", "constant of the perturbation", FREE, low=Fraction(0), low_open=True),
+    positive("c", "factor of the decrease: a_{k+1} <= (1 - c/k) a_k + d/k^(p+1)"),
+    positive("p", "power of the rate"),
+    positive("d", "constant of the perturbation", FREE),
 )
 c, p, d = (symbol.expr for symbol in SYMBOLS)
 # the sequence that is compared
 FAMILY = (
-    Symbol("A", "factor of the sequence A/k^p", FREE, low=Fraction(0)),
-    Symbol("k", "index of the sequence", ONE, integer=True, low=Fraction(1)),
-    Symbol("slack", "k^(p+1) times what the recursion leaves at k", FREE, low=Fraction(0), latex="s_k"),
+    nonnegative("A", "factor of the sequence A/k^p", FREE),
+    count("k", "index of the sequence"),
+    nonnegative("slack", "k^(p+1) times what the recursion leaves at k", FREE, latex="s_k"),
 )
 A, k, slack = (symbol.expr for symbol in FAMILY)
 
@@ -31,12 +24,12 @@ theorem = Theorem(
     source=Source(CHUNG, "Lemma 1", "also B. Polyak, Introduction to Optimization, Section 2.2, Lemma 4"),
     title="Chung's lemma: limsup of k^p a_k",
     symbols=(*SYMBOLS, *FAMILY),
-    metric=Metric(
-        "limsup",
+    metric=Metric.formula(
         FREE,
+        A,
+        quantity="limsup",
         expectation="none: the lemma is about any sequence",
-        value=A,
-        where=(("d", slack + A * k ** (p + 1) * ((k + 1) ** -p - (1 - c / k) * k**-p)),),
+        where={"d": slack + A * k ** (p + 1) * ((k + 1) ** (-p) - (1 - c / k) * k ** (-p))},
     ),
     conditions=(Condition("decrease", c > p, "the decrease outweighs the rate"),),
     bound=d / (c - p),

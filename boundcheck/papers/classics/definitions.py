@@ -3,16 +3,7 @@
 The proofs are a few lines each; the readings "sharp" keep what the textbook form gives away.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.theory.assumptions import averages_as_objective, block_variance, smooth_clients
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 NESTEROV = Paper(
     "Introductory Lectures on Convex Optimization",
@@ -77,12 +68,9 @@ NOTATION = (
     common.sigma2.but(
         key="blocks/sigma2", meaning="variance of one worker's stochastic gradient, at most, at every point"
     ),
-    Symbol(
+    positive(
         "sum_p2",
         "sum of the squared weights of the workers, 1/m for m alike",
-        ONE,
-        low=Fraction(0),
-        low_open=True,
         key="clients/sum_p2",
         latex=r"(\sum_i p_i^2)",
     ),

@@ -1,17 +1,7 @@
 """Local gradient descent with full participation on smooth convex clients."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.classics.definitions import KHALED, NOTATION, L, dist2_0, eta
-from boundcheck.theory.assumptions import convex_clients, finite_gradient_noise, plain_mean, smooth_clients
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.classics.definitions import *
+from boundcheck.theory.declare import *
 
 ROUNDS = common.K.but(name="R", meaning="communication rounds", low=Fraction(1))
 E, R, sigma2 = common.E.expr, ROUNDS.expr, common.sigma2.expr
@@ -25,7 +15,7 @@ theorem = Theorem(
     title="Mean gap of local gradient descent at the points of the server",
     symbols=(*NOTATION, common.E, common.sigma2, ROUNDS),
     algorithm=Algorithm("fedavg", ("E", "eta")),
-    metric=Metric("gap", VALUE, index="R", rounds=R, average="mean"),
+    metric=Metric.mean("gap", VALUE, index=R),
     assumptions=(plain_mean, smooth_clients, convex_clients, finite_gradient_noise),
     conditions=(Condition("step size", h <= 1 / (4 * L), "the step of a round is at most 1/(4L)"),),
     bound=(dist2_0 / (h * R) + 2 * (1 + 2 * h * L) * L * eta**2 * drift * sigma2)

@@ -1,28 +1,15 @@
 """Corollary 4: the decrease of Theorem 3 with exact local solutions and mu = 5 L B^2."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, FACTOR_2, NOTATION, PAPER, L, gamma, gap_0, grad2_0
-from boundcheck.theory.assumptions import (
-    convex_clients,
-    dissimilarity_at_start,
-    inexact_solves,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Corollary 4", "Section IV-A"),
     title="Decrease of an iteration of FedDANE with exact local solutions and mu = 5 L B^2",
     symbols=NOTATION,
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
-    algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
-    choices=(("mu", 5 * L * B2),),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
+    algorithm=FEDDANE,
+    choices={"mu": 5 * L * B2},
     conditions=(Condition("exact solutions", sp.Eq(gamma, 0), "gamma = 0"),),
     assumptions=(convex_clients, smooth_clients, dissimilarity_at_start, inexact_solves, unbiased_gradient_cohort),
     trivial=gap_0,

@@ -4,55 +4,27 @@ Both readings are compared on a quadratic subproblem in two dimensions with the 
 mu - lam + c2: w^{t-1} is the origin, the exact solution is at (s1, s2) and the local one at (s1 + e1, s2 + e2).
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import NOTATION, PAPER, lam, mu
-from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH, LENGTH2, ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol(
-        "error2",
-        "squared distance of the local solution to the exact one",
-        LENGTH2,
-        low=Fraction(0),
-        latex=r"\|w_k-\hat{w}_k\|^2",
+    nonnegative(
+        "error2", "squared distance of the local solution to the exact one", LENGTH2, latex=r"\|w_k-\hat{w}_k\|^2"
     ),
-    Symbol(
-        "step2",
-        "squared distance of the exact solution to w^{t-1}",
-        LENGTH2,
-        low=Fraction(0),
-        low_open=True,
-        latex=r"\|\hat{w}_k-w^{t-1}\|^2",
-    ),
-    Symbol(
+    positive("step2", "squared distance of the exact solution to w^{t-1}", LENGTH2, latex=r"\|\hat{w}_k-w^{t-1}\|^2"),
+    nonnegative(
         "residual2",
         "squared gradient norm of the subproblem at the local solution",
         GRADIENT2,
-        low=Fraction(0),
         latex=r"\|\nabla h_k(w_k)\|^2",
     ),
-    Symbol(
-        "moved2",
-        "squared distance of the local solution to w^{t-1}",
-        LENGTH2,
-        low=Fraction(0),
-        low_open=True,
-        latex=r"\|w_k-w^{t-1}\|^2",
-    ),
+    positive("moved2", "squared distance of the local solution to w^{t-1}", LENGTH2, latex=r"\|w_k-w^{t-1}\|^2"),
 )
 error2, step2, residual2, moved2 = (symbol.expr for symbol in OWN)
 DATA = (
     *(Symbol(f"s{k}", f"coordinate {k} of the exact solution", LENGTH) for k in (1, 2)),
     *(Symbol(f"e{k}", f"coordinate {k} of the error of the local solution", LENGTH) for k in (1, 2)),
-    *(Symbol(f"c{k}", f"curvature of F_k along coordinate {k}, plus lam", CURVATURE, low=Fraction(0)) for k in (1, 2)),
+    *(nonnegative(f"c{k}", f"curvature of F_k along coordinate {k}, plus lam", CURVATURE) for k in (1, 2)),
 )
 s1, s2, e1, e2, c1, c2 = (symbol.expr for symbol in DATA)
 least = sp.sqrt(e1**2 + e2**2) / sp.sqrt(s1**2 + s2**2)  # the least gamma of the definition
@@ -62,12 +34,7 @@ theorem = Theorem(
     source=Source(PAPER, "Definition 1", "Section IV"),
     title="The gamma with which a local solution is gamma-inexact",
     symbols=(*NOTATION, *OWN, *DATA),
-    metric=Metric(
-        "none",
-        ONE,
-        value=least,
-        where=(("error2", e1**2 + e2**2), ("step2", s1**2 + s2**2)),
-    ),
+    metric=Metric.formula(ONE, least, where={"error2": e1**2 + e2**2, "step2": s1**2 + s2**2}),
     kind=Kind.EQUALITY,
     belief=Belief.TRUE,
     best="as_printed",
@@ -80,18 +47,17 @@ theorem = Theorem(
         "certified": Reading(
             title="The gamma with which a local solution is gamma-inexact, from what a solver can compute",
             bound=residual / ((mu - lam) * moved - residual),
-            metric=Metric(
-                "none",
+            metric=Metric.formula(
                 ONE,
-                value=least,
-                where=(
-                    ("residual2", ((mu - lam + c1) * e1) ** 2 + ((mu - lam + c2) * e2) ** 2),
-                    ("moved2", (s1 + e1) ** 2 + (s2 + e2) ** 2),
-                ),
+                least,
+                where={
+                    "residual2": ((mu - lam + c1) * e1) ** 2 + ((mu - lam + c2) * e2) ** 2,
+                    "moved2": (s1 + e1) ** 2 + (s2 + e2) ** 2,
+                },
             ),
             kind=Kind.UPPER_BOUND,
             conditions=(
-                Condition("proximal weight", mu > lam, "the local subproblems are strongly convex"),
+                ABOVE_CURVATURE,
                 Condition(
                     "small residual",
                     residual < (mu - lam) * moved,

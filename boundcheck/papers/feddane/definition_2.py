@@ -1,32 +1,20 @@
 """Definition 2: the dissimilarity B(w) of the devices."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import PAPER
-from boundcheck.theory.dimension import GRADIENT2, LENGTH, ONE, VALUE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol(
+    nonnegative(
         "client_grad2_0",
         "sum over the devices of p_k |grad F_k|^2 at the start",
         GRADIENT2,
-        low=Fraction(0),
         key="start/client_grad2",
         latex=r"(\sum_k p_k\|\nabla F_k(w^0)\|^2)",
     ),
-    Symbol(
+    positive(
         "grad2_0",
         "squared gradient norm of f at the start",
         GRADIENT2,
-        low=Fraction(0),
-        low_open=True,
         latex=r"\|\nabla f(w^0)\|^2",
         key="start/grad2",
     ),
@@ -34,7 +22,7 @@ OWN = (
 client_grad2_0, grad2_0 = (symbol.expr for symbol in OWN)
 # two devices in one dimension
 DATA = (
-    Symbol("p", "weight of the first of two devices", ONE, low=Fraction(0), high=Fraction(1)),
+    share("p", "weight of the first of two devices"),
     *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2)),
 )
 p, g1, g2 = (symbol.expr for symbol in DATA)
@@ -43,12 +31,11 @@ theorem = Theorem(
     source=Source(PAPER, "Definition 2", "Section IV"),
     title="The dissimilarity B(w) at the start",
     symbols=(*OWN, *DATA),
-    metric=Metric(
-        "none",
+    # the least B with p g1^2 + (1 - p) g2^2 <= B^2 (p g1 + (1 - p) g2)^2, by its distance from 1
+    metric=Metric.formula(
         ONE,
-        # the least B with p g1^2 + (1 - p) g2^2 <= B^2 (p g1 + (1 - p) g2)^2, by its distance from 1
-        value=sp.sqrt(1 + p * (1 - p) * (g1 - g2) ** 2 / (p * g1 + (1 - p) * g2) ** 2),
-        where=(("client_grad2_0", p * g1**2 + (1 - p) * g2**2), ("grad2_0", (p * g1 + (1 - p) * g2) ** 2)),
+        sp.sqrt(1 + p * (1 - p) * (g1 - g2) ** 2 / (p * g1 + (1 - p) * g2) ** 2),
+        where={"client_grad2_0": p * g1**2 + (1 - p) * g2**2, "grad2_0": (p * g1 + (1 - p) * g2) ** 2},
     ),
     kind=Kind.EQUALITY,
     bound=sp.sqrt(client_grad2_0 / grad2_0),

@@ -16,16 +16,7 @@ This step needs no convexity of f. With E g = grad f it becomes a decrease by rh
 E|g|^2: 2 B^2 G^2 in the paper, B^2 G^2 by Jensen's inequality, (1 + (B^2 - 1)/K) G^2 for K draws with replacement.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, Dimension
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "FedDANE: A Federated Newton-Type Method",
@@ -44,17 +35,9 @@ PAPER = Paper(
 )
 
 
-def _positive(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
-    return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, **more)
-
-
-def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
-    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
-
-
 NOTATION = (
     common.L,
-    _positive("L_f", "Lipschitz constant of the gradient of f", CURVATURE, latex="L_f", key="objective/L"),
+    positive("L_f", "Lipschitz constant of the gradient of f", CURVATURE, latex="L_f", key="objective/L"),
     Symbol(
         "lam",
         "lam*I + Hessian of F_k is positive semidefinite for every device",
@@ -62,25 +45,18 @@ NOTATION = (
         latex=r"\lambda",
         key="clients/lambda",
     ),
-    _positive("mu", "weight of the proximal term", CURVATURE, latex=r"\mu", key="method/prox"),
+    positive("mu", "weight of the proximal term", CURVATURE, latex=r"\mu", key="method/prox"),
     # Definition 1 asks for gamma < 1, which rho > 0 implies.
-    _nonnegative(
+    nonnegative(
         "gamma", "inexactness of the local solutions (Definition 1)", ONE, latex=r"\gamma", key="subproblem/gamma"
     ),
     Symbol("B2", "squared dissimilarity B^2 of the devices", ONE, low=Fraction(1), latex="B^2", key="start/B2"),
-    Symbol(
-        "K",
-        "devices in S_t, whose gradients are averaged",
-        ONE,
-        integer=True,
-        low=Fraction(1),
-        key="participation/gradient_cohort_size",
-    ),
+    count("K", "devices in S_t, whose gradients are averaged", key="participation/gradient_cohort_size"),
     common.gap_0.but(meaning="objective gap of the start, Delta", latex=r"\Delta"),
-    _nonnegative(
+    nonnegative(
         "grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(w^0)\|^2", key="start/grad2"
     ),
-    _positive("eps", "target of the mean squared gradient norm", GRADIENT2, latex=r"\varepsilon"),
+    positive("eps", "target of the mean squared gradient norm", GRADIENT2, latex=r"\varepsilon"),
     common.T.but(key="", meaning="iterations (two communications each)", index=True),
 )
 L, L_f, lam, mu, gamma, B2, K, gap_0, grad2_0, eps, T = (symbol.expr for symbol in NOTATION)
@@ -101,8 +77,32 @@ def zero_in(expr: Any, symbol: Any) -> Any:
     return -expr.subs(symbol, 0) / sp.diff(expr, symbol)
 
 
+# rho of Theorem 3 and of Theorem 5, as printed: an iteration decreases f by rho |grad f|^2 or more
+rho_3 = (
+    (2 - 3 * gamma) / (2 * mu)
+    - (2 * L * (1 + gamma) ** 2 + 3 * L) / (2 * mu**2)
+    - (B2 - 1) * ((L * (1 + gamma) ** 2 + L) / mu**2 + gamma / mu)
+)
+rho_5 = (
+    1 / mu
+    - 3 * gamma / (2 * (mu - lam))
+    - L * (1 + gamma) ** 2 / (mu - lam) ** 2
+    - 3 * L / (2 * mu * (mu - lam))
+    - (B2 - 1) * (L * (1 + gamma) ** 2 / (mu - lam) ** 2 + L / (mu * (mu - lam)) + gamma / (mu - lam))
+)
+V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
+rho_5_sharp = (
+    1 / mu
+    - (L / (2 * mu * (mu - lam)) + gamma / (2 * (mu - lam))) * (2 + V)
+    - L * (1 + gamma) ** 2 * (1 + V) / (2 * (mu - lam) ** 2)
+)
+FEDDANE = Algorithm("feddane", ("mu",), any_value=("K", "participation", "same"))
+COHORTS = "S_t, S'_t and the local solvers"  # what expectations are over
+ABOVE_CURVATURE = Condition("proximal weight", mu > lam, "the local subproblems are strongly convex")
+
 # Why the sharp readings replace the bound of E|g|^2.
 FACTOR_2 = (
     "The proof bounds |g|^2 by 2 |grad f|^2 + 2 |g - grad f|^2 (10), although E|g|^2 is |grad f|^2 + E|g - grad f|^2 "
     "exactly once E g = grad f"
 )
+MORE_DEVICES = FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K"

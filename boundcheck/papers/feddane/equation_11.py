@@ -4,26 +4,16 @@ Compared where the variance is enumerated: two draws from two devices with the w
 devices without replacement, in one dimension.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, K, grad2_0
-from boundcheck.theory.dimension import GRADIENT2, LENGTH, ONE, VALUE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, low=Fraction(0), latex="f(w^{t-1})^2"),
-    Symbol("n", "number of devices", ONE, integer=True, low=Fraction(2), key="clients/n"),
+    nonnegative("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, latex="f(w^{t-1})^2"),
+    count("n", "number of devices", 2, key="clients/n"),
 )
 f2_0, n = (symbol.expr for symbol in OWN)
 DATA = (
-    Symbol("p", "weight of the first of two devices", ONE, low=Fraction(0), high=Fraction(1)),
+    share("p", "weight of the first of two devices"),
     *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2, 3)),
     Symbol("f0", "value of f at w^{t-1}", VALUE),
 )
@@ -31,19 +21,15 @@ p, g1, g2, g3, f0 = (symbol.expr for symbol in DATA)
 
 of_two, of_three = p * g1 + (1 - p) * g2, (g1 + g2 + g3) / 3  # grad f
 both, mixed = p**2 * (g1 - of_two) ** 2, 2 * p * (1 - p) * ((g1 + g2) / 2 - of_two) ** 2
-TWO_DRAWS = Metric(
-    "none",
-    GRADIENT2,
-    value=both + mixed + (1 - p) ** 2 * (g2 - of_two) ** 2,
-    where=(("B2", (p * g1**2 + (1 - p) * g2**2) / of_two**2), ("grad2_0", of_two**2)),
-)
-K_IS_2 = ("K", sp.Integer(2))
+two_draws = both + mixed + (1 - p) ** 2 * (g2 - of_two) ** 2
+B2_of_two = (p * g1**2 + (1 - p) * g2**2) / of_two**2
+K_is_2 = sp.Integer(2)
 
 theorem = Theorem(
     source=Source(PAPER, "equation (11)", "Appendix V-D; again (18) and (26)"),
     title="Bound of E|g - grad f|^2 for the plain mean g of the gradients of S_t",
     symbols=(*NOTATION, *OWN, *DATA),
-    metric=TWO_DRAWS,
+    metric=Metric.formula(GRADIENT2, two_draws, where={"B2": B2_of_two, "grad2_0": of_two**2}),
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(
@@ -53,29 +39,28 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             bound=(B2 - 1) * f2_0,
-            metric=replace(TWO_DRAWS, where=(TWO_DRAWS.where[0], ("f2_0", f0**2))),
+            metric=Metric.formula(GRADIENT2, two_draws, where={"B2": B2_of_two, "f2_0": f0**2}),
             belief=Belief.FALSE,
             remark="The last norm lacks its gradient.",
         ),
         "sharp": Reading(
             bound=(B2 - 1) * grad2_0 / K,
-            metric=replace(TWO_DRAWS, where=(*TWO_DRAWS.where, K_IS_2)),
+            metric=Metric.formula(GRADIENT2, two_draws, where={"B2": B2_of_two, "grad2_0": of_two**2, "K": K_is_2}),
             kind=Kind.EQUALITY,
             replaces="the factor 1 by 1/K",
             why="K independent draws with the probabilities p_k; with equality at the B of Definition 2.",
         ),
         "uniform_without_replacement": Reading(
             bound=(B2 - 1) * grad2_0 * (n - K) / (K * (n - 1)),
-            metric=Metric(
-                "none",
+            metric=Metric.formula(
                 GRADIENT2,
-                value=sum(((a + b) / 2 - of_three) ** 2 for a, b in ((g1, g2), (g1, g3), (g2, g3))) / 3,
-                where=(
-                    ("B2", (g1**2 + g2**2 + g3**2) / 3 / of_three**2),
-                    ("grad2_0", of_three**2),
-                    K_IS_2,
-                    ("n", sp.Integer(3)),
-                ),
+                sum(((a + b) / 2 - of_three) ** 2 for a, b in ((g1, g2), (g1, g3), (g2, g3))) / 3,
+                where={
+                    "B2": (g1**2 + g2**2 + g3**2) / 3 / of_three**2,
+                    "grad2_0": of_three**2,
+                    "K": K_is_2,
+                    "n": sp.Integer(3),
+                },
             ),
             kind=Kind.EQUALITY,
             replaces="the factor 1 by (n - K)/(K (n - 1)), for equal weights and K of n devices without replacement",

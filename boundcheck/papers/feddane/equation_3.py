@@ -4,37 +4,14 @@ The example has F_1 = 0, F_2 = w^2 and p = 1/2, where the expected gap is known:
 H = (0, 2), and g is 0 or 2w, each with probability 1/2, where one device is drawn.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import NOTATION, PAPER, K, T, gamma, gap_0, mu
-from boundcheck.theory.assumptions import (
-    independent_cohorts,
-    instance,
-    unbiased_gradient_cohort,
-    unbiased_solver_cohort,
-)
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 # The example has no units, and its equality holds at the start too.
 OWN = (
-    Symbol("mu", "weight of the proximal term", ONE, low=Fraction(0), low_open=True, latex=r"\mu", key="method/prox"),
-    Symbol(
-        "K2",
-        "devices in S'_t, which solve subproblems",
-        ONE,
-        integer=True,
-        low=Fraction(1),
-        key="participation/cohort_size",
-        latex="K'",
-    ),
-    Symbol("T", "iterations (two communications each)", ONE, integer=True, low=Fraction(0), index=True),
+    positive("mu", "weight of the proximal term", latex=r"\mu", key="method/prox"),
+    count("K2", "devices in S'_t, which solve subproblems", key="participation/cohort_size", latex="K'"),
+    count("T", "iterations (two communications each)", 0, index=True),
 )
 K2 = OWN[1].expr
 
@@ -45,7 +22,7 @@ theorem = Theorem(
     source=Source(PAPER, "equation (3)", "Section III-C; step 9 of Algorithm 2 averages over S_t"),
     title="FedDANE with one device a cohort on F_1 = 0, F_2 = w^2: the exact expected gap",
     symbols=(*NOTATION, *OWN),
-    metric=Metric("gap", None, index="T", rounds=T, expectation="S_t, S'_t and the local solvers"),
+    metric=Metric.last("gap", None, index=T, expectation=COHORTS),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("feddane", ("mu",), any_value=("K",)),
     conditions=(

@@ -1,21 +1,13 @@
 """Theorem 3 compared with one step of minibatch gradient descent with the step size 1/mu."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, gamma, mu
-from boundcheck.papers.feddane.theorem_3 import rho
-from boundcheck.theory.dimension import CURVATURE, LENGTH, ONE, STEP, VALUE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 # two devices in one dimension, one of which is drawn by its weight
 DATA = (
-    Symbol("p", "weight of the first of two devices", ONE, low=Fraction(0), high=Fraction(1)),
+    share("p", "weight of the first of two devices"),
     *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2)),
-    Symbol("below", "L less the curvature of f", CURVATURE, low=Fraction(0), latex="(L-H)"),
+    nonnegative("below", "L less the curvature of f", CURVATURE, latex="(L-H)"),
 )
 p, g1, g2, below = (symbol.expr for symbol in DATA)
 grad, second = p * g1 + (1 - p) * g2, p * g1**2 + (1 - p) * g2**2  # grad f and E|g|^2
@@ -24,9 +16,8 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "compared with w - g/mu"),
     title="Guaranteed decrease of one step of minibatch gradient descent of size 1/mu",
     symbols=(*NOTATION, *DATA),
-    metric=Metric(  # (f(w) - E f(w - g/mu))/|grad f|^2
-        "none", STEP, value=1 / mu - (L - below) * second / (2 * mu**2 * grad**2), where=(("B2", second / grad**2),)
-    ),
+    # (f(w) - E f(w - g/mu))/|grad f|^2
+    metric=Metric.formula(STEP, 1 / mu - (L - below) * second / (2 * mu**2 * grad**2), where={"B2": second / grad**2}),
     kind=Kind.LOWER_BOUND,
     belief=Belief.TRUE,
     readings={
@@ -39,7 +30,7 @@ theorem = Theorem(
         "advantage": Reading(
             title="How much more minibatch gradient descent of step 1/mu guarantees than Theorem 3",
             bound=L * (3 * B2 + 1) / (2 * mu**2),
-            metric=Metric("none", STEP, value=1 / mu - L * B2 / (2 * mu**2) - rho.subs(gamma, 0)),
+            metric=Metric.formula(STEP, 1 / mu - L * B2 / (2 * mu**2) - rho_3.subs(gamma, 0)),
             kind=Kind.EQUALITY,
             replaces="nothing: the difference of the two guaranteed decreases, with exact solutions",
             why="rho of the step minus rho of Theorem 3 at gamma = 0 is L (3 B^2 + 1)/(2 mu^2), positive for all "

@@ -4,32 +4,22 @@ The constants are those of the device, 1/mu_k, gamma_k and L_k; g is the mean gr
 over S'_t is the decrease of an iteration.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.feddane.definitions import NOTATION, PAPER, L_f
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, STEP, VALUE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol("inv", "1/mu_k", STEP, low=Fraction(0), low_open=True, latex=r"\mu_k^{-1}"),
-    Symbol("gam", "gamma_k", ONE, low=Fraction(0), latex=r"\gamma_k"),
-    Symbol("lip", "L_k", CURVATURE, low=Fraction(0), latex="L_k"),
-    Symbol(
-        "grad2", "squared gradient norm of f at w^{t-1}", GRADIENT2, low=Fraction(0), latex=r"\|\nabla f(w^{t-1})\|^2"
-    ),
+    positive("inv", "1/mu_k", STEP, latex=r"\mu_k^{-1}"),
+    nonnegative("gam", "gamma_k", latex=r"\gamma_k"),
+    nonnegative("lip", "L_k", CURVATURE, latex="L_k"),
+    nonnegative("grad2", "squared gradient norm of f at w^{t-1}", GRADIENT2, latex=r"\|\nabla f(w^{t-1})\|^2"),
     Symbol(
         "product",
         "expected inner product of g with the gradient of f",
         GRADIENT2,
         latex=r"\mathbb{E}\langle g,\nabla f\rangle",
     ),
-    Symbol("square", "E|g|^2", GRADIENT2, low=Fraction(0), latex=r"\mathbb{E}\|g\|^2"),
-    Symbol("factor", "bound of E|g|^2 over the squared gradient norm of f", ONE, low=Fraction(0), latex="c"),
+    nonnegative("square", "E|g|^2", GRADIENT2, latex=r"\mathbb{E}\|g\|^2"),
+    nonnegative("factor", "bound of E|g|^2 over the squared gradient norm of f", latex="c"),
 )
 inv, gam, lip, grad2, product, square, factor = (symbol.expr for symbol in OWN)
 
@@ -40,7 +30,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 7", "Appendix V-F, (21) to (28), for one device"),
     title="The upper model of f at the point of one device",
     symbols=(*NOTATION, *OWN),
-    metric=Metric("upper_model", VALUE, expectation="S_t and the local solver"),
+    metric=Metric.last("upper_model", VALUE, expectation="S_t and the local solver"),
     bound=-rho * grad2,
     conditions=(
         Condition("unbiased", product >= grad2, "E g = grad f"),

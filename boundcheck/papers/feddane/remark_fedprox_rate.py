@@ -1,17 +1,13 @@
 """The remark below Theorem 6: 'recover the results in FedProx'."""
 
-from __future__ import annotations
-
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L
-from boundcheck.theory.dimension import STEP
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 6", "Section IV-B, the remark below it"),
     title="Order of the decrease of an iteration with exact solutions, said to be FedProx's",
     symbols=NOTATION,
-    metric=Metric("none", STEP),
+    metric=Metric.formula(STEP),
     kind=Kind.FORMULA,
     bound=3 / (25 * L * B2),
     printed_rate=1 / (L * B2),

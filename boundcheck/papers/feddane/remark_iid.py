@@ -1,14 +1,7 @@
 """The remark below Definition 2: B(w) = 1 for homogeneous devices."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption, iid_clients
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Definition 2", "Section IV, the remark below it"),

@@ -1,47 +1,27 @@
 """Theorem 3: for convex devices an iteration of FedDANE decreases f by rho |grad f|^2 or more, in expectation."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, FACTOR_2, NOTATION, PAPER, K, L, gamma, gap_0, grad2_0, mu
-from boundcheck.theory.assumptions import (
-    convex_clients,
-    dissimilarity_at_start,
-    gradient_cohort_variance,
-    inexact_solves,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 ASSUMPTIONS = (convex_clients, smooth_clients, dissimilarity_at_start, inexact_solves, unbiased_gradient_cohort)
 
-rho = (
-    (2 - 3 * gamma) / (2 * mu)
-    - (2 * L * (1 + gamma) ** 2 + 3 * L) / (2 * mu**2)
-    - (B2 - 1) * ((L * (1 + gamma) ** 2 + L) / mu**2 + gamma / mu)
-)
 rho_any_cohort = 1 / mu - (L / (2 * mu**2) + gamma / (2 * mu)) * (B2 + 1) - L * (1 + gamma) ** 2 * B2 / (2 * mu**2)
-V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
 rho_sharp = 1 / mu - (L / (2 * mu**2) + gamma / (2 * mu)) * (2 + V) - L * (1 + gamma) ** 2 * (1 + V) / (2 * mu**2)
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "Section IV-A; proof in Appendix V-D"),
     title="Sufficient decrease of an iteration of FedDANE, convex devices",
     symbols=NOTATION,
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
-    algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
+    algorithm=FEDDANE,
     assumptions=ASSUMPTIONS,
     trivial=gap_0,
     belief=Belief.TRUE,
     best="as_printed",
     readings={
         "as_printed": Reading(
-            bound=gap_0 - rho * grad2_0,
-            conditions=(Condition("positive decrease", rho > 0, "rho > 0", vacuity=True),),
+            bound=gap_0 - rho_3 * grad2_0,
+            conditions=(Condition("positive decrease", rho_3 > 0, "rho > 0", vacuity=True),),
             remark="The proof writes w^t for the solution of one device; averaging the quadratic upper model of f over "
             "S'_t repairs it for every S'_t, so that S'_t need not be independent of S_t. rho does not depend on K.",
         ),
@@ -56,8 +36,8 @@ theorem = Theorem(
             conditions=(Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True),),
             assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
             replaces="2 B^2 |grad f|^2 as the bound of E|g|^2 by (1 + (B^2 - 1)/K) |grad f|^2",
-            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K, "
-            "so that more devices help.",
+            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K, so "
+            "that more devices help.",
         ),
     },
 )

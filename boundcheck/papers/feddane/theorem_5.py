@@ -1,58 +1,30 @@
 """Theorem 5: Theorem 3 for devices that need not be convex; lam bounds the negative curvature of all of them."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, FACTOR_2, NOTATION, PAPER, K, L, gamma, gap_0, grad2_0, lam, mu
-from boundcheck.theory.assumptions import (
-    dissimilarity_at_start,
-    gradient_cohort_variance,
-    inexact_solves,
-    lower_curvature,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 ASSUMPTIONS = (smooth_clients, lower_curvature, dissimilarity_at_start, inexact_solves, unbiased_gradient_cohort)
-ABOVE_CURVATURE = Condition("proximal weight", mu > lam, "the local subproblems are strongly convex")
 
-rho = (
-    1 / mu
-    - 3 * gamma / (2 * (mu - lam))
-    - L * (1 + gamma) ** 2 / (mu - lam) ** 2
-    - 3 * L / (2 * mu * (mu - lam))
-    - (B2 - 1) * (L * (1 + gamma) ** 2 / (mu - lam) ** 2 + L / (mu * (mu - lam)) + gamma / (mu - lam))
-)
 rho_any_cohort = (
     1 / mu
     - (L / (2 * mu * (mu - lam)) + gamma / (2 * (mu - lam))) * (B2 + 1)
     - L * (1 + gamma) ** 2 * B2 / (2 * (mu - lam) ** 2)
-)
-V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
-rho_sharp = (
-    1 / mu
-    - (L / (2 * mu * (mu - lam)) + gamma / (2 * (mu - lam))) * (2 + V)
-    - L * (1 + gamma) ** 2 * (1 + V) / (2 * (mu - lam) ** 2)
 )
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 5", "Section IV-B; proof in Appendix V-E"),
     title="Sufficient decrease of an iteration of FedDANE, non-convex devices",
     symbols=NOTATION,
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
-    algorithm=Algorithm("feddane", ("mu",), any_value=("K", "participation", "same")),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
+    algorithm=FEDDANE,
     assumptions=ASSUMPTIONS,
     trivial=gap_0,
     belief=Belief.TRUE,
     best="as_printed",
     readings={
         "as_printed": Reading(
-            bound=gap_0 - rho * grad2_0,
-            conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho > 0, "rho > 0", vacuity=True)),
+            bound=gap_0 - rho_5 * grad2_0,
+            conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho_5 > 0, "rho > 0", vacuity=True)),
             remark="'Non-convex' is 'possibly non-convex', and lam*I + Hessian need only be positive semidefinite. The "
             "proof treats one device; averaging the quadratic upper model of f over S'_t covers any number, without "
             "convexity of f.",
@@ -64,11 +36,11 @@ theorem = Theorem(
             why=FACTOR_2 + "; Jensen's inequality bounds it for every unbiased plain mean.",
         ),
         "sharp": Reading(
-            bound=gap_0 - rho_sharp * grad2_0,
-            conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True)),
+            bound=gap_0 - rho_5_sharp * grad2_0,
+            conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho_5_sharp > 0, "rho > 0", vacuity=True)),
             assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
             replaces="2 B^2 |grad f|^2 as the bound of E|g|^2 by (1 + (B^2 - 1)/K) |grad f|^2",
-            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K.",
+            why=MORE_DEVICES + ".",
         ),
     },
 )

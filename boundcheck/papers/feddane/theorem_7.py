@@ -3,44 +3,23 @@
 The symbols are means over the devices of S'_t: L_gamma2_inv_mu2, for example, is that of L_k (1 + gamma_k)^2/mu_k^2.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.feddane.definitions import B2, FACTOR_2, NOTATION, PAPER, K, L, L_f, gap_0, grad2_0
-from boundcheck.theory.assumptions import (
-    client_smoothness,
-    convex_clients,
-    dissimilarity_at_start,
-    gradient_cohort_variance,
-    independent_cohorts,
-    inexact_solves,
-    smooth_clients,
-    unbiased_gradient_cohort,
-)
-from boundcheck.theory.dimension import STEP, VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.feddane.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = tuple(
-    Symbol(
+    at_least(
         name,
         f"mean over the devices of S'_t of {term}",
         dimension,
-        low=Fraction(0),
-        low_open=positive,
         latex=rf"\overline{{{latex}}}",
         key=f"subproblem/{name}",
     )
-    for name, term, latex, dimension, positive in (
-        ("inv_mu", "1/mu_k", r"1/\mu_k", STEP, True),
-        ("gamma_inv_mu", "gamma_k/mu_k", r"\gamma_k/\mu_k", STEP, False),
-        ("L_inv_mu2", "L_k/mu_k^2", r"L_k/\mu_k^2", STEP, False),
-        ("gamma2_inv_mu2", "(1 + gamma_k)^2/mu_k^2", r"(1+\gamma_k)^2/\mu_k^2", STEP * STEP, True),
-        ("L_gamma2_inv_mu2", "L_k (1 + gamma_k)^2/mu_k^2", r"L_k(1+\gamma_k)^2/\mu_k^2", STEP, False),
+    for at_least, name, term, latex, dimension in (
+        (positive, "inv_mu", "1/mu_k", r"1/\mu_k", STEP),
+        (nonnegative, "gamma_inv_mu", "gamma_k/mu_k", r"\gamma_k/\mu_k", STEP),
+        (nonnegative, "L_inv_mu2", "L_k/mu_k^2", r"L_k/\mu_k^2", STEP),
+        (positive, "gamma2_inv_mu2", "(1 + gamma_k)^2/mu_k^2", r"(1+\gamma_k)^2/\mu_k^2", STEP * STEP),
+        (nonnegative, "L_gamma2_inv_mu2", "L_k (1 + gamma_k)^2/mu_k^2", r"L_k(1+\gamma_k)^2/\mu_k^2", STEP),
     )
 )
 inv_mu, gamma_inv_mu, L_inv_mu2, gamma2_inv_mu2, L_gamma2_inv_mu2 = (symbol.expr for symbol in OWN)
@@ -64,7 +43,6 @@ rho_printed = (
 rho_corrected = (
     inv_mu - gamma_inv_mu * (B2 + sp.Rational(1, 2)) - L_f * B2 * gamma2_inv_mu2 - L_inv_mu2 * (B2 + sp.Rational(1, 2))
 )
-V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
 rho_sharp = inv_mu - (L_inv_mu2 + gamma_inv_mu) * (2 + V) / 2 - L_f * gamma2_inv_mu2 * (1 + V) / 2
 
 WRONG_SMOOTHNESS = (
@@ -76,15 +54,15 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 7", "Section IV-C; proof in Appendix V-F"),
     title="Sufficient decrease of an iteration of FedDANE with constants of each device",
     symbols=(*NOTATION, *OWN),
-    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
+    metric=Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
     algorithm=Algorithm("feddane", any_value=("mu", "K", "participation")),  # every device has a mu of its own
     trivial=gap_0,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=gap_0 - rho_corrected * grad2_0,
             conditions=(Condition("positive decrease", rho_corrected > 0, "rho > 0", vacuity=True),),
             assumptions=ASSUMPTIONS,
-            belief=Belief.TRUE,
             replaces="L_k (1 + gamma_k)^2 and L (1 + gamma_k)^2 by L_f (1 + gamma_k)^2 with the smoothness L_f of f",
             why=WRONG_SMOOTHNESS + ".",
             remark="rho belongs to the S'_t that is drawn: it must not depend on S_t, since E g = grad f is used given "
@@ -102,9 +80,8 @@ theorem = Theorem(
             bound=gap_0 - rho_sharp * grad2_0,
             conditions=(Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True),),
             assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
-            belief=Belief.TRUE,
             replaces="the corrected rho's bound 2 B^2 |grad f|^2 of E|g|^2 by (1 + (B^2 - 1)/K) |grad f|^2",
-            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K.",
+            why=MORE_DEVICES + ".",
         ),
     },
 )

@@ -3,37 +3,8 @@
 The boxes send Delta_i = y_i - x and step to x - eta_g*Delta, which ascends; the proofs use Delta_i = x - y_i.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_AT_LEAST_1,
-    CONVEXITY,
-    G2,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    E,
-    H_c,
-    L,
-    M,
-    beta_c,
-    et,
-    eta_g,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    data_weights,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 PARAMETERS = ("E", "eta_l", "eta_g")
 
@@ -41,12 +12,12 @@ theorem = Theorem(
     source=Source(PAPER, "Algorithm 1", "Section 4, and again in Algorithms 2, 3 and 4"),
     title="A round of FedShuffle brings the iterate closer to the minimiser, up to noise",
     symbols=(*NOTATION, CONVEXITY),
-    metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
+    metric=Metric.last("dist2", LENGTH2, rounds=1, expectation=COHORTS),
     bound=(1 - mu * et / 2) * D + 2 * et**2 * M * G2 + 9 * L * et**3 * H_c / (eta_g * E) ** 2,
     domain=(MU_AT_MOST_L,),
     conditions=(
         Condition("step size", et <= 1 / (4 * beta_c * L), "on the effective step E*eta_g*eta_l of a round"),
-        Condition("server step size", eta_g >= 1),
+        SERVER_STEP,
         B_AT_LEAST_1,
     ),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),

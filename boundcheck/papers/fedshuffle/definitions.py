@@ -7,17 +7,7 @@ Squares are symbols where the paper squares a letter: G2 = G^2, B2 = B^2, P2 = P
 distance of the start to a minimiser, F the objective gap of the start. Averages run over the R rounds of Algorithm 1.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.theory.dimension import CURVATURE, FREE, GRADIENT2, LENGTH2, ONE, STEP, Dimension
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.statement import Condition
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "FedShuffle: Recipes for Better Use of Local Work in Federated Learning",
@@ -29,41 +19,33 @@ PAPER = Paper(
 )
 
 
-def _positive(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
-    return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, **more)
-
-
-def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
-    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
-
-
 NOTATION = (
     common.L.but(key="samples/L", meaning="smoothness constant of every sample's loss f_ij"),
     common.mu.but(key="samples/mu", meaning="strong convexity constant of every sample's loss f_ij"),
-    _nonnegative(
+    nonnegative(
         "G2", "additive constant G^2 of the clients' gradient dissimilarity", GRADIENT2, latex="G^2", key="clients/G2"
     ),
-    _nonnegative("B2", "factor B^2 of the clients' gradient dissimilarity", ONE, latex="B^2", key="clients/B2"),
-    _nonnegative("P2", "largest P_i^2/|D_i| over the clients (Section 5)", ONE, latex="P^2", key="samples/P2"),
+    nonnegative("B2", "factor B^2 of the clients' gradient dissimilarity", ONE, latex="B^2", key="clients/B2"),
+    nonnegative("P2", "largest P_i^2/|D_i| over the clients (Section 5)", ONE, latex="P^2", key="samples/P2"),
     common.sigma2.but(key="samples/sigma2", meaning="sum of sigma_i^2 over the number of all samples (Section 5)"),
-    _nonnegative(
+    nonnegative(
         "M", "largest s_i w_i/p_i over the clients: the variance of the participation", ONE, key="participation/M"
     ),
     common.E.but(meaning="local epochs of a visit"),
-    _positive("eta_l", "local step size; client i steps by eta_l/|D_i|", STEP, latex=r"\eta_l", key="method/eta_l"),
-    _positive("eta_g", "server step size", ONE, latex=r"\eta_g", key="method/eta_g"),
-    Symbol("R", "communication rounds", ONE, integer=True, low=Fraction(1), index=True),
+    positive("eta_l", "local step size; client i steps by eta_l/|D_i|", STEP, latex=r"\eta_l", key="method/eta_l"),
+    positive("eta_g", "server step size", ONE, latex=r"\eta_g", key="method/eta_g"),
+    count("R", "communication rounds", index=True),
     common.dist2_0.but(meaning="squared distance D of the start to a minimiser", latex="D"),
     common.gap_0.but(meaning="objective gap F of the start", latex="F"),
-    _nonnegative(
+    nonnegative(
         "delta",
         "largest difference of a client's Hessian from that of f",
         CURVATURE,
         latex=r"\delta",
         key="clients/delta",
     ),
-    _positive("a", "momentum parameter of MVR (momentum 0.9 is a = 1/10)", ONE, key="method/a"),
-    _positive(
+    positive("a", "momentum parameter of MVR (momentum 0.9 is a = 1/10)", ONE, key="method/a"),
+    positive(
         "W",
         "sum of wtilde_i |D_i| E_i/(q_i c_i) over the clients: how much local work reaches the server (wtilde_i: "
         "aggregation weight; q_i: its normaliser, 1/q_i the mean of 1/q_i^S over the cohorts S with i; c_i: divisor of "
@@ -71,14 +53,14 @@ NOTATION = (
         ONE,
         key="participation/W",
     ),
-    _nonnegative(
+    nonnegative(
         "M1",
         "largest h_i s_i what_i over the clients: the variance of the aggregation (what_i: client i's share of W)",
         ONE,
         latex="M_1",
         key="participation/M1",
     ),
-    _nonnegative(
+    nonnegative(
         "M2",
         "sum of E_i |D_i| times the largest wtilde_i/(W q_i c_i) (aggregation weight over W, normaliser and step "
         "divisor)",
@@ -86,10 +68,10 @@ NOTATION = (
         latex="M_2",
         key="participation/M2",
     ),
-    _nonnegative(
+    nonnegative(
         "P2_gen", "largest P_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)", ONE, latex="P^2", key="samples/P2_gen"
     ),
-    _nonnegative(
+    nonnegative(
         "sigma2_gen",
         "sum of what_i sigma_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)",
         GRADIENT2,
@@ -97,21 +79,17 @@ NOTATION = (
         latex=r"\sigma^2",
     ),
     # at the start of a round
-    _nonnegative(
+    nonnegative(
         "drift_0",
         "drift of the first round: mean squared distance of the local iterates",
         LENGTH2,
         key="start/drift",
         latex=r"\mathcal{E}_0",
     ),
-    _nonnegative(
-        "grad2_0",
-        "squared gradient norm of f at the start",
-        GRADIENT2,
-        latex=r"\|\nabla f(x^0)\|^2",
-        key="start/grad2",
+    nonnegative(
+        "grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(x^0)\|^2", key="start/grad2"
     ),
-    _nonnegative(
+    nonnegative(
         "client_grad2_0",
         "sum over the clients of w_i |grad f_i|^2 at the start",
         GRADIENT2,
@@ -119,19 +97,19 @@ NOTATION = (
         latex=r"(\sum_i w_i\|\nabla f_i(x^0)\|^2)",
     ),
     # Appendix E (FedShuffleGen): the visit of a client that is drawn with the probability what_i
-    _nonnegative(
+    nonnegative(
         "own_grad2_0",
         "squared gradient norm |grad f_i(x)|^2 of the client where its visit begins",
         GRADIENT2,
         latex=r"\|\nabla f_i(x)\|^2",
     ),
-    _nonnegative(
+    nonnegative(
         "own_noise_0",
         "sigma_i^2/(3 |D_i| E_i^2) of the client whose visit begins",
         GRADIENT2,
         latex=r"\frac{\sigma_i^2}{3|D_i|E_i^2}",
     ),
-    _nonnegative(
+    nonnegative(
         "visit_drift_0",
         "mean squared distance of the local iterates of the visit that begins from its start",
         LENGTH2,
@@ -139,27 +117,24 @@ NOTATION = (
     ),
     # Appendix D (FedShuffleMVR): one round, or one local epoch of it, of the client i that was drawn; the squared norms
     # are expectations given what came before that round or epoch
-    _nonnegative(
+    nonnegative(
         "h2", "squared momentum error |m - grad f(x)|^2 at the start of the round", GRADIENT2, latex=r"\|h\|^2"
     ),
-    _nonnegative(
+    nonnegative(
         "gam2", "squared deviation |grad f_i(x) - grad f(x)|^2 of the client's gradient", GRADIENT2, latex=r"\Gamma"
     ),
-    _nonnegative(
+    nonnegative(
         "sigma2_i", "variance constant sigma_i^2 of the client (Assumption 3.4)", GRADIENT2, latex=r"\sigma_i^2"
     ),
-    _nonnegative("S", "sum over the epochs of the round of |grad f(y_{i,e})|^2", GRADIENT2, latex=r"S"),
-    _nonnegative("d2", "squared length |d_{i,e}|^2 of the epoch's direction (25)", GRADIENT2, latex=r"\|d\|^2"),
-    _nonnegative(
+    nonnegative("S", "sum over the epochs of the round of |grad f(y_{i,e})|^2", GRADIENT2, latex=r"S"),
+    nonnegative("d2", "squared length |d_{i,e}|^2 of the epoch's direction (25)", GRADIENT2, latex=r"\|d\|^2"),
+    nonnegative(
         "y2", "squared distance |y_{i,e} - x|^2 of the epoch's start from the round's", LENGTH2, latex=r"\|y - x\|^2"
     ),
-    Symbol("D_i", "number |D_i| of samples of the client", ONE, integer=True, low=Fraction(1), latex="|D_i|"),
-    Symbol(
+    count("D_i", "number |D_i| of samples of the client", latex="|D_i|"),
+    count(
         "warm_up",
         "rounds before the first, whose sampled gradients at x^0 make the first momentum",
-        ONE,
-        integer=True,
-        low=Fraction(1),
         latex="R_0",
         key="method/warm_up",
     ),
@@ -203,10 +178,24 @@ EFFECTIVE_STEP = Condition(
 )
 LOCAL_STEP = Condition("local step size", eta_l <= 1 / (4 * beta_gen * L), "on eta_l, for the drift")
 
+FEDSHUFFLE = Algorithm("fedshuffle", ("E", "eta_l", "eta_g"), any_value=("participation",))
+FEDSHUFFLE_GEN = Algorithm(
+    "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
+)
+COHORTS = "cohorts and orders of the samples"  # what expectations of a round are over
+OUTPUT = f"{COHORTS}, and the round of the output"  # and of the theorems
+
 MU_AT_MOST_L = mu <= L
+SERVER_STEP = Condition("server step size", eta_g >= 1)
+# why corrected readings differ from the print
+LOST_L = (
+    "Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything built on it, "
+    "has the wrong unit."
+)
 B_AT_LEAST_1 = Condition("B at least 1", B2 >= 1, "used in the proofs; no loss, since a larger B is always allowed")
 
 # Appendix D
+MVR = (smooth_samples, gradient_dissimilarity, local_variance, hessian_similarity, bounded_below, data_weights)
 B_IS_1 = Condition("B is 1", B2 <= 1, "Assumption 3.3 holds with B = 1")
 P_IS_0 = Condition("P is 0", sp.Eq(P2, 0), "Assumption 3.4 holds with every P_i = 0")
 
@@ -217,10 +206,10 @@ TERMS = common.K.but(meaning="number of terms", low=Fraction(1), index=False)
 RECURSION = (
     common.mu.but(key="", meaning="contraction constant of the recursion"),
     common.eta.but(key="", meaning="constant step size"),
-    _positive("eta_max", "largest step size", STEP, latex=r"\eta_{\max}"),
-    _positive("d0", "first member of the sequence", FREE, latex="d_0"),
-    _nonnegative("c1", "coefficient of the step size in the error", RATE * CURVATURE, latex="c_1"),
-    _nonnegative("c2", "coefficient of its square in the error", RATE * CURVATURE.power(Fraction(2)), latex="c_2"),
+    positive("eta_max", "largest step size", STEP, latex=r"\eta_{\max}"),
+    positive("d0", "first member of the sequence", FREE, latex="d_0"),
+    nonnegative("c1", "coefficient of the step size in the error", RATE * CURVATURE, latex="c_1"),
+    nonnegative("c2", "coefficient of its square in the error", RATE * CURVATURE.power(Fraction(2)), latex="c_2"),
     TERMS,
 )
 eta, eta_max, d0, c1, c2, K = (symbol.expr for symbol in RECURSION[1:])

@@ -1,19 +1,14 @@
 """How far the mean gradient of a visit is from the client's gradient where the visit begins."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, L, visit_drift_0
-from boundcheck.theory.assumptions import smooth_samples
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.3, its proof", "Appendix E.3; the terms of one client"),
     title="Mean gradient of one visit of FedShuffleGen",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle_gen", (), any_value=("E", "eta_g", "c", "weights", "normaliser", "participation")),
-    metric=Metric("visit_error2", GRADIENT2, expectation="orders of the client's samples", surrogate=True),
+    metric=Metric.last("visit_error2", GRADIENT2, expectation="orders of the client's samples", surrogate=True),
     assumptions=(smooth_samples,),
     readings={
         "corrected": Reading(

@@ -1,19 +1,11 @@
 """Lemma B.1: strong convexity with the gradient at a perturbed point."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.fedshuffle.definitions import MU_AT_MOST_L, PAPER, L, mu
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import LENGTH2, VALUE
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol, common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 RISE = Symbol("rise", "h(y) - h(z)", VALUE, latex="(h(y)-h(z))")
-YZ = Symbol("norm2_yz", "squared distance of y and z", LENGTH2, low=Fraction(0), latex=r"\|y - z\|^2")
-ZX = Symbol("norm2_zx", "squared distance of z and x", LENGTH2, low=Fraction(0), latex=r"\|z - x\|^2")
+YZ = nonnegative("norm2_yz", "squared distance of y and z", LENGTH2, latex=r"\|y - z\|^2")
+ZX = nonnegative("norm2_zx", "squared distance of z and x", LENGTH2, latex=r"\|z - x\|^2")
 rise, norm2_yz, norm2_zx = RISE.expr, YZ.expr, ZX.expr
 
 theorem = Theorem(
@@ -26,7 +18,7 @@ theorem = Theorem(
         YZ,
         ZX,
     ),
-    metric=Metric("perturbed_inner_product", VALUE, expectation="none: the lemma is about any function"),
+    metric=Metric.last("perturbed_inner_product", VALUE, expectation="none: the lemma is about any function"),
     domain=(MU_AT_MOST_L,),
     assumptions=(
         Assumption("smooth_function", "h is L-smooth."),

@@ -1,17 +1,7 @@
 """Lemma B.2: the linear rate of a recursion d_r <= (1 - mu eta) d_{r-1} - eta s_r + eta (c1 eta + c2 eta^2)."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER, RATE, RECURSION, TERMS, K, c1, c2, d0, eta, eta_max, mu
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import FREE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 # the lemma as printed counts by R, and its average has R + 1 terms
 ROUNDS = TERMS.but(name="R", meaning="the lemma's R; the average has R + 1 terms")
@@ -24,19 +14,19 @@ ell = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, mu**2 * K * d0 / noise)))
 rest = (1 - mu * eta) ** K
 
 # three terms of the sequence, for which the corrected lemma is compared
-MEMBERS = tuple(Symbol(f"d{r}", f"member {r} of the sequence", FREE, low=Fraction(0)) for r in (1, 2, 3))
+MEMBERS = tuple(nonnegative(f"d{r}", f"member {r} of the sequence", FREE) for r in (1, 2, 3))
 sequence = (d0, *(member.expr for member in MEMBERS))
 tuned = sp.Min(eta_max, ell.subs(K, 3) / (3 * mu))
 increments = [
     ((1 - mu * tuned) * sequence[r - 1] - sequence[r]) / tuned + c1 * tuned + c2 * tuned**2 for r in (1, 2, 3)
 ]
 weights = [(1 - mu * tuned) ** (1 - r) for r in (1, 2, 3)]
-PSI = Metric(
-    "psi",
+PSI = Metric.formula(
     RATE,
+    sum((v * term for v, term in zip(weights, increments, strict=True))) / sum(weights),
+    quantity="psi",
     expectation="none: the lemma is about any sequence",
-    value=sum(v * term for v, term in zip(weights, increments, strict=True)) / sum(weights),
-    where=(("K", sp.Integer(3)),),
+    where={"K": sp.Integer(3)},
     meets=("weighted_increments",),
 )
 
@@ -44,7 +34,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma B.2", "Appendix B.2"),
     title="Linear rate at the step min(eta_max, ell/(mu K))",
     symbols=(*RECURSION, ROUNDS, *MEMBERS),
-    metric=Metric("psi", RATE, expectation="none: the lemma is about any sequence"),
+    metric=Metric.last("psi", RATE, expectation="none: the lemma is about any sequence"),
     assumptions=(
         Assumption(
             "weighted_increments",

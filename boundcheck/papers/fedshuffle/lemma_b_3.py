@@ -1,19 +1,13 @@
 """Lemma B.3: the sublinear rate of a recursion d_r <= d_{r-1} - eta s_r + eta (c1 eta + c2 eta^2)."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER, RATE, RECURSION, K, c1, c2, d0, eta, eta_max
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma B.3", "Appendix B.2"),
     title="Sublinear rate at the step min(eta_max, sqrt(d0/(c1 K)), cbrt(d0/(c2 K)))",
     symbols=RECURSION,
-    metric=Metric("psi", RATE, expectation="none: the lemma is about any sequence"),
+    metric=Metric.last("psi", RATE, expectation="none: the lemma is about any sequence"),
     assumptions=(
         Assumption(
             "increments",

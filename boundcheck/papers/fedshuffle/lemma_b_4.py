@@ -1,34 +1,19 @@
 """Lemma B.4: the variance of an unbiased sum over a random cohort."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import GRADIENT2, ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol, common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 SYMBOLS = (
-    Symbol(
+    nonnegative(
         "weighted_squares",
         "sum over the clients of w_i^2 s_i/p_i |z_i|^2",
         GRADIENT2,
-        low=Fraction(0),
         latex=r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)",
     ),
     common.n.but(meaning="number of clients", low=Fraction(1)),
-    Symbol("b", "clients in a round", ONE, integer=True, low=Fraction(1)),
-    Symbol(
-        "squares", "sum over the clients of |w_i z_i|^2", GRADIENT2, low=Fraction(0), latex=r"(\sum_i \|w_i z_i\|^2)"
-    ),
-    Symbol(
-        "norm2_sum", "squared norm of the sum of the w_i z_i", GRADIENT2, low=Fraction(0), latex=r"\|\sum_i w_i z_i\|^2"
-    ),
+    count("b", "clients in a round"),
+    nonnegative("squares", "sum over the clients of |w_i z_i|^2", GRADIENT2, latex=r"(\sum_i \|w_i z_i\|^2)"),
+    nonnegative("norm2_sum", "squared norm of the sum of the w_i z_i", GRADIENT2, latex=r"\|\sum_i w_i z_i\|^2"),
 )
 weighted_squares, n, b, squares, norm2_sum = (symbol.expr for symbol in SYMBOLS)
 
@@ -36,7 +21,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma B.4", "Appendix B.3"),
     title="Variance of the sum of w_i z_i/p_i over a cohort",
     symbols=SYMBOLS,
-    metric=Metric("participation_variance", GRADIENT2, expectation="cohort"),
+    metric=Metric.last("participation_variance", GRADIENT2, expectation="cohort"),
     belief=Belief.TRUE,
     best="as_printed",
     readings={

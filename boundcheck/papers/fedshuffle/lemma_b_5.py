@@ -1,17 +1,7 @@
 """Lemma B.5: the variance of a mean of vectors that are drawn without replacement."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 NUMBER = common.n.but(key="", meaning="number of vectors", low=Fraction(1))
 DRAWN = common.k.but(meaning="how many of them are drawn", low=Fraction(1), index=False)
@@ -22,7 +12,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma B.5", "Appendix B.3, (21)"),
     title="Sampling without replacement",
     symbols=(NUMBER, DRAWN, VARIANCE),
-    metric=Metric("sampling_variance", GRADIENT2, expectation="which vectors are drawn"),
+    metric=Metric.last("sampling_variance", GRADIENT2, expectation="which vectors are drawn"),
     kind=Kind.EQUALITY,
     domain=(k <= n,),
     assumptions=(Assumption("without_replacement", "k of n fixed vectors are drawn, all subsets alike."),),

@@ -4,19 +4,8 @@ The printed reading is compared where both orders of two samples are enumerated:
 curved L and gradients that differ by 2 half, so that P = 0 and sigma_i = half; g_y and g_x are gradients of f_i.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, P_IS_0, PAPER, D_i, L, a, d2, eta_l, sigma2_i
-from boundcheck.theory.assumptions import gradient_dissimilarity, local_variance, smooth_samples
-from boundcheck.theory.dimension import GRADIENT2, LENGTH, ONE, VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 DATA = (
     Symbol("curved", "curvature of the samples over L", ONE, low=Fraction(-1), high=Fraction(1), latex="c"),
@@ -34,18 +23,13 @@ curved, g_y, g_x, mom, half = (symbol.expr for symbol in DATA)
 # by the sample that comes first: its step (12) with the direction (13) moves the other's gradient
 moved = [curved * L * eta_l / 2 * (g_y + sign * half + (1 - a) * (mom - g_x - sign * half)) for sign in (1, -1)]
 
-METRIC = Metric("epoch_error2", GRADIENT2, expectation="the order of the samples in the epoch, given what came before")
-ENUMERATED = replace(
-    METRIC,
-    value=sum((change / 2) ** 2 for change in moved) / 2,
-    where=(("D_i", sp.Integer(2)), ("sigma2_i", half**2), ("d2", (a * g_y + (1 - a) * (mom + g_y - g_x)) ** 2)),
-)
+OVER = "the order of the samples in the epoch, given what came before"
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma D.1", "Appendix D, (26)"),
     title="One local epoch of FedShuffleMVR: the average gradient against that at its start",
     symbols=(*NOTATION, *DATA),
-    metric=METRIC,
+    metric=Metric.last("epoch_error2", GRADIENT2, expectation=OVER),
     bound=2 * eta_l**2 * L**2 * sigma2_i / D_i + eta_l**2 * L**2 * d2,
     conditions=(
         Condition("step size and L", 2 * L * eta_l <= 1, "eta_l <= 1/(2 L)"),
@@ -64,7 +48,17 @@ theorem = Theorem(
             "used.",
         ),
         "as_printed": Reading(
-            metric=ENUMERATED,
+            metric=Metric.formula(
+                GRADIENT2,
+                sum((change / 2) ** 2 for change in moved) / 2,
+                quantity="epoch_error2",
+                expectation=OVER,
+                where={
+                    "D_i": sp.Integer(2),
+                    "sigma2_i": half**2,
+                    "d2": (a * g_y + (1 - a) * (mom + g_y - g_x)) ** 2,
+                },
+            ),
             assumptions=(smooth_samples, gradient_dissimilarity, local_variance),
             remark="The lemma is true; its printed proof replaces grad f_ij(x) by grad f_i(x) and ends with an "
             "estimate that is false for |D_i| <= 12.",

@@ -1,19 +1,14 @@
 """Lemma D.2: how far the direction of an MVR epoch is from the gradient of f."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, SYMBOLS, a, delta, gam2, h2, y2
-from boundcheck.theory.assumptions import hessian_similarity
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma D.2", "Appendix D, (27)"),
     title="The direction of an epoch of FedShuffleMVR against the gradient of f",
     symbols=(*NOTATION, SYMBOLS["a"].but(low_open=False)),
     algorithm=Algorithm("fedshuffle_mvr", ("a",), any_value=("E", "eta_g", "warm_up")),
-    metric=Metric("direction_error2", GRADIENT2, expectation="none: it holds for every outcome"),
+    metric=Metric.last("direction_error2", GRADIENT2, expectation="none: it holds for every outcome"),
     conditions=(Condition("momentum", a <= 1, "the momentum parameter a is at most 1"),),
     assumptions=(hessian_similarity,),
     belief=Belief.TRUE,

@@ -1,35 +1,14 @@
 """Lemma D.3: how far the local epochs of FedShuffleMVR move from the start of the round."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    NOTATION,
-    P_IS_0,
-    PAPER,
-    D_i,
-    E,
-    L,
-    S,
-    a,
-    delta,
-    eta_l,
-    gam2,
-    h2,
-    sigma2_i,
-)
-from boundcheck.theory.assumptions import hessian_similarity, local_variance, smooth_samples
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma D.3", "Appendix D, (28)"),
     title="Drift of the epochs of one round of FedShuffleMVR",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
-    metric=Metric(
+    metric=Metric.last(
         "summed_epoch_drift2",
         LENGTH2,
         expectation="the client (one by weight) and the orders of its samples, given what came before",
@@ -56,8 +35,8 @@ theorem = Theorem(
             * (E - 1)
             * eta_l**2
             * (3 * S + 9 * E * ((1 - a) ** 2 * h2 + a**2 * gam2) + 4 * E * eta_l**2 * L**2 * sigma2_i / D_i),
-            replaces="the factors 16, 48, 48 and 16 by 144/37, 432/37 (1 - a)^2, 432/37 and 192/37, and E^2 by "
-            "E (E - 1)",
+            replaces="the factors 16, 48, 48 and 16 by 144/37, 432/37 (1 - a)^2, 432/37 and 192/37, and E^2 by E (E - "
+            "1)",
             why="The same chain without its roundings: the positions at the starts of the epochs sum up to E (E - 1)/2 "
             "steps, 3 + 6 eta_l^2 L^2 is at most 9/2, what is left of the drift at least 37/64, and the momentum "
             "enters with 1 - a. A round of a single epoch has no drift.",

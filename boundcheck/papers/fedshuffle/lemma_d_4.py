@@ -1,29 +1,7 @@
 """Lemma D.4: the momentum error of FedShuffleMVR after one round."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_IS_1,
-    NOTATION,
-    P_IS_0,
-    PAPER,
-    D_i,
-    E,
-    L,
-    S,
-    a,
-    delta,
-    eta_l,
-    gam2,
-    h2,
-    sigma2_i,
-)
-from boundcheck.theory.assumptions import gradient_dissimilarity, hessian_similarity, local_variance, smooth_samples
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 CONDITIONS = (
     Condition("step size and L", 4 * L * eta_l <= 1, "eta_l <= 1/(4 L)"),
@@ -38,10 +16,10 @@ theorem = Theorem(
     title="Momentum error of FedShuffleMVR after one round",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
-    metric=Metric(
+    metric=Metric.last(
         "momentum_error2",
         GRADIENT2,
-        rounds=sp.S.One,
+        rounds=1,
         expectation="the client (one by weight) and the orders of its samples, given what came before",
     ),
     bound=(1 - sp.Rational(23, 24) * a) * h2

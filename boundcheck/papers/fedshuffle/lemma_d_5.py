@@ -1,36 +1,7 @@
 """Lemma D.5: the mean squared gradient at the epochs' starts over all rounds of FedShuffleMVR."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B_IS_1,
-    G2,
-    NOTATION,
-    P_IS_0,
-    PAPER,
-    SYMBOLS,
-    E,
-    F,
-    L,
-    R,
-    a,
-    delta,
-    eta_l,
-    sigma2,
-)
-from boundcheck.theory.assumptions import (
-    bounded_below,
-    data_weights,
-    gradient_dissimilarity,
-    hessian_similarity,
-    local_variance,
-    smooth_samples,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 MOMENTUM_ERROR = SYMBOLS["h2"].but(
     name="h2_0",
@@ -48,13 +19,8 @@ theorem = Theorem(
     title="FedShuffleMVR: mean squared gradient at the starts of the epochs",
     symbols=(*NOTATION, MOMENTUM_ERROR),
     algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
-    metric=Metric(
-        "epoch_grad2",
-        GRADIENT2,
-        index="R",
-        rounds=R,
-        average="mean",
-        expectation="clients (one by weight a round) and orders of the samples",
+    metric=Metric.mean(
+        "epoch_grad2", GRADIENT2, index=R, expectation="clients (one by weight a round) and orders of the samples"
     ),
     bound=5 * psi_0 / (eta_l * R * E) + 25 * eta_l**2 * L**2 * sigma2 + 255 * a * G2,
     conditions=(
@@ -65,21 +31,14 @@ theorem = Theorem(
         P_IS_0,
         B_IS_1,
     ),
-    assumptions=(
-        smooth_samples,
-        gradient_dissimilarity,
-        local_variance,
-        hessian_similarity,
-        bounded_below,
-        data_weights,
-    ),
+    assumptions=MVR,
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             replaces="the coefficient of the squared gradients in the last two displays of the printed proof",
             why="Lemma D.4 adds 9216/23 of E^2 delta^2 eta_l^2/a inside the bracket, not 104; from the printed eta_l/4 "
-            "that would leave less than eta_l/5. The line before it gives 63/200 instead of 1/4, and "
-            "63/200 - 2/23 > 1/5.",
+            "that would leave less than eta_l/5. The line before it gives 63/200 instead of 1/4, and 63/200 - 2/23 > "
+            "1/5.",
         ),
         "as_printed": Reading(
             remark="The lemma is true; the coefficient 104 in its printed proof is not, and with the right one the "

@@ -3,59 +3,26 @@
 It is about the objective fhat that the method really minimises, and its weights.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import (
-    B2,
-    B_AT_LEAST_1,
-    CONVEXITY,
-    G2,
-    M1,
-    M2,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    D,
-    F,
-    L,
-    drift_0,
-    et_gen,
-    eta_g,
-    eta_l,
-    mu,
-)
-from boundcheck.theory.assumptions import (
-    followed_objective,
-    local_variance,
-    relaxed_dissimilarity,
-    smooth_samples,
-    strongly_convex_samples,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.3", "Appendix E.3, one round progress"),
     title="One round of FedShuffleGen",
     symbols=(*NOTATION, CONVEXITY),
-    algorithm=Algorithm(
-        "fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E", "c", "weights", "normaliser", "participation")
-    ),
-    metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples", surrogate=True),
+    algorithm=FEDSHUFFLE_GEN,
+    metric=Metric.last("dist2", LENGTH2, rounds=1, expectation=COHORTS, surrogate=True),
     bound=(1 - mu * et_gen / 2) * D - et_gen * F + 3 * L * et_gen * drift_0 + 2 * et_gen**2 * M1 * G2,
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),
     trivial=D,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             conditions=(
                 Condition("step size", et_gen <= 1 / (4 * (1 + M1 * B2) * L), "on W*eta_g*eta_l"),
                 B_AT_LEAST_1,
             ),
-            belief=Belief.TRUE,
             replaces="the condition on eta_l*eta_g by one on W*eta_g*eta_l, and M2 by 1",
             why="For W > 1 the printed condition does not bound the effective step, and the contraction fails (FedAvg "
             "with a large server weight diverges); the second square is at most a mean of squares by Jensen, without "
@@ -67,7 +34,6 @@ theorem = Theorem(
             - 2 * et_gen * F
             + 2 * L * et_gen * drift_0
             + 2 * et_gen**2 * ((1 + M1) * L**2 * drift_0 + M1 * G2 + 2 * L * (1 + M1 * B2) * F),
-            belief=Belief.TRUE,
             replaces="the use of the step condition",
             why="It is the display of the proof from which the lemma follows, valid for every step size; the sharp "
             "recursion of Theorem E.1 needs it.",
@@ -75,11 +41,11 @@ theorem = Theorem(
         "as_printed": Reading(
             conditions=(
                 Condition("step size", eta_l * eta_g <= 1 / (4 * (1 + M2 + M1 * B2) * L), "as printed, without W"),
-                Condition("server step size", eta_g >= 1),
+                SERVER_STEP,
             ),
             belief=Belief.FALSE,
-            remark="The display is cut off in the text and completed from its proof. False where W > 1; true for "
-            "W = 1.",
+            remark="The display is cut off in the text and completed from its proof. False where W > 1; true for W = "
+            "1.",
         ),
     },
 )

@@ -1,21 +1,12 @@
 """Lemma E.5: the variance of a normalised sum over a random cohort."""
 
-from __future__ import annotations
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
-from fractions import Fraction
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
-
-SQUARES = Symbol(
+SQUARES = nonnegative(
     "weighted_squares",
     "sum over the clients of h_i s_i |w_i z_i/q_i|^2",
     GRADIENT2,
-    low=Fraction(0),
     latex=r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)",
 )
 
@@ -23,7 +14,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma E.5", "Appendix E"),
     title="Variance of the sum of w_i z_i/q_i^S over a cohort",
     symbols=(SQUARES,),
-    metric=Metric("participation_variance", GRADIENT2, expectation="cohort"),
+    metric=Metric.last("participation_variance", GRADIENT2, expectation="cohort"),
     bound=SQUARES.expr,
     assumptions=(
         Assumption(

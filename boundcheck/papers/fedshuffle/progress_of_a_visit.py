@@ -1,19 +1,14 @@
 """What the mean gradient of a visit lacks of the client's own progress towards the minimiser: Lemma B.1 for a visit."""
 
-from __future__ import annotations
-
-from boundcheck.papers.fedshuffle.definitions import CONVEXITY, MU_AT_MOST_L, NOTATION, PAPER, L, visit_drift_0
-from boundcheck.theory.assumptions import smooth_samples, strongly_convex_samples
-from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.3, its proof", "Appendix E.3; the terms of one client"),
     title="Progress of one visit of FedShuffleGen towards the minimiser",
     symbols=(*NOTATION, CONVEXITY),
     algorithm=Algorithm("fedshuffle_gen", (), any_value=("E", "eta_g", "c", "weights", "normaliser", "participation")),
-    metric=Metric("visit_shortfall", VALUE, expectation="orders of the client's samples", surrogate=True),
+    metric=Metric.last("visit_shortfall", VALUE, expectation="orders of the client's samples", surrogate=True),
     domain=(MU_AT_MOST_L,),
     assumptions=(strongly_convex_samples, smooth_samples),
     readings={

@@ -1,19 +1,10 @@
 """Remark E.2: how much larger local steps FedShuffle may take than FedAvg and FedNova."""
 
-from __future__ import annotations
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER, SYMBOLS, W, eta_g
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
-
-WORK = Symbol("work", "E_i |D_i|, the local steps of client i", ONE, integer=True, low=Fraction(1), latex=r"E_i|D_i|")
-LARGEST = Symbol("largest", "the largest E_j |D_j|", ONE, integer=True, low=Fraction(1), latex=r"\max_j E_j|D_j|")
+WORK = count("work", "E_i |D_i|, the local steps of client i", latex="E_i|D_i|")
+LARGEST = count("largest", "the largest E_j |D_j|", latex=r"\max_j E_j|D_j|")
 work, largest = WORK.expr, LARGEST.expr
 # Theorem E.1 bounds eta_l and W eta_g eta_l by 1/(4 beta L), the unit here; FedShuffle's W is 1. Per local step:
 own = sp.Min(1, 1 / eta_g) / work
@@ -28,7 +19,7 @@ theorem = Theorem(
         SYMBOLS["W"].but(key="", high=Fraction(1), meaning="W of the other method; that of FedShuffle is 1"),
         SYMBOLS["eta_g"].but(low=Fraction(1), low_open=False),
     ),
-    metric=Metric("none", ONE, value=own / other),
+    metric=Metric.formula(ONE, own / other),
     kind=Kind.EQUALITY,
     domain=(work <= largest,),
     readings={
@@ -44,8 +35,8 @@ theorem = Theorem(
             bound=largest / work,
             belief=Belief.FALSE,
             remark="c_i = E_i |D_i| against c = max E_j |D_j| under the printed condition eta_l <= 1/(4 beta L eta_g): "
-            "at least 1. The steps that really are allowed differ unless eta_g = 1 or W = 1. Here beta is "
-            "1 + M2 + (1 + P) B + M1 B^2.",
+            "at least 1. The steps that really are allowed differ unless eta_g = 1 or W = 1. Here beta is 1 + M2 + (1 "
+            "+ P) B + M1 B^2.",
         ),
     },
 )

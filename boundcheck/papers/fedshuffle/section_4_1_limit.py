@@ -4,24 +4,14 @@ On equation (36) with 1, 2 and 3 samples everything is known: a visit of client 
 eta times a randomly ordered geometric sum of its unit vectors, so that mean and variance of the iterate are explicit.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, SYMBOLS, E, R, eta_g, eta_l, sigma2
-from boundcheck.theory.assumptions import instance, zero_at_start
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
     SYMBOLS["eta_l"].but(dimension=ONE, high=Fraction(1), meaning="step size of a local step; L = 1"),
-    Symbol("batch", "samples of a local step", ONE, integer=True, low=Fraction(1), key="method/batch", latex="|B|"),
-    Symbol("b", "expected number of clients in a round", ONE, low=Fraction(0), low_open=True, key="participation/b"),
-    Symbol("d", "dimension of the variable", ONE, integer=True, low=Fraction(1), key="objective/dimension"),
+    count("batch", "samples of a local step", key="method/batch", latex="|B|"),
+    positive("b", "expected number of clients in a round", key="participation/b"),
+    count("d", "dimension of the variable", key="objective/dimension"),
     SYMBOLS["R"].but(low=Fraction(0)),
 )
 batch, b, d = (symbol.expr for symbol in OWN[1:4])
@@ -43,16 +33,13 @@ def order_variance(size: int) -> sp.Expr:
     return epoch * (1 - keep ** (2 * size * E)) / (1 - keep ** (2 * size))
 
 
-def expected_gap() -> sp.Expr:
-    """E F(x^R) - F* from x^0 = 0: half the squared distance of the mean, and half the variance."""
-    mean = sp.S.Zero
-    for w, size in zip(weights, SIZES, strict=True):
-        coordinate = w * (1 - keep ** (E * size)) / (size * move)
-        mean += size * ((1 - factor**R) * coordinate - sp.Rational(1, SAMPLES)) ** 2
-    fresh = sum(w**2 * order_variance(size) for w, size in zip(weights, SIZES, strict=True))
-    variance = fresh * (1 - factor ** (2 * R)) / (1 - factor**2)
-    return (mean + variance) / 2
-
+# E F(x^R) - F* from x^0 = 0: half the squared distance of the mean, and half the variance
+distance = sp.S.Zero
+for w, size in zip(weights, SIZES, strict=True):
+    coordinate = w * (1 - keep ** (E * size)) / (size * move)
+    distance += size * ((1 - factor**R) * coordinate - sp.Rational(1, SAMPLES)) ** 2
+fresh = sum(w**2 * order_variance(size) for w, size in zip(weights, SIZES, strict=True))
+variance = fresh * (1 - factor ** (2 * R)) / (1 - factor**2)
 
 CONDITIONS = (
     Condition("full participation", sp.Eq(b, len(SIZES)), "all three clients in every round"),
@@ -67,11 +54,11 @@ theorem = Theorem(
     title="FedAvgRR on (36): the exact expected gap",
     symbols=(*NOTATION, *OWN),
     algorithm=Algorithm("fedavg_rr", ("E", "eta_l", "eta_g", "batch")),
-    metric=Metric("gap", None, index="R", rounds=R, expectation="cohorts and orders of the samples"),
+    metric=Metric.last("gap", None, index=R, expectation=COHORTS),
     assumptions=(instance("fedshuffle_36"), zero_at_start),
     readings={
         "corrected": Reading(
-            bound=expected_gap(),
+            bound=(distance + variance) / 2,
             kind=Kind.EQUALITY,
             conditions=CONDITIONS,
             belief=Belief.TRUE,

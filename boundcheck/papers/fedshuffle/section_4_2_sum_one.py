@@ -1,43 +1,21 @@
 """Section 4.2: expected weights of the clients when a cohort's weights are normalised to sum to 1."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.papers.fedshuffle.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.fedshuffle.definitions import *
+from boundcheck.theory.declare import *
 
 # the formula is the same for each client; a claim takes the first for the client
 WEIGHTS = (
-    Symbol("w_i", "weight of the client", ONE, low=Fraction(0), low_open=True, key="clients/w_1"),
-    Symbol("w_j", "weight of one of the two others", ONE, low=Fraction(0), low_open=True, key="clients/w_2"),
-    Symbol("w_k", "weight of the other one", ONE, low=Fraction(0), low_open=True, key="clients/w_3"),
+    positive("w_i", "weight of the client", key="clients/w_1"),
+    positive("w_j", "weight of one of the two others", key="clients/w_2"),
+    positive("w_k", "weight of the other one", key="clients/w_3"),
 )
 w_i, w_j, w_k = (symbol.expr for symbol in WEIGHTS)
-
-
-def of_client(client: int, weight: Any) -> Reading:
-    """The printed number of one of the clients with 1, 2 and 3 samples."""
-    return Reading(
-        title=f"Expected weight of client {client} under Sum-One aggregation",
-        metric=Metric(f"constant:clients/what_{client}", ONE, expectation="none: a constant of the method"),
-        bound=weight,
-        remark=f"The client's weight in the objective is {client}/6.",
-    )
-
 
 theorem = Theorem(
     source=Source(PAPER, "Section 4.2", "three clients with 1, 2 and 3 samples, two of them drawn uniformly"),
     title="Expected weight of a client under Sum-One aggregation",
     symbols=WEIGHTS,
-    metric=Metric("constant:clients/what_1", ONE, expectation="none: a constant of the method"),
+    metric=Metric.constant("clients/what_1", ONE, "the method"),
     kind=Kind.EQUALITY,
     assumptions=(
         Assumption(
@@ -63,8 +41,15 @@ theorem = Theorem(
             why="Each of the three pairs is drawn with probability 1/3, and the client is in two of them. It equals "
             "w_i/(w_i + w_j + w_k) for equal weights; in general it does not, which is what the example shows.",
         ),
-        "as_printed_client_1": of_client(1, sp.Rational(7, 36)),
-        "as_printed_client_2": of_client(2, sp.Rational(16, 45)),
-        "as_printed_client_3": of_client(3, sp.Rational(9, 20)),
+        # the printed numbers of the clients with 1, 2 and 3 samples
+        **{
+            f"as_printed_client_{client}": Reading(
+                title=f"Expected weight of client {client} under Sum-One aggregation",
+                metric=Metric.constant(f"clients/what_{client}", ONE, "the method"),
+                bound=weight,
+                remark=f"The client's weight in the objective is {client}/6.",
+            )
+            for client, weight in ((1, sp.Rational(7, 36)), (2, sp.Rational(16, 45)), (3, sp.Rational(9, 20)))
+        },
     },
 )

@@ -1,26 +1,16 @@
 """Section 'Communication Cost': what partial and periodic averaging send in tau iterations."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, d, tau
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
-
-CONSTANT = "none: a constant of the method"
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 theorems = {
     "communication_cost": Theorem(
         source=Source(
-            PAPER,
-            "Section 'Communication Cost'",
-            "'the two averaging methods have the same total communication cost'",
+            PAPER, "Section 'Communication Cost'", "'the two averaging methods have the same total communication cost'"
         ),
         title="Numbers that are averaged in tau iterations",
         symbols=NOTATION,
-        metric=Metric("constant:blocks/averaged_per_period", ONE, expectation=CONSTANT),
+        metric=Metric.constant("blocks/averaged_per_period", ONE, "the method"),
         kind=Kind.EQUALITY,
         bound=d,
         algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
@@ -35,7 +25,7 @@ theorems = {
         source=Source(PAPER, "Section 'Communication Cost'", "'the increased number of inter-process communications'"),
         title="Messages of partial averaging in tau iterations",
         symbols=NOTATION,
-        metric=Metric("constant:blocks/averagings_per_period", ONE, expectation=CONSTANT),
+        metric=Metric.constant("blocks/averagings_per_period", ONE, "the method"),
         kind=Kind.EQUALITY,
         belief=Belief.TRUE,
         readings={

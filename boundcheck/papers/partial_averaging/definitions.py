@@ -17,14 +17,7 @@ Assumption 1, "f is L_j-smooth for all x_j", has four readings with different co
 The declarations in NOTATION are those of the reading "blocks"; SEPARABLE, WEIGHTED and GLOBAL replace them.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, STEP, Dimension
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "Partial Model Averaging in Federated Learning: Performance Guarantees and Benefits",
@@ -34,44 +27,24 @@ PAPER = Paper(
 )
 
 
-def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
-    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
-
-
 NOTATION = (
-    Symbol("m", "workers (local models)", ONE, integer=True, low=Fraction(1), key="clients/m"),
-    Symbol(
-        "tau",
-        "averaging interval: every number is averaged in tau iterations",
-        ONE,
-        integer=True,
-        low=Fraction(1),
-        latex=r"\tau",
-        key="method/tau",
-    ),
+    count("m", "workers (local models)", key="clients/m"),
+    count("tau", "averaging interval: every number is averaged in tau iterations", latex=r"\tau", key="method/tau"),
     common.eta,
-    Symbol("K", "iterations", ONE, integer=True, low=Fraction(1), index=True),
-    _nonnegative(
+    count("K", "iterations", index=True),
+    nonnegative(
         "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}", key="blocks/Lmax_blocks"
     ),
-    Symbol(
-        "sum_p2",
-        "sum of the squares of the clients' weights p_i",
-        ONE,
-        low=Fraction(0),
-        low_open=True,
-        latex=r"(\sum_i p_i^2)",
-        key="clients/sum_p2",
-    ),
+    positive("sum_p2", "sum of the squares of the clients' weights p_i", latex=r"(\sum_i p_i^2)", key="clients/sum_p2"),
     common.sigma2.but(key="blocks/sigma2", meaning="sum over the blocks of sigma_j^2, the variance of a step"),
-    _nonnegative(
+    nonnegative(
         "sum_L_sigma2",
         "sum over the blocks of L_j sigma_j^2",
         CURVATURE * GRADIENT2,
         latex=r"(\sum_j L_j\sigma_j^2)",
         key="blocks/sum_L_sigma2_blocks",
     ),
-    _nonnegative(
+    nonnegative(
         "sum_L2_sigma2",
         "sum over the blocks of L_j^2 sigma_j^2",
         CURVATURE * CURVATURE * GRADIENT2,
@@ -86,14 +59,14 @@ NOTATION = (
         latex=r"\beta^2",
         key="blocks/beta2",
     ),
-    _nonnegative(
+    nonnegative(
         "kappa2",
         "additive constant kappa^2 of the clients' dissimilarity",
         GRADIENT2,
         latex=r"\kappa^2",
         key="blocks/kappa2",
     ),
-    _nonnegative(
+    nonnegative(
         "sum_L2_kappa2",
         "sum over the blocks of L_j^2 kappa_j^2",
         CURVATURE * CURVATURE * GRADIENT2,
@@ -101,16 +74,8 @@ NOTATION = (
         key="blocks/sum_L2_kappa2_blocks",
     ),
     common.gap_0.but(meaning="objective gap F(u_1) - inf F of the common start"),
-    _nonnegative("d", "numbers of a model", ONE, integer=True, key="objective/dimension"),
-    Symbol(
-        "eta_unit",
-        "unit of the step size, which is eta_unit*sqrt(m/K)",
-        STEP,
-        low=Fraction(0),
-        low_open=True,
-        latex=r"\eta_1",
-        free=True,
-    ),
+    nonnegative("d", "numbers of a model", ONE, integer=True, key="objective/dimension"),
+    positive("eta_unit", "unit of the step size, which is eta_unit*sqrt(m/K)", STEP, latex=r"\eta_1", free=True),
 )
 m, tau, eta, K, Lmax, sum_p2, sigma2, *_others = (symbol.expr for symbol in NOTATION)
 sum_L_sigma2, sum_L2_sigma2, beta2, kappa2, sum_L2_kappa2, gap_0, d, eta_unit = _others  # noqa: N816
@@ -128,8 +93,13 @@ GLOBAL = (
     _DECLARED["kappa2"].but(key="blocks/kappa2_whole"),
 )
 
+# Assumptions 1 to 4 on data that differ, in three of these readings
+PRINTED = (smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below)
+PRINTED_SEPARABLE = (smooth_separable, block_variance, block_dissimilarity, averages_uniformly, bounded_below)
+ONE_CONSTANT = (smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below)
+
 # Remarks 2 and 4 tune the step size to a number of iterations that is set beforehand.
-HORIZON = Symbol("K", "iterations, set beforehand", ONE, integer=True, low=Fraction(1), free=True)
+HORIZON = count("K", "iterations, set beforehand", free=True)
 
 # Reasons that several statements share.
 COUPLED = (

@@ -3,21 +3,13 @@
 A step adds eta^2 sigma^2 (m - 1)/m to the expected squared distance, with the variance sigma^2 of the whole model.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, eta, m, sigma2, tau
-from boundcheck.theory.assumptions import averages_uniformly, block_variance, even_noise, pure_noise
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 DONE = common.k.but(meaning="iterations that are done")
 k = DONE.expr
 FIGURE = Source(PAPER, "Figure 2", "the model discrepancy; in the model without gradients, by direct computation")
-DISCREPANCY = Metric("discrepancy", LENGTH2, index="k", rounds=k, expectation="the samples of all steps")
+DISCREPANCY = Metric.last("discrepancy", LENGTH2, index=k, expectation="the samples of all steps")
 
 theorems = {
     "discrepancy_partial": Theorem(

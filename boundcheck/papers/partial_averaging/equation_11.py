@@ -1,20 +1,13 @@
 """Equation (11): the averaging matrix P_(1,1) of the example with m = 2, tau = 2 and blocks of 2 and 1 numbers."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, d, m, tau
-from boundcheck.theory.assumptions import averages_uniformly
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "equation (11)", "Appendix A"),
     title="What the second worker's number weighs in the first one's average",
     symbols=NOTATION,
-    metric=Metric("constant:blocks/cross_weight", ONE, expectation="none: a constant of the method"),
+    metric=Metric.constant("blocks/cross_weight", ONE, "the method"),
     kind=Kind.EQUALITY,
     algorithm=Algorithm("block_averaging", any_value=("partition", "order")),
     conditions=(

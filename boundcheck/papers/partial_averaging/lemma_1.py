@@ -1,41 +1,12 @@
 """Lemma 1 (framework): the mean squared gradient by the gap, the noise and the distance of the models from u."""
 
-from __future__ import annotations
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
-from fractions import Fraction
-
-from boundcheck.papers.partial_averaging.definitions import (
-    COUPLED,
-    NOTATION,
-    PAPER,
-    WEIGHTED,
-    WEIGHTED_IS_ENOUGH,
-    K,
-    Lmax,
-    eta,
-    gap_0,
-    m,
-    sum_L_sigma2,
-    sum_p2,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    block_variance,
-    bounded_below,
-    iid_clients,
-    smooth_blocks,
-    smooth_weighted,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
-
-MEASURED = Symbol(
+MEASURED = nonnegative(
     "L2_discrepancy",
     "mean over iterations and workers of sum of L_j^2 E|u_j - x_ij|^2, as measured",
     GRADIENT2,
-    low=Fraction(0),
     latex=r"\overline{\sum_j L_j^2\mathbb{E}\|u_j-x_j\|^2}",
 )
 L2_discrepancy = MEASURED.expr
@@ -45,14 +16,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 1", "Appendix B, (18), the framework"),
     title="The mean squared gradient at u, from the distance of the models from u",
     symbols=(*NOTATION, MEASURED),
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("eta",), any_value=("tau", "partition", "order")),
     conditions=(Condition("step size", eta * Lmax <= 1, "printed as eta <= 1/L, L being L_max"),),
     readings={

@@ -1,21 +1,12 @@
 """Lemma 2 (model discrepancy): how far the models are from their average, by the noise and the local gradients."""
 
-from __future__ import annotations
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
-from fractions import Fraction
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, K, eta, m, sigma2, tau
-from boundcheck.theory.assumptions import averages_uniformly, block_variance
-from boundcheck.theory.dimension import GRADIENT2, LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
-
-MEASURED = Symbol(
+MEASURED = nonnegative(
     "local_grad2",
     "mean over iterations and workers of E|grad F_i(x_i)|^2, as measured",
     GRADIENT2,
-    low=Fraction(0),
     latex=r"\overline{\mathbb{E}\|\nabla F_i(x_i)\|^2}",
 )
 local_grad2 = MEASURED.expr
@@ -29,14 +20,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 2", "Appendix B, (64), the model discrepancy"),
     title="The mean squared distance of the models from their average",
     symbols=(*NOTATION, MEASURED),
-    metric=Metric(
-        "discrepancy",
-        LENGTH2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("discrepancy", LENGTH2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     assumptions=(block_variance, averages_uniformly),
     belief=Belief.TRUE,

@@ -1,46 +1,12 @@
 """Lemma 3 (model discrepancy, non-IID): the distance of the models from their average by gradients at the average."""
 
-from __future__ import annotations
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
-from fractions import Fraction
-
-from boundcheck.papers.partial_averaging.definitions import (
-    GLOBAL,
-    NOTATION,
-    PAPER,
-    SEPARABLE,
-    K,
-    Lmax,
-    beta2,
-    eta,
-    gap_0,
-    kappa2,
-    sigma2,
-    sum_p2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    averages_uniformly,
-    block_dissimilarity,
-    block_variance,
-    bounded_below,
-    plain_mean,
-    smooth_blocks,
-    smooth_globally,
-    smooth_separable,
-    total_dissimilarity,
-)
-from boundcheck.theory.dimension import GRADIENT2, LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
-
-MEASURED = Symbol(
+MEASURED = nonnegative(
     "mean_grad2",
     "mean over iterations of E|grad F(u_k)|^2, as measured",
     GRADIENT2,
-    low=Fraction(0),
     latex=r"\overline{\mathbb{E}\|\nabla F(u_k)\|^2}",
 )
 mean_grad2 = MEASURED.expr
@@ -68,22 +34,15 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 3", "Appendix C, (74), the model discrepancy"),
     title="The mean squared distance of the models from their average, non-IID",
     symbols=(*NOTATION, MEASURED),
-    metric=Metric(
-        "discrepancy",
-        LENGTH2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("discrepancy", LENGTH2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     bound=(eta**2 * (tau - 1) * sigma2 + 2 * eta**2 * tau * (tau - 1) * (beta2 * mean_grad2 + kappa2)) / (1 - A),
     conditions=(BELOW_1,),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             symbols=GLOBAL,
-            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
+            assumptions=ONE_CONSTANT,
             replaces="one inequality a block by their sum, with one constant L, and 1/m by the weights p_i",
             why=f"{WHOLE_GRADIENT}.",
             remark="The gradients at u on the right are measured.",
@@ -97,33 +56,17 @@ theorem = Theorem(
                 Condition("step size", eta * Lmax <= 1),
                 Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1),
             ),
-            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
+            assumptions=ONE_CONSTANT,
             replaces="the measured gradients by their bound in Theorem 2",
             why=f"{WHOLE_GRADIENT}. With the corrected Theorem 2 the right side needs no measurement.",
         ),
         "as_printed_separable": Reading(
             symbols=SEPARABLE,
-            assumptions=(
-                smooth_separable,
-                block_variance,
-                block_dissimilarity,
-                averages_uniformly,
-                bounded_below,
-                plain_mean,
-            ),
-            belief=Belief.TRUE,
+            assumptions=(*PRINTED_SEPARABLE, plain_mean),
             remark=f"{SUMMED}. Assumption 1 read as step (111) uses it; p_i = 1/m, as throughout Appendix C.",
         ),
         "as_printed": Reading(
-            assumptions=(
-                smooth_blocks,
-                block_variance,
-                block_dissimilarity,
-                averages_uniformly,
-                bounded_below,
-                plain_mean,
-            ),
+            assumptions=(*PRINTED, plain_mean),
             belief=Belief.FALSE,
             remark=f"{SUMMED}. Assumption 1 read block by block. {WHOLE_GRADIENT}.",
         ),

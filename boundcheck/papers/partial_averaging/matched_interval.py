@@ -4,38 +4,25 @@ It is compared from the other end: for an interval t and r rounds between two ha
 models in r t iterations, and tau is the interval at which periodic averaging sends as many.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import PAPER
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol(
+    count(
         "tau",
         "averaging interval of periodic averaging, which the hand-overs are weighed against",
-        ONE,
-        integer=True,
-        low=Fraction(1),
         latex=r"\tau",
         key="method/tau",
     ),
-    Symbol("rounds", "communication rounds between two hand-overs", ONE, integer=True, low=Fraction(1), latex="R"),
-    Symbol("interval", "averaging interval of partial averaging", ONE, low=Fraction(0), low_open=True, latex=r"\tau"),
+    count("rounds", "communication rounds between two hand-overs", latex="R"),
+    positive("interval", "averaging interval of partial averaging", latex=r"\tau"),
 )
 tau, rounds, interval = (symbol.expr for symbol in OWN)
 
 
-def equal_cost(between: Any) -> tuple[tuple[str, Any], ...]:
+def equal_cost(between: Any) -> dict[str, Any]:
     """tau where both methods send as many models in the iterations between two hand-overs; between: rounds there."""
-    return (("tau", between * interval / (between + 1)),)
+    return {"tau": between * interval / (between + 1)}
 
 
 WHOLE = Condition("whole interval", sp.Eq(sp.floor(tau / 10), tau / 10), "otherwise 11 tau/10 is no number of steps")
@@ -44,13 +31,13 @@ theorem = Theorem(
     source=Source(PAPER, "Section 'Experiments with Non-IID Data'", "a 10% longer interval; Appendix D, Table 4"),
     title="Interval of partial averaging at equal communication cost",
     symbols=OWN,
-    metric=Metric("none", ONE, value=interval, where=equal_cost(10)),
+    metric=Metric.formula(ONE, interval, where=equal_cost(10)),
     kind=Kind.EQUALITY,
     belief=Belief.TRUE,
     best="general",
     readings={
         "general": Reading(
-            metric=Metric("none", ONE, value=interval, where=equal_cost(rounds)),
+            metric=Metric.formula(ONE, interval, where=equal_cost(rounds)),
             bound=tau * (rounds + 1) / rounds,
             replaces="10 rounds and 10% by any number of rounds r and tau (r + 1)/r",
             why="In r rounds of interval t partial averaging sends r models, and one more at the hand-over; periodic "
@@ -65,7 +52,7 @@ theorem = Theorem(
         ),
         "as_printed_iterations": Reading(
             title="Iterations between two hand-overs",
-            metric=Metric("none", ONE, value=10 * interval, where=equal_cost(10)),
+            metric=Metric.formula(ONE, 10 * interval, where=equal_cost(10)),
             bound=11 * tau,
             conditions=(WHOLE,),
             remark="tau = 10: 110 iterations, in which either method sends 11 models (10 by blocks and 1 at the "

@@ -3,21 +3,12 @@
 It is compared for matrices of two rows and columns; |A|^2 is the larger eigenvalue of A'A.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import PAPER
-from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol("norm_A", "operator norm of the matrix", ONE, low=Fraction(0), latex=r"\|A\|_{\mathrm{op}}"),
-    Symbol("norm2_b", "squared norm of the vector", FREE, low=Fraction(0), latex=r"\|b\|^2"),
+    nonnegative("norm_A", "operator norm of the matrix", latex=r"\|A\|_{\mathrm{op}}"),
+    nonnegative("norm2_b", "squared norm of the vector", FREE, latex=r"\|b\|^2"),
 )
 operator_norm, norm2_b = (symbol.expr for symbol in OWN)
 ENTRIES = (
@@ -32,15 +23,12 @@ theorem = Theorem(
     source=Source(PAPER, "Other lemmas, Lemma 1", "Appendix B, (65)"),
     title="Squared norm of a matrix times a vector",
     symbols=(*OWN, *ENTRIES),
-    metric=Metric(
-        "norm2_of_product",
+    metric=Metric.formula(
         FREE,
+        (a_11 * b_1 + a_12 * b_2) ** 2 + (a_21 * b_1 + a_22 * b_2) ** 2,
+        quantity="norm2_of_product",
         expectation="none: the lemma is about any matrix and vector",
-        value=(a_11 * b_1 + a_12 * b_2) ** 2 + (a_21 * b_1 + a_22 * b_2) ** 2,
-        where=(
-            ("norm_A", sp.sqrt((squares + sp.sqrt(squares**2 - 4 * determinant**2)) / 2)),
-            ("norm2_b", b_1**2 + b_2**2),
-        ),
+        where={"norm_A": sp.sqrt((squares + sp.sqrt(squares**2 - 4 * determinant**2)) / 2), "norm2_b": b_1**2 + b_2**2},
     ),
     bound=operator_norm**2 * norm2_b,
     belief=Belief.TRUE,

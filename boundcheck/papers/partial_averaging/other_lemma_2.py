@@ -3,21 +3,12 @@
 It is compared for three workers and blocks of one number.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, m
-from boundcheck.theory.dimension import FREE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 OWN = (
-    Symbol("norm2_x", "squared norm of the m stacked blocks", FREE, low=Fraction(0), latex=r"\|x\|^2"),
-    Symbol("norm2_mean", "squared norm of their mean", FREE, low=Fraction(0), latex=r"\|\bar x\|^2"),
+    nonnegative("norm2_x", "squared norm of the m stacked blocks", FREE, latex=r"\|x\|^2"),
+    nonnegative("norm2_mean", "squared norm of their mean", FREE, latex=r"\|\bar x\|^2"),
 )
 norm2_x, norm2_mean = (symbol.expr for symbol in OWN)
 BLOCKS = tuple(Symbol(f"x_{i}", f"block of worker {i}, a number", FREE.power(Fraction(1, 2))) for i in (1, 2, 3))
@@ -28,20 +19,20 @@ theorem = Theorem(
     source=Source(PAPER, "Other lemmas, Lemma 2", "Appendix B, (67)"),
     title="Squared norm of the blocks' deviation from their mean",
     symbols=(*NOTATION, *OWN, *BLOCKS),
-    metric=Metric(
-        "norm2_of_deviation",
+    metric=Metric.formula(
         FREE,
+        sum((x - mean) ** 2 for x in blocks),
+        quantity="norm2_of_deviation",
         expectation="none: the lemma is about any vector",
-        value=sum((x - mean) ** 2 for x in blocks),
-        where=(("m", sp.Integer(3)), ("norm2_x", sum(x**2 for x in blocks)), ("norm2_mean", mean**2)),
+        where={"m": sp.Integer(3), "norm2_x": sum(x**2 for x in blocks), "norm2_mean": mean**2},
     ),
     belief=Belief.TRUE,
     best="as_printed",
     readings={
         "as_printed": Reading(
             bound=norm2_x,
-            remark="J_j projects orthogonally on d_j dimensions. The proof's 'only two different columns' and "
-            "diag(1, 1, 0, ...) are those of its example with d_j = 2.",
+            remark="J_j projects orthogonally on d_j dimensions. The proof's 'only two different columns' and diag(1, "
+            "1, 0, ...) are those of its example with d_j = 2.",
         ),
         "sharp": Reading(
             kind=Kind.EQUALITY,

@@ -1,64 +1,44 @@
 """Properties 1 to 4 of the averaging matrices P, and J, which averages all blocks at once."""
 
-from __future__ import annotations
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, m
-from boundcheck.theory.assumptions import averages_uniformly
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
-
-CONSTANT = "none: a constant of the method"
+SHARED: dict[str, Any] = {
+    "kind": Kind.EQUALITY,
+    "bound": sp.S.Zero,
+    "algorithm": Algorithm("block_averaging", any_value=("tau", "partition", "order")),
+}
+# number -> what it says, the constant that is 0, its meaning, and what the weights must be
+FIRST_THREE = {
+    1: ("P 1 = 1", "row_defect", "The largest difference of a row sum from 1 is 0.", ()),
+    2: ("J P = J", "product_defect", "The largest entry of J P - J is 0.", ()),
+    3: (
+        "products are symmetric",
+        "symmetry_defect",
+        "The largest entry of P P' - (P P')^T is 0. With other weights than 1/m it is not.",
+        (averages_uniformly,),
+    ),
+}
 
 theorems = {
-    "property_1": Theorem(
-        source=Source(PAPER, "Property 1", "Appendix A"),
-        title="Averaging matrices: P 1 = 1",
+    f"property_{number}": Theorem(
+        **SHARED,
+        source=Source(PAPER, f"Property {number}", "Appendix A"),
+        title=f"Averaging matrices: {claim}",
         symbols=(),
-        metric=Metric("constant:blocks/row_defect", ONE, expectation=CONSTANT),
-        kind=Kind.EQUALITY,
-        bound=sp.S.Zero,
-        algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
+        metric=Metric.constant(f"blocks/{defect}", ONE, "the method"),
+        assumptions=assumptions,
         belief=Belief.TRUE,
-        readings={"as_printed": Reading(remark="The largest difference of a row sum from 1 is 0.")},
-    ),
-    "property_2": Theorem(
-        source=Source(PAPER, "Property 2", "Appendix A"),
-        title="Averaging matrices: J P = J",
-        symbols=(),
-        metric=Metric("constant:blocks/product_defect", ONE, expectation=CONSTANT),
-        kind=Kind.EQUALITY,
-        bound=sp.S.Zero,
-        algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
-        belief=Belief.TRUE,
-        readings={"as_printed": Reading(remark="The largest entry of J P - J is 0.")},
-    ),
-    "property_3": Theorem(
-        source=Source(PAPER, "Property 3", "Appendix A"),
-        title="Averaging matrices: products are symmetric",
-        symbols=(),
-        metric=Metric("constant:blocks/symmetry_defect", ONE, expectation=CONSTANT),
-        kind=Kind.EQUALITY,
-        bound=sp.S.Zero,
-        algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
-        assumptions=(averages_uniformly,),
-        belief=Belief.TRUE,
-        readings={
-            "as_printed": Reading(
-                remark="The largest entry of P P' - (P P')^T is 0. With other weights than 1/m it is not."
-            )
-        },
-    ),
+        readings={"as_printed": Reading(remark=meaning)},
+    )
+    for number, (claim, defect, meaning, assumptions) in FIRST_THREE.items()
+} | {
     "property_4": Theorem(
+        **SHARED,
         source=Source(PAPER, "Property 4", "Appendix A"),
         title="Averaging matrices: products are grids of diagonal blocks",
         symbols=NOTATION,
-        metric=Metric("constant:blocks/inner_defect", ONE, expectation=CONSTANT),
-        kind=Kind.EQUALITY,
-        bound=sp.S.Zero,
-        algorithm=Algorithm("block_averaging", any_value=("tau", "partition", "order")),
+        metric=Metric.constant("blocks/inner_defect", ONE, "the method"),
         best="grid",
         readings={
             "grid": Reading(
@@ -68,7 +48,7 @@ theorems = {
             ),
             "as_printed": Reading(
                 title="Averaging matrices: products are diagonal",
-                metric=Metric("constant:blocks/outer_defect", ONE, expectation=CONSTANT),
+                metric=Metric.constant("blocks/outer_defect", ONE, "the method"),
                 conditions=(Condition("several workers", m >= 2),),
                 belief=Belief.FALSE,
                 remark="Read as a diagonal arrangement of diagonal blocks of size m x m, that is, as a diagonal "

@@ -1,44 +1,13 @@
 """Remark 1: the bound of Theorem 1 does not depend on the partition or on the order of its blocks."""
 
-from __future__ import annotations
-
-from boundcheck.papers.partial_averaging.definitions import (
-    GLOBAL,
-    NOTATION,
-    PAPER,
-    K,
-    Lmax,
-    eta,
-    m,
-    sigma2,
-    sum_L2_sigma2,
-    sum_L_sigma2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    block_variance,
-    bounded_below,
-    iid_clients,
-    smooth_blocks,
-    smooth_globally,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Remark 1", "whatever the partition and the order of its blocks"),
     title="The long-run mean squared gradient does not depend on the partition",
     symbols=NOTATION,
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
     kind=Kind.LIMSUP,
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     conditions=(

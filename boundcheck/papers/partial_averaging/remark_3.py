@@ -1,38 +1,7 @@
 """Remark 3: the bound of Theorem 2 does not depend on the partition or on the order of its blocks."""
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import (
-    GLOBAL,
-    NOTATION,
-    PAPER,
-    K,
-    Lmax,
-    beta2,
-    eta,
-    kappa2,
-    sigma2,
-    sum_L2_kappa2,
-    sum_L2_sigma2,
-    sum_L_sigma2,
-    sum_p2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    averages_uniformly,
-    block_dissimilarity,
-    block_variance,
-    bounded_below,
-    smooth_blocks,
-    smooth_globally,
-    total_dissimilarity,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 INTERVAL = Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1)
 
@@ -40,14 +9,7 @@ theorem = Theorem(
     source=Source(PAPER, "Remark 3", "whatever the partition and the order of its blocks"),
     title="The long-run mean squared gradient does not depend on the partition",
     symbols=NOTATION,
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
     kind=Kind.LIMSUP,
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
     readings={
@@ -57,7 +19,7 @@ theorem = Theorem(
             + 3 * eta**2 * (tau - 1) * Lmax**2 * sigma2
             + 6 * eta**2 * tau * (tau - 1) * Lmax**2 * kappa2,
             conditions=(Condition("step size", eta * Lmax <= 1), INTERVAL),
-            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
+            assumptions=ONE_CONSTANT,
             belief=Belief.TRUE,
             replaces="the constants L_j of the blocks by one constant L, and averages with 1/m by averages with p_i",
             why="What is left of Theorem 2 as K grows then has no partition in it.",
@@ -68,7 +30,7 @@ theorem = Theorem(
             + 3 * eta**2 * (tau - 1) * sum_L2_sigma2
             + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2,
             conditions=(Condition("step size", eta * Lmax <= sp.Rational(1, 2)), INTERVAL),
-            assumptions=(smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            assumptions=PRINTED,
             belief=Belief.FALSE,
             remark="Averages with 1/m do not even have the stationary points of F where the p_i differ, whatever the "
             "partition.",

@@ -1,32 +1,17 @@
 """The step condition of Theorem 1, solved for the step size."""
 
-from __future__ import annotations
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, Lmax, tau
-from boundcheck.theory.dimension import CURVATURE, STEP
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
-
-POSITIVE_LMAX = Symbol(
-    "Lmax",
-    "largest smoothness constant L_j of a block",
-    CURVATURE,
-    low=Fraction(0),
-    low_open=True,
-    latex=r"L_{\max}",
-    key="blocks/Lmax_weighted",
+POSITIVE_LMAX = positive(
+    "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}", key="blocks/Lmax_weighted"
 )
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 1", "its step condition Lmax^2 eta^2 tau (tau-1) + eta Lmax <= 1"),
     title="The largest step size of Theorem 1",
     symbols=(*NOTATION, POSITIVE_LMAX),
-    metric=Metric("none", STEP),
+    metric=Metric.formula(STEP),
     kind=Kind.FORMULA,
     belief=Belief.TRUE,
     best="factored",

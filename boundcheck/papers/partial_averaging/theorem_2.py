@@ -4,47 +4,8 @@ The main text and the appendix print different constants; each reading says whic
 Assumption 1 and the weights of the averages.
 """
 
-from __future__ import annotations
-
-import sympy as sp
-
-from boundcheck.papers.partial_averaging.definitions import (
-    COUPLED,
-    GLOBAL,
-    NOTATION,
-    PAPER,
-    SEPARABLE,
-    WEIGHTED,
-    K,
-    Lmax,
-    beta2,
-    eta,
-    gap_0,
-    kappa2,
-    m,
-    sigma2,
-    sum_L2_kappa2,
-    sum_L2_sigma2,
-    sum_L_sigma2,
-    sum_p2,
-    tau,
-)
-from boundcheck.theory.assumptions import (
-    averages_as_objective,
-    averages_uniformly,
-    block_dissimilarity,
-    block_variance,
-    bounded_below,
-    plain_mean,
-    smooth_blocks,
-    smooth_globally,
-    smooth_separable,
-    smooth_weighted,
-    total_dissimilarity,
-)
-from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.partial_averaging.definitions import *
+from boundcheck.theory.declare import *
 
 MAIN_TEXT = Source(PAPER, "Theorem 2", "Convergence analysis for non-IID data")
 APPENDIX = Source(PAPER, "Theorem 2", "Appendix C, (71) and (73)")
@@ -94,22 +55,15 @@ theorem = Theorem(
     source=MAIN_TEXT,
     title="Averaged blocks on non-IID data: the mean squared gradient at the averaged model",
     symbols=NOTATION,
-    metric=Metric(
-        "grad2",
-        GRADIENT2,
-        index="K",
-        rounds=K,
-        average="mean",
-        expectation="the samples of all steps",
-    ),
+    metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
     algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             symbols=GLOBAL,
             bound=bound_one_constant,
             conditions=STEP,
-            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
+            assumptions=ONE_CONSTANT,
             replaces="Assumption 1 by smoothness of every F_i with one constant L, and the averages with 1/m by "
             "averages with the weights p_i of F, as equation (2) has them",
             why=f"{COUPLED}. {UNIFORM_WEIGHTS}. {REPAIR}. The second constant is 2, and the step may reach 1/L, as in "
@@ -120,7 +74,6 @@ theorem = Theorem(
             bound=bound_any_weights,
             conditions=STEP,
             assumptions=(smooth_weighted, block_variance, block_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="Assumption 1 by a Lipschitz condition on every gradient with the weights L_j, and the averages "
             "with 1/m by averages with the weights p_i",
             why=f"{COUPLED}. {UNIFORM_WEIGHTS}. {REPAIR}; Assumption 4 is needed block by block, with one beta.",
@@ -130,7 +83,6 @@ theorem = Theorem(
             bound=bound_any_weights,
             conditions=STEP,
             assumptions=(smooth_separable, block_variance, block_dissimilarity, averages_as_objective, bounded_below),
-            belief=Belief.TRUE,
             replaces="Assumption 1 by |grad_j F_i(x) - grad_j F_i(y)| <= L_j |x_j - y_j| for all x and y, and the "
             "averages with 1/m by averages with the weights p_i",
             why=f"Step (111) uses exactly this inequality. {UNIFORM_WEIGHTS}.",
@@ -138,7 +90,7 @@ theorem = Theorem(
         "as_printed_main": Reading(
             bound=bound_main_text,
             conditions=STEP_MAIN_TEXT,
-            assumptions=(smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            assumptions=PRINTED,
             belief=Belief.FALSE,
             remark=f"The second constant 4 and the step up to 1/(2 Lmax). {COUPLED}. {UNIFORM_WEIGHTS}.",
         ),
@@ -146,7 +98,7 @@ theorem = Theorem(
             symbols=SEPARABLE,
             bound=bound_main_text,
             conditions=STEP_MAIN_TEXT,
-            assumptions=(smooth_separable, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            assumptions=PRINTED_SEPARABLE,
             belief=Belief.FALSE,
             remark="Assumption 1 read as the proof uses it; the averages are still those of Algorithm 1. "
             f"{UNIFORM_WEIGHTS}.",
@@ -155,14 +107,7 @@ theorem = Theorem(
             source=APPENDIX,
             bound=bound_appendix,
             conditions=STEP,
-            assumptions=(
-                smooth_blocks,
-                block_variance,
-                block_dissimilarity,
-                averages_uniformly,
-                bounded_below,
-                plain_mean,
-            ),
+            assumptions=(*PRINTED, plain_mean),
             belief=Belief.FALSE,
             remark="p_i = 1/m throughout, the second constant 2 and the step up to 1/Lmax: stronger than the main "
             f"text. {COUPLED}. The proof's '1/(2 beta^2) <= 2/3 and 1/(1-A) <= 2/3' must read 1/2 and 3/2; the final "
@@ -173,15 +118,7 @@ theorem = Theorem(
             symbols=SEPARABLE,
             bound=bound_appendix,
             conditions=STEP,
-            assumptions=(
-                smooth_separable,
-                block_variance,
-                block_dissimilarity,
-                averages_uniformly,
-                bounded_below,
-                plain_mean,
-            ),
-            belief=Belief.TRUE,
+            assumptions=(*PRINTED_SEPARABLE, plain_mean),
             remark="Assumption 1 read as step (111) uses it: F_i is a sum of functions of one block each.",
         ),
     },

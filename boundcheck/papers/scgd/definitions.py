@@ -4,24 +4,7 @@ Shaocong Ma, "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with 
 Learning Rate", course report, 2020.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.theory.assumptions import (
-    finite_gradient_noise,
-    instance,
-    plain_mean,
-    smooth_clients,
-    strong_quasi_convexity,
-)
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.paper import Paper
-from boundcheck.theory.statement import Condition
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with Sufficiently Small Learning Rate",
@@ -61,19 +44,19 @@ AT_MOST_C = "equation (1): the total step of a cycle is at most C"
 # what the readings of Lemma 3.1, Theorem 3.3 and equation (2) say of these constants
 REPAIRED = "the third requirement of Appendix A, which does not follow from the display before it"
 WHY_REPAIRED = (
-    "The constant C of the appendix is kept. Putting 1 - 2L^2s^2 >= 1/2 into the display gives 8L^4/mu where "
-    "4L^4/mu is printed; the bracket before that substitution is nevertheless at most 1 - mu s/3 for every "
-    "s <= C, which repairs the proof without a smaller step."
+    "The constant C of the appendix is kept. Putting 1 - 2L^2s^2 >= 1/2 into the display gives 8L^4/mu where 4L^4/mu "
+    "is printed; the bracket before that substitution is nevertheless at most 1 - mu s/3 for every s <= C, which "
+    "repairs the proof without a smaller step."
 )
 MAIN_IS_FALSE = (
-    "Equation (2) lacks a factor mu inside the square; its two terms do not scale alike, and for small L "
-    "it allows steps at which the method diverges."
+    "Equation (2) lacks a factor mu inside the square; its two terms do not scale alike, and for small L it allows "
+    "steps at which the method diverges."
 )
 APPENDIX_IS_TRUE = "The statement is true; a step of its printed proof is not."
 CONSERVATIVE = "the constant C of the appendix by the root of the third requirement with 8L^4/mu"
 WHY_CONSERVATIVE = (
-    "This is what the three displayed requirements give when the factor 2 is kept; the step is 9 to 13 per "
-    "cent smaller."
+    "This is what the three displayed requirements give when the factor 2 is kept; the step is 9 to 13 per cent "
+    "smaller."
 )
 
 # --- one cycle, before the proof of Lemma 3.1 rounds its factors: the display that combines the bounds on T1 and T2 ---

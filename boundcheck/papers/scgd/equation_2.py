@@ -1,28 +1,7 @@
 """Equation (2): the step-size constant C, in the three forms that the paper prints or implies."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import (
-    APPENDIX_IS_TRUE,
-    C_APPENDIX,
-    C_CONSERVATIVE,
-    C_MAIN,
-    CONSERVATIVE,
-    MAIN_IS_FALSE,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    WHY_CONSERVATIVE,
-    L,
-    mu,
-)
-from boundcheck.theory.dimension import STEP
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 
 def largest(kappa: int) -> Any:
@@ -35,16 +14,16 @@ theorem = Theorem(
     source=Source(PAPER, "equation (2)", "Section 3.1; printed again at the end of Appendix A"),
     title="The step-size constant C: n E eta may be at most this",
     symbols=NOTATION,
-    metric=Metric("none", STEP, value=largest(4)),
+    metric=Metric.formula(STEP, largest(4)),
     kind=Kind.EQUALITY,
     domain=(MU_AT_MOST_L,),
     best="as_printed_appendix",
     readings={
-        "as_printed_main": Reading(C_MAIN, belief=Belief.FALSE, remark=MAIN_IS_FALSE),
-        "as_printed_appendix": Reading(C_APPENDIX, belief=Belief.TRUE, remark=APPENDIX_IS_TRUE),
+        "as_printed_main": Reading(bound=C_MAIN, belief=Belief.FALSE, remark=MAIN_IS_FALSE),
+        "as_printed_appendix": Reading(bound=C_APPENDIX, belief=Belief.TRUE, remark=APPENDIX_IS_TRUE),
         "conservative": Reading(
-            C_CONSERVATIVE,
-            metric=Metric("none", STEP, value=largest(8)),
+            bound=C_CONSERVATIVE,
+            metric=Metric.formula(STEP, largest(8)),
             belief=Belief.TRUE,
             replaces=CONSERVATIVE,
             why=WHY_CONSERVATIVE,

@@ -3,17 +3,8 @@
 F is -1/4 up to x = 1/2, where its minimisers end, x^2 - x up to 1, log x up to 3/2, and 2/9 x^2 + log(3/2) - 1/2 then.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import PAPER
-from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
-from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 POINT = Symbol("x", "a point on one of the last two pieces", ONE, low=Fraction(1))
 x = POINT.expr
@@ -28,18 +19,16 @@ theorem = Theorem(
     title="The largest strong quasi-convexity constant of the example",
     symbols=(POINT,),
     # the largest mu for which F(1/2) - F(x) >= F'(x) (1/2 - x) + mu/2 (x - 1/2)^2 at x
-    metric=Metric(
-        "none",
-        None,
-        value=2 * (slope * (x - sp.Rational(1, 2)) - F - sp.Rational(1, 4)) / (x - sp.Rational(1, 2)) ** 2,
+    metric=Metric.formula(
+        None, 2 * (slope * (x - sp.Rational(1, 2)) - F - sp.Rational(1, 4)) / (x - sp.Rational(1, 2)) ** 2
     ),
     kind=Kind.LOWER_BOUND,
     bound=sp.Rational(5, 6) - sp.log(sp.Rational(9, 4)),
     readings={
         "as_printed": Reading(
             belief=Belief.TRUE,
-            remark="The least over x of the largest mu at x, which is 2 on the second piece; attained at x = "
-            "3/2, where the third meets the fourth.",
+            remark="The least over x of the largest mu at x, which is 2 on the second piece; attained at x = 3/2, "
+            "where the third meets the fourth.",
         ),
     },
 )

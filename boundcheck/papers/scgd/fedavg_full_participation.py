@@ -4,28 +4,8 @@ The proof of Lemma 3.1 goes through with the drift of every device counted from 
 the sum over visits by the mean over devices of the sum over local steps, and n*E by E.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.scgd.definitions import (
-    ASSUMPTIONS,
-    AT_MOST_C,
-    C_APPENDIX,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    E,
-    L,
-    dist2_0,
-    eta,
-    mu,
-    sigma2,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 ROUNDS = common.K.but(name="R", meaning="communication rounds", low=Fraction(0))
 R = ROUNDS.expr
@@ -36,7 +16,7 @@ theorem = Theorem(
     title="FedAvg with full participation and full gradients has an O(eta^2) floor too",
     symbols=(*NOTATION, ROUNDS),
     algorithm=Algorithm("fedavg", ("E", "eta")),
-    metric=Metric("dist2", LENGTH2, index="R", rounds=R),
+    metric=Metric.last("dist2", LENGTH2, index=R),
     assumptions=ASSUMPTIONS,
     domain=(MU_AT_MOST_L,),
     conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),

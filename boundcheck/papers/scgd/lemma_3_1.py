@@ -1,52 +1,22 @@
 """Lemma 3.1: one cycle of SCGD."""
 
-from __future__ import annotations
-
-from boundcheck.papers.scgd.definitions import (
-    APPENDIX_IS_TRUE,
-    ASSUMPTIONS,
-    AT_MOST_C,
-    C_APPENDIX,
-    C_CONSERVATIVE,
-    C_MAIN,
-    CONSERVATIVE,
-    CYCLE_FACTOR,
-    CYCLE_NOISE,
-    MAIN_IS_FALSE,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    REPAIRED,
-    ROUNDED,
-    SUMMABLE,
-    WHY_CONSERVATIVE,
-    WHY_REPAIRED,
-    WHY_ROUNDED,
-    L,
-    dist2_0,
-    mu,
-    n,
-    s,
-    sigma2,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 3.1", "Section 3.1, step condition (1) with C of equation (2)"),
     title="One cycle of SCGD",
     symbols=NOTATION,
     algorithm=Algorithm("scgd", ("E", "eta")),
-    metric=Metric("dist2", LENGTH2, rounds=n),
+    metric=Metric.last("dist2", LENGTH2, rounds=n),
     assumptions=ASSUMPTIONS,
     domain=(MU_AT_MOST_L,),
     bound=(1 - mu * s / 3) * dist2_0 + 4 * L**2 * s**3 / mu * sigma2,
     trivial=dist2_0,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            belief=Belief.TRUE,
             replaces=REPAIRED,
             why=WHY_REPAIRED,
         ),
@@ -57,19 +27,16 @@ theorem = Theorem(
         ),
         "as_printed_appendix": Reading(
             conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            belief=Belief.TRUE,
             remark=APPENDIX_IS_TRUE,
         ),
         "conservative": Reading(
             conditions=(Condition("step size", s <= C_CONSERVATIVE, AT_MOST_C),),
-            belief=Belief.TRUE,
             replaces=CONSERVATIVE,
             why=WHY_CONSERVATIVE,
         ),
         "sharp": Reading(
-            CYCLE_FACTOR * dist2_0 + CYCLE_NOISE * sigma2,
+            bound=CYCLE_FACTOR * dist2_0 + CYCLE_NOISE * sigma2,
             conditions=(SUMMABLE,),
-            belief=Belief.TRUE,
             replaces=ROUNDED,
             why=WHY_ROUNDED,
         ),

@@ -5,26 +5,18 @@ printed quantifier is compared for sequences that are 0 up to k0, so that the re
 afterwards.
 """
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-from boundcheck.papers.scgd.definitions import PAPER
-from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source
-from boundcheck.theory.symbols import Symbol, common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 SYMBOLS = (
-    Symbol("a", "contraction constant of the recursion", ONE, low=Fraction(0), low_open=True),
-    Symbol("b", "noise constant of the recursion", FREE, low=Fraction(0), low_open=True),
+    positive("a", "contraction constant of the recursion"),
+    positive("b", "noise constant of the recursion", FREE),
     common.k.but(low=Fraction(1)),
 )
 a, b, k = (symbol.expr for symbol in SYMBOLS)
 
-AFTERWARDS = Symbol("A", "factor of the sequence A/k^2, as printed after k0", FREE, low=Fraction(0))
-SLACK = Symbol("slack", "k^3 times what the recursion leaves at k", FREE, low=Fraction(0), latex="s_k")
+AFTERWARDS = nonnegative("A", "factor of the sequence A/k^2, as printed after k0", FREE)
+SLACK = nonnegative("slack", "k^3 times what the recursion leaves at k", FREE, latex="s_k")
 A, slack = AFTERWARDS.expr, SLACK.expr
 ANY = "none: the lemma is about any sequence"
 
@@ -32,12 +24,12 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 3.2", "Section 3.1; from Chung 1954, Lemma 4"),
     title="Chung's lemma, order 2",
     symbols=(*SYMBOLS, AFTERWARDS, SLACK),
-    metric=Metric(
-        "limsup",
+    metric=Metric.formula(
         FREE,
+        A,
+        quantity="limsup",
         expectation=ANY,
-        value=A,
-        where=(("b", slack + A * k**3 * ((k + 1) ** -2 - (1 - a / k) * k**-2)),),
+        where={"b": slack + A * k**3 * ((k + 1) ** (-2) - (1 - a / k) * k ** (-2))},
         meets=("chung_recursion",),
     ),
     conditions=(Condition("contraction", a > 2, "the contraction outruns the rate"),),
@@ -52,7 +44,7 @@ theorem = Theorem(
             why="As printed the recursion is required for finitely many k only, after which the sequence is free.",
         ),
         "as_printed": Reading(
-            metric=Metric("limsup", FREE, expectation=ANY, value=A),
+            metric=Metric.formula(FREE, A, quantity="limsup", expectation=ANY),
             assumptions=(
                 Assumption(
                     "chung_recursion_up_to_k0",

@@ -1,48 +1,17 @@
 """Theorem 3.3: SCGD with a constant step size, after K cycles (T = nK rounds)."""
 
-from __future__ import annotations
-
-from boundcheck.papers.scgd.definitions import (
-    APPENDIX_IS_TRUE,
-    ASSUMPTIONS,
-    AT_MOST_C,
-    C_APPENDIX,
-    C_CONSERVATIVE,
-    C_MAIN,
-    CONSERVATIVE,
-    CONTRACTING,
-    CYCLE_FACTOR,
-    CYCLE_NOISE,
-    MAIN_IS_FALSE,
-    MU_AT_MOST_L,
-    NOTATION,
-    PAPER,
-    REPAIRED,
-    ROUNDED,
-    WHY_CONSERVATIVE,
-    WHY_REPAIRED,
-    WHY_ROUNDED,
-    K,
-    L,
-    dist2_0,
-    mu,
-    n,
-    s,
-    sigma2,
-)
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 3.3", "Section 3.2, step condition (3) with C of equation (2)"),
     title="SCGD with a constant step size",
     symbols=NOTATION,
     algorithm=Algorithm("scgd", ("E", "eta")),
-    metric=Metric(
+    metric=Metric.last(
         "dist2",
         LENGTH2,
-        index="K",
+        index=K,
         rounds=n * K,
         expectation="none: the method is deterministic, so the printed E is over the start at most",
     ),
@@ -50,10 +19,10 @@ theorem = Theorem(
     domain=(MU_AT_MOST_L,),
     bound=(1 - mu * s / 3) ** K * dist2_0 + 12 * L**2 * s**2 / mu**2 * sigma2,
     trivial=dist2_0,
+    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            belief=Belief.TRUE,
             replaces=REPAIRED,
             why=WHY_REPAIRED,
         ),
@@ -64,19 +33,16 @@ theorem = Theorem(
         ),
         "as_printed_appendix": Reading(
             conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            belief=Belief.TRUE,
             remark=APPENDIX_IS_TRUE,
         ),
         "conservative": Reading(
             conditions=(Condition("step size", s <= C_CONSERVATIVE, AT_MOST_C),),
-            belief=Belief.TRUE,
             replaces=CONSERVATIVE,
             why=WHY_CONSERVATIVE,
         ),
         "sharp": Reading(
-            CYCLE_FACTOR**K * dist2_0 + (1 - CYCLE_FACTOR**K) / (1 - CYCLE_FACTOR) * CYCLE_NOISE * sigma2,
+            bound=CYCLE_FACTOR**K * dist2_0 + (1 - CYCLE_FACTOR**K) / (1 - CYCLE_FACTOR) * CYCLE_NOISE * sigma2,
             conditions=(CONTRACTING,),
-            belief=Belief.TRUE,
             replaces=ROUNDED + "; and the infinite geometric series by the K terms that occur",
             why=WHY_ROUNDED,
         ),

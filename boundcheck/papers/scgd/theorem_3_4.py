@@ -1,16 +1,7 @@
 """Theorem 3.4: SCGD with the step size eta0/K in cycle K."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
-import sympy as sp
-
-from boundcheck.papers.scgd.definitions import ASSUMPTIONS, MU_AT_MOST_L, NOTATION, PAPER, E, K, L, mu, n, sigma2
-from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import ROUND, Algorithm, Belief, Condition, Kind, Metric, Source
-from boundcheck.theory.symbols import common
-from boundcheck.theory.theorem import Reading, Theorem
+from boundcheck.papers.scgd.definitions import *
+from boundcheck.theory.declare import *
 
 CYCLE = common.K.but(low=Fraction(1), meaning="cycle index, from 1; cycle K is about to start")
 eta0 = common.eta0.expr
@@ -25,7 +16,7 @@ theorem = Theorem(
     title="SCGD with a diminishing step size",
     symbols=(*NOTATION, common.eta0, CYCLE),
     algorithm=Algorithm("scgd", ("E", "eta0"), steps=(("eta", eta0 / (1 + sp.floor(ROUND / n))),)),
-    metric=Metric("dist2", LENGTH2, index="K", rounds=n * (K - 1), scale=K**2),
+    metric=Metric.last("dist2", LENGTH2, index=K, rounds=n * (K - 1), scale=K**2),
     kind=Kind.LIMSUP,
     assumptions=ASSUMPTIONS,
     domain=(MU_AT_MOST_L,),
@@ -33,14 +24,14 @@ theorem = Theorem(
     printed_rate=1 / K**2,
     readings={
         "corrected": Reading(
-            b * sigma2 / (a - 2),
+            bound=b * sigma2 / (a - 2),
             belief=Belief.TRUE,
             replaces="the b of the printed proof, which lacks the mean of sigma_i^2",
             why="Lemma 3.1's noise term carries it; without it the two sides do not scale alike.",
             remark="The paper claims a finite limit superior; the value is the one that its own proof gives.",
         ),
         "as_printed": Reading(
-            b / (a - 2),
+            bound=b / (a - 2),
             belief=Belief.FALSE,
             remark="The claimed finiteness is true; the b that its proof prints is not.",
         ),
