@@ -12,7 +12,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from PIL import Image
 
-from boundcheck.cli._files import probe_folder
+from boundcheck.core.targets import probe_folder
 from boundcheck.core.places import reason
 from boundcheck.errors import BadInput, BoundcheckError, StoreError
 

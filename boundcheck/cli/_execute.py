@@ -190,7 +190,7 @@ def _carry_out_all(
     GPU of this machine: side by side they would share its memory. on_short: called once, with None for what still runs,
     when all but the long jobs are done and one of these is not.
     """
-    from boundcheck.cli._output import progress
+    from boundcheck.cli.output import progress
 
     found = recall(jobs[0].store if jobs else None, [job.entry for job in jobs], curves=curves, origins=origins)
     results = [k and (Done(k.result, k.folders) if isinstance(k.result, ClaimResult) else k.result) for k in found]

@@ -1,4 +1,4 @@
-"""Commands that write skeletons: new paper, new statement."""
+"""Commands that write skeletons: new paper, new statement, new method."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import importlib.util
 import keyword
 import re
 from pathlib import Path
+from string import Template
 from typing import Annotated
 
 import typer
 
-from boundcheck.cli._output import line, print_json
+from boundcheck.cli.output import Json, line, print_json
 from boundcheck.errors import BadInput, StoreError, nearest
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 FIRST = "theorem_1"  # the statement with which a new paper begins
@@ -47,7 +46,6 @@ def paper(
     \b
     Example: boundcheck new paper my_paper
     """
-    from boundcheck.cli._templates import PAPER_INIT, PYPROJECT
     from boundcheck.theory.discovery import papers
 
     _checked(name, "the paper")
@@ -55,8 +53,8 @@ def paper(
         raise BadInput(f"the paper '{name}' exists already; choose another name, or use `boundcheck new statement`.")
     root = folder / name
     files = {
-        root / "pyproject.toml": PYPROJECT.substitute(paper=name, distribution=name.replace("_", "-")),
-        root / name / "__init__.py": PAPER_INIT.substitute(),
+        root / "pyproject.toml": _filled("pyproject.toml", paper=name, distribution=name.replace("_", "-")),
+        root / name / "__init__.py": _filled("paper.py"),
         **_statement_files(root / name, root / "tests", name, FIRST, "as_printed"),
     }
     return _write(files, root / name / f"{FIRST}.py", as_json)
@@ -75,7 +73,8 @@ def statement(
     One mark says where to type the formula.
 
     \b
-    Example: boundcheck new statement my_paper/theorem_2 --package my_paper/my_paper
+    Example: boundcheck new paper my_paper
+             boundcheck new statement my_paper/theorem_2 --package my_paper/my_paper
     """
     pieces = id.strip("/").split("/")
     if len(pieces) not in (2, 3):
@@ -116,17 +115,21 @@ def _tests_beside(folder: Path) -> Path:
 
 
 def _statement_files(package: Path, tests: Path, paper_name: str, name: str, reading: str) -> dict[Path, str]:
-    from boundcheck.cli._templates import STATEMENT, TEST
-
     correction = "" if reading.startswith("as_printed") else ', replaces="what it replaces", why="why"'
     title = name.replace("_", " ").capitalize()
     title = re.sub(r"(?<=\d) (?=\d)", ".", title)
     return {
-        package / f"{name}.py": STATEMENT.substitute(
-            title=title, reading=reading, correction=correction, symbols=_shared_symbols()
+        package / f"{name}.py": _filled(
+            "statement.py", title=title, reading=reading, correction=correction, symbols=_shared_symbols()
         ),
-        tests / f"test_{paper_name}_{name}.py": TEST.substitute(id=f"{paper_name}/{name}/{reading}"),
+        tests / f"test_{paper_name}_{name}.py": _filled("test_statement.py", id=f"{paper_name}/{name}/{reading}"),
     }
+
+
+def _filled(name: str, **values: str) -> str:
+    """A template of the folder `templates` with its $names filled in."""
+    text = (Path(__file__).parent / "templates" / f"{name}.txt").read_text(encoding="utf-8")
+    return Template(text).substitute(values)
 
 
 def _shared_symbols() -> str:

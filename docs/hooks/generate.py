@@ -58,7 +58,7 @@ def api() -> str:
 
 def cli() -> str:
     """Every command with its arguments and options."""
-    from boundcheck.cli._app import whole_command
+    from boundcheck.cli.app import whole_command
 
     found: list[str] = []
     for path, command in _commands(whole_command(), ("boundcheck",)):
@@ -306,7 +306,7 @@ def assumptions() -> str:
 
 def slips() -> str:
     """What `boundcheck list --slips` prints, with the reasons, by paper."""
-    from boundcheck.cli._rows import SLIP_COLUMNS, is_slip, statement_table
+    from boundcheck.cli.statements import SLIP_COLUMNS, is_slip, statement_table
 
     every = [row for row in statement_table()["statements"] if is_slip(row)]
     parts: list[str] = []
@@ -329,7 +329,7 @@ def slips() -> str:
 
 def proofs() -> str:
     """A row for each statement with proof records: what the verifier says of them."""
-    from boundcheck.cli._verified import examined_records
+    from boundcheck.proof.records import examined_records
 
     _, _, rows = examined_records()
     names = {

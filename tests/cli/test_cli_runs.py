@@ -355,7 +355,7 @@ def test_falsify_all_keeps_what_it_has_searched(
     import boundcheck as bc
 
     ids = ("async_fl/lemma_1_jensen/corrected", "async_fl/lemma_1_jensen/as_printed", "fedshuffle/lemma_d_1/corrected")
-    monkeypatch.setattr("boundcheck.cli._searches._believed", lambda: [bc.statement(id) for id in ids])
+    monkeypatch.setattr("boundcheck.falsify.all_readings.believed", lambda: [bc.statement(id) for id in ids])
     path = tmp_path / "searched.json"
     command = ("falsify", "--all", "--budget", "0.1s", "--seed", "1", "-o", path)
     found = boundcheck_cli(*command)
@@ -381,7 +381,7 @@ def test_falsify_all_keeps_what_it_has_searched(
 
 
 def test_all_that_is_believed_true_is_searched() -> None:
-    from boundcheck.cli._searches import _believed as believed  # pyright: ignore[reportPrivateUsage]
+    from boundcheck.falsify.all_readings import believed
 
     ids = {s.best_id for s in believed()}
     assert {"scgd/theorem_3_3/corrected", "async_fl/theorem_3/corrected"} <= ids
@@ -403,7 +403,7 @@ def test_a_lost_worker_is_a_failed_claim() -> None:
 
 
 def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    from boundcheck.cli._output import progress
+    from boundcheck.cli.output import progress
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

