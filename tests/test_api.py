@@ -149,25 +149,20 @@ ID = "classics/gradient_descent_convex/as_printed"
 TABLE = {"statement": ID, "problem": PROBLEM, "method": METHOD, "at": {"k": [3]}}
 WRONG = (5, 1.5, None, b"x", object(), [1], ("a",), {1: 2}, {"a": 1}, "nonsense", float("nan"))
 RIGHT: dict[str, dict[str, Any]] = {
-    "load_paper": {"path": "nowhere.py"},
+    "load": {"path": "nowhere.py"},
     "statement": {"id": ID},
     "statements": {"paper": "scgd"},
     "method": {"spec": METHOD},
     "problem": {"spec": PROBLEM},
     "run": {"method": METHOD, "problem": PROBLEM, "rounds": 2, "engine": "exact", "metrics": ["gap"], "neural": None}
     | {"arithmetic": "ball", "assumptions": (), "on_progress": print},
-    "run_claim": {"claim": TABLE, "store": None, "on_progress": None},
-    "run_claims": {"claims": [TABLE], "store": None, "cluster": None},
-    "describe_constants": {"method": METHOD, "problem": PROBLEM},
     "task": {"method": METHOD, "problem": PROBLEM, "rounds": 2},
     "compare": {"statement": ID, "curve": 1, "constants": None, "level": 0.9, "problem": None, "method": None},
     "derivation": {"statement": "scgd/theorem_3_3/corrected"},
     "falsify": {"statement": ID, "budget": 0.1, "seed": 0, "max_instances": 1, "cluster": None},
-    "check_implementation": {"method": METHOD, "run": print, "checks": []},
-    "compare_implementation": {"method": METHOD, "run": print, "problem": PROBLEM},
+    "judge": {"method": METHOD, "run": print, "problem": PROBLEM},
     "identify": {"run": print, "problem": PROBLEM},
     "mutants": {"method": 1, "problem": 1},
-    "implementation_checks": {"run": print, "method": METHOD, "checks": None},
     "Claim": {"statement": ID, "problem": PROBLEM, "method": METHOD, "at": {}, "engine": "exact", "level": 0.9},
 }
 

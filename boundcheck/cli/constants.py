@@ -28,7 +28,7 @@ from boundcheck.cli.output import (
     table,
     where,
 )
-from boundcheck.core.numbers import as_fraction, format_short, parse_grid
+from boundcheck.core.numbers import as_double, as_fraction, format_short, parse_grid
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def _chosen(choice: Choice | None, step: str | None) -> str:
 
 
 def _number(value: Any) -> str:
-    return short(as_fraction(value))
+    return short(as_double(as_fraction(value), "the step"))
 
 
 def _cells(found: Tuning) -> list[str]:

@@ -230,7 +230,7 @@ def show(
     Example: boundcheck show scgd/theorem_3_3/corrected
              boundcheck show fedshuffle
     """
-    if "/" not in id.strip("/"):
+    if id.strip("/") and "/" not in id.strip("/"):
         if latex or rests:
             raise BadInput(f"--latex and --rests are about one statement; '{id}' is a paper.")
         return _show_paper(id.strip("/"), as_json)
@@ -322,7 +322,7 @@ def cite(
     Example: boundcheck cite fedshuffle/theorem_5_1_convex
              boundcheck cite fedshuffle
     """
-    if "/" in id.strip("/"):
+    if "/" in id.strip("/") or not id.strip("/"):
         source = _find(id).source
         line(source.paper.bibtex(f"{source.number}; {source.where}"))
         return 0

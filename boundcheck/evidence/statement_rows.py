@@ -10,7 +10,7 @@ from boundcheck.evidence import shipped_files
 from boundcheck.evidence.contradictions import contradictions
 from boundcheck.evidence.grounds import grounds, lacks_grounds
 from boundcheck.proof.records import record
-from boundcheck.theory.discovery import all_statements
+from boundcheck.theory import discovery
 
 if TYPE_CHECKING:
     from boundcheck.errors import BadInput
@@ -28,7 +28,7 @@ def statement_rows(papers: Sequence[str], known: Table | None = None) -> Table:
     """
     have = set() if known is None else set(known["papers"])
     broken: list[BadInput] = []
-    every = [s for p in papers if p not in have for s in all_statements(p, broken.append)]
+    every = [s for p in papers if p not in have for s in discovery.all_statements(p, broken.append)]
     witnesses, claims = shipped_files.shipped_witnesses(), shipped_files.claims_by_id()
     corrections: dict[str, Statement] = {}
     for s in every:

@@ -14,6 +14,7 @@ import boundcheck as bc
 from boundcheck.core import worker_process
 from boundcheck.core.worker_process import loaded_files, pack, unpack
 from boundcheck.evidence import stored
+from boundcheck.falsify import all_readings
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 
@@ -146,7 +147,7 @@ class TestCommands:
 
     def test_all_readings(self, boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ids = ("async_fl/lemma_1_jensen/corrected", BROKEN, "fedshuffle/lemma_d_1/corrected")
-        monkeypatch.setattr("boundcheck.falsify.all_readings.believed", lambda: [bc.statement(id) for id in ids])
+        monkeypatch.setattr(all_readings, "believed", lambda: [bc.statement(id) for id in ids])
         kept = tmp_path / "searched.json"
         command = ("falsify", "--all", "--budget", "0.1s", "--seed", "1", "-o", kept, "--cluster", "local:2")
         found = boundcheck_cli(*command, "--json")

@@ -122,7 +122,8 @@ def test_constants_of_many_claims_say_where_they_are(
 
     monkeypatch.setattr(constants, "progress", noted)
     assert boundcheck_cli("constants", spec(HOLDS, HOLDS.replace("held", "again")), "--quick").code == 0
-    assert titles[0] == "claim 1 of 2, held: the data"
+    assert titles[0].endswith("claims.toml: reading")
+    assert titles[1] == "claim 1 of 2, held: the data"
     assert titles[-1].startswith("claim 2 of 2, again: ")
 
 

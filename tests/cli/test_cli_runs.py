@@ -18,6 +18,7 @@ import pytest
 from cli_tools import FALSE, FEDAVG, LONG, OUT, Run
 
 from boundcheck.certified.constant import Constant, Known
+from boundcheck.falsify import all_readings
 from boundcheck.setting.participation import step_factors
 from boundcheck.theory.keys import CATALOGUE
 
@@ -355,7 +356,7 @@ def test_falsify_all_keeps_what_it_has_searched(
     import boundcheck as bc
 
     ids = ("async_fl/lemma_1_jensen/corrected", "async_fl/lemma_1_jensen/as_printed", "fedshuffle/lemma_d_1/corrected")
-    monkeypatch.setattr("boundcheck.falsify.all_readings.believed", lambda: [bc.statement(id) for id in ids])
+    monkeypatch.setattr(all_readings, "believed", lambda: [bc.statement(id) for id in ids])
     path = tmp_path / "searched.json"
     command = ("falsify", "--all", "--budget", "0.1s", "--seed", "1", "-o", path)
     found = boundcheck_cli(*command)
@@ -381,9 +382,7 @@ def test_falsify_all_keeps_what_it_has_searched(
 
 
 def test_all_that_is_believed_true_is_searched() -> None:
-    from boundcheck.falsify.all_readings import believed
-
-    ids = {s.best_id for s in believed()}
+    ids = {s.best_id for s in all_readings.believed()}
     assert {"scgd/theorem_3_3/corrected", "async_fl/theorem_3/corrected"} <= ids
     assert "scgd/theorem_3_3/as_printed_main" not in ids
 
