@@ -65,7 +65,6 @@ __all__ = [
     "Task",
     "Verdict",
     "__version__",
-    "check",
     "compare",
     "constants",
     "derivation",

@@ -38,12 +38,11 @@ __all__ = [
 load_paper = boundcheck.load
 
 
-def __getattr__(name: str) -> Any:
-    if name == "implementation_checks":  # which needs pytest
-        from boundcheck.pytest_plugin import judge
+def implementation_checks(*given: Any, **settings: Any) -> Any:
+    """See `boundcheck.pytest_plugin.judge`."""
+    from boundcheck.pytest_plugin import judge  # which needs pytest
 
-        return judge
-    raise AttributeError(name)
+    return judge(*given, **settings)
 
 
 @checks_types
@@ -52,15 +51,7 @@ def run_claim(
     store: Store | Path | str | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> ClaimResult:
-    """The result of one claim.
-
-    claim: a Claim, the table of one as `[[claim]]` has it, or a specification file that holds one claim. store: a
-    result store or its place; without one nothing is kept. on_progress: called with the finished share, 0 to 1.
-    Raises the errors of bad input, all mistakes of a table or a file at once.
-    """
-    from boundcheck.errors import BadInput
-    from boundcheck.evidence.claim import run_claim as carry_out
-
+    """The result of one claim: a Claim, the table of one, or a file that holds one; see `boundcheck.check`."""
     found = _claims(claim)
     if len(found) != 1:
         raise BadInput(f"run_claim: '{claim}' holds {len(found)} claims; one is allowed, so use run_claims.")
@@ -83,15 +74,7 @@ def run_claims(
     cluster: str | None = None,
     time_limit: float | None = None,
 ) -> list[ClaimResult]:
-    """The results of claims, in their order, as `boundcheck check` gets them.
-
-    claims: each a Claim, the table of one, or a specification file; one table or file alone is allowed, too. store:
-    place of the result store; without one nothing is kept. workers: processes of this machine (default: one a processor
-    for many claims). cluster: instead of them the workers of a Dask cluster: address of its scheduler, such
-    as "tcp://10.0.0.1:8786", scheduler file, or "local:N". time_limit: seconds; a claim that takes longer, twice, is
-    FAILED. Results do not depend on where they are computed. A script that is not a notebook needs the usual
-    `if __name__ == "__main__":`, because processes are started. Raises BadInput listing all claims that are refused.
-    """
+    """The results of claims, in their order: each a Claim, the table of one, or a file; see `boundcheck.check`."""
     place = Path(store) if isinstance(store, str) and "://" not in store else store
     each: Iterable[Any] = [claims] if isinstance(claims, Mapping | str | PathLike) else claims
     whole = [claim for given in each for claim in _claims(given)]
@@ -102,13 +85,7 @@ def run_claims(
 def describe_constants(
     method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any]
 ) -> Mapping[str, Constant]:
-    """The constants of a method on a problem, by their names, each with its value and how it is known.
-
-    method, problem: objects or specifications. The constants are those of the problem (L, mu, ...), those of method and
-    problem together (M, W, ...) and the parameters of the method; each is computed when it is first used.
-    `Statement.known` puts them under a statement's own symbols; `constants` is the catalogue of their definitions.
-    Raises UnknownName and BadInput for a specification that does not exist or does not fit.
-    """
+    """The constants of a method on a problem, by the names under which they are reported; see `setting.setting`."""
     return setting.describe_constants(
         boundcheck.method(method) if isinstance(method, Mapping) else method,
         boundcheck.problem(problem) if isinstance(problem, Mapping) else problem,

@@ -98,10 +98,10 @@ def whole_command() -> Any:
 def completion(
     shell: Annotated[str, typer.Argument(help="bash, zsh or fish.", show_default=False)],
 ) -> None:
-    """A script that completes commands, options and ids of statements in a shell.
+    """A script that completes commands, options and ids in a shell.
 
     \b
-    Example: boundcheck completion bash > boundcheck.bash
+    Example: boundcheck completion bash
     """
     from typer._completion_shared import get_completion_script
 

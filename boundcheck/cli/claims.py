@@ -61,7 +61,7 @@ def run(
     Says where their curves are. What is there already is not run again; an interrupted command continues where it was.
 
     \b
-    Example: boundcheck run examples/methods_compared.toml -o runs
+    Example: boundcheck run examples/tour/claims.toml -o runs
     """
     from boundcheck.cli._execute import Done, carry_out, results_of
     from boundcheck.core.places import prepare, store_place
@@ -145,9 +145,9 @@ def compare(
     of rounds and values (columns round and value, and seed for several runs). Its verdict is SUPPORTED at most.
 
     \b
-    Example: boundcheck compare examples/methods_compared.toml
+    Example: boundcheck compare examples/tour/claims.toml
              boundcheck compare classics/gradient_descent_convex --deterministic
-             --curve examples/curves/huber.csv --set L=1 --set eta=1 --set dist2_0=1
+             --curve examples/tour/curve.csv --set L=1 --set eta=1 --set dist2_0=1
     """
     from boundcheck.cli._execute import Done, carry_out, results_of
     from boundcheck.evidence.spec import load_claims
@@ -248,7 +248,7 @@ def check(
     Tables of limits and studies are read and not carried out.
 
     \b
-    Example: boundcheck check examples/numbers.toml --junit boundcheck.xml
+    Example: boundcheck check examples/tour/claims.toml --junit boundcheck.xml
     """
     from boundcheck.cli._execute import Done, Refused, carry_out
     from boundcheck.evidence.contradictions import contradictions

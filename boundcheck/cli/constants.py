@@ -68,7 +68,7 @@ def constants(
     that symbols of statements name by their keys.
 
     \b
-    Example: boundcheck constants examples/feddane_mu.toml
+    Example: boundcheck constants examples/tour/claims.toml
              boundcheck constants --list
     """
     if listed and spec is None:
@@ -227,14 +227,14 @@ def tune(
     no_store: NoStore = False,
     as_json: Json = False,
 ) -> int:
-    """The step size, local work and rounds that each claim's bound recommends, beside the best found by running.
+    """What each claim's bound recommends: step, local work, rounds.
 
-    A step size that the claim writes as "largest" or "tuned" is chosen; numbers stay, and so does the amount of local
-    work without --local-work. The ratio is that of the promised rounds to the rounds of the best choice found. Exit
-    code 3 where no bound of the file recommends anything.
+    Beside it stands the best choice that is found by running. A step size that the claim writes as "largest" or "tuned"
+    is chosen; numbers stay, and so does the amount of local work without --local-work. The ratio is that of the
+    promised rounds to the rounds of the best choice found. Exit code 3 where no bound of the file recommends anything.
 
     \b
-    Example: boundcheck tune examples/methods_compared.toml --target 1/10
+    Example: boundcheck tune examples/tour/claims.toml --target 1/10
     """
     from boundcheck.evidence.rounds_to_target import is_bound
     from boundcheck.evidence.spec import load_claims

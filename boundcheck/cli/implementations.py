@@ -21,15 +21,15 @@ def power(
     spec: Spec,
     as_json: Json = False,
 ) -> int:
-    """Which mistakes of its method each claim would miss at its rounds and seeds.
+    """Which mistakes in an implementation each claim would miss.
 
-    The mistakes are made from the parts of the method (weights, steps, cohorts, ...) and carried out as the claim's
-    method is. A mistake is caught where the verdict is another. Below the table stand, for each claim, the tightness
-    window that catches more, and the mistakes that only a comparison with the reference catches
-    (boundcheck.judge; assert_matches of the pytest plugin).
+    The claim keeps its rounds and seeds. The mistakes are made from the parts of the method (weights, steps, cohorts,
+    ...) and carried out as the claim's method is. A mistake is caught where the verdict is another. Below the table
+    stand, for each claim, the tightness window that catches more, and the mistakes that only a comparison with the
+    reference catches (boundcheck.judge; assert_matches of the pytest plugin).
 
     \b
-    Example: boundcheck power examples/methods_compared.toml
+    Example: boundcheck power examples/tour/claims.toml
     """
     from boundcheck.errors import BoundcheckError
     from boundcheck.evidence.spec import load_claims
@@ -79,14 +79,15 @@ def identify(
     seeds: Annotated[int, typer.Option(help="Seeds of a run that is random.")] = 512,
     as_json: Json = False,
 ) -> int:
-    """Which published method the code in a file is: its kind here, its options, paper and equation.
+    """Which published method the code in a file is.
 
-    This runs the file, so take only code that you trust. The function gets a task with numbers by the usual names (K,
-    E, eta, eta_l, mu, ...) and returns the iterates, as for boundcheck.judge. Where the runs are those
-    of no kind, they are compared with those of kinds that have one known mistake. Exit code 1 where nothing agrees.
+    It names kind, options, paper and equation. This runs the file, so take only code that you trust. The function gets
+    a task with numbers by the usual names (K, E, eta, eta_l, mu, ...) and returns the iterates, as for
+    boundcheck.judge. Where the runs are those of no kind, they are compared with those of kinds that have one known
+    mistake. Exit code 1 where nothing agrees.
 
     \b
-    Example: boundcheck identify fedavg.py --run fedavg
+    Example: boundcheck identify examples/tour/fedavg.py --run fedavg
     """
     from boundcheck.judge.identify import function_of
     from boundcheck.judge.identify import identify as found_by
@@ -104,7 +105,7 @@ def conformance(
     every: Annotated[bool, typer.Option("--all", help="Print the checks that passed, too.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Holds a package's own problems, methods and parts against the paths reader, finite differences and sampling.
+    """Checks the problems, methods and parts of a package.
 
     Parts and methods run on random quadratics, where every outcome is gone through in fractions; the gradients,
     constants and minimiser of problems are looked at, at sampled points. A check that cannot be asked is counted apart.

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from boundcheck.cli.output import Json, line, print_json
+from boundcheck.cli.output import Json, line, print_json, say
 from boundcheck.errors import BadInput, StoreError, nearest
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -20,15 +20,20 @@ FIRST = "theorem_1"  # the statement with which a new paper begins
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Skeletons: a paper or a statement.", rich_markup_mode=None)
+    group = typer.Typer(
+        no_args_is_help=True, help="Skeletons: a paper, a statement or a method.", rich_markup_mode=None
+    )
     group.command()(paper)
     group.command()(statement)
+    group.command()(method)
     app.add_typer(group, name="new")
 
 
 def _checked(name: str, what: str) -> str:
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        example = {"the paper": "my_paper", "the reading": "as_printed"}.get(what, "theorem_3_3")
+        example = {"the paper": "my_paper", "the reading": "as_printed", "the method": "my_method"}.get(
+            what, "theorem_3_3"
+        )
         raise BadInput(f"{what} '{name}' is not allowed; write lower-case letters, digits and _, such as {example}.")
     return name
 
@@ -57,7 +62,7 @@ def paper(
         root / name / "__init__.py": _filled("paper.py"),
         **_statement_files(root / name, root / "tests", name, FIRST, "as_printed"),
     }
-    return _write(files, root / name / f"{FIRST}.py", as_json)
+    return _write_statement(files, root / name / f"{FIRST}.py", as_json)
 
 
 def statement(
@@ -74,7 +79,8 @@ def statement(
 
     \b
     Example: boundcheck new paper my_paper
-             boundcheck new statement my_paper/theorem_2 --package my_paper/my_paper
+             boundcheck new statement my_paper/theorem_2
+             --package my_paper/my_paper
     """
     pieces = id.strip("/").split("/")
     if len(pieces) not in (2, 3):
@@ -84,9 +90,41 @@ def statement(
     folder = _package_of(paper_name) if package is None else package
     if not folder.is_dir():
         raise BadInput(f"--package '{folder}' is not a folder; `boundcheck new paper {paper_name}` makes one.")
-    return _write(
+    return _write_statement(
         _statement_files(folder, _tests_beside(folder), paper_name, name, reading), folder / f"{name}.py", as_json
     )
+
+
+def method(
+    name: Annotated[str, typer.Argument(help="Name of the method, as specifications say kind.", show_default=False)],
+    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where to write the files.")] = Path(),
+    as_json: Json = False,
+) -> int:
+    """A method's module and its tests, which pass as they are.
+
+    The module is a complete example; replace its functions by those of your method.
+
+    \b
+    Example: boundcheck new method my_method
+    """
+    from boundcheck.methods.build import kinds
+
+    if _checked(name, "the method") in kinds():
+        raise BadInput(f"the method '{name}' exists already; choose another name.")
+    words = name.split("_")
+    values = {"name": name, "title": " ".join(words).capitalize(), "class_name": "".join(w.capitalize() for w in words)}
+    files = {
+        folder / f"{name}.py": _filled("method.py", **values),
+        folder / f"test_{name}.py": _filled("test_method.py", **values),
+    }
+    _write(files)
+    if as_json:
+        print_json({"files": [str(path) for path in files]})
+        return 0
+    for path in files:
+        line(f"written: {path}")
+    say(f"`pytest {folder}` runs its tests; --load {folder / name}.py gives it to any command.")
+    return 0
 
 
 def _package_of(paper_name: str) -> Path:
@@ -126,9 +164,9 @@ def _statement_files(package: Path, tests: Path, paper_name: str, name: str, rea
     }
 
 
-def _filled(name: str, **values: str) -> str:
-    """A template of the folder `templates` with its $names filled in."""
-    text = (Path(__file__).parent / "templates" / f"{name}.txt").read_text(encoding="utf-8")
+def _filled(template: str, **values: str) -> str:
+    """A file of the folder `templates` with its $names filled in."""
+    text = (Path(__file__).parent / "templates" / f"{template}.txt").read_text(encoding="utf-8")
     return Template(text).substitute(values)
 
 
@@ -140,7 +178,8 @@ def _shared_symbols() -> str:
     return "\n".join(f"#     {name:8} {meaning:70} {key}".rstrip() for name, meaning, key in rows)
 
 
-def _write(files: dict[Path, str], formula: Path, as_json: bool) -> int:
+def _write(files: dict[Path, str]) -> None:
+    """Writes the files; raises BadInput where one of them is there already."""
     from boundcheck.core.places import reason, write_whole
 
     there = [path for path in files if path.exists()]
@@ -152,11 +191,16 @@ def _write(files: dict[Path, str], formula: Path, as_json: bool) -> int:
         except OSError as error:
             raise StoreError(f"the folder {path.parent} cannot be made: {reason(error)}.") from error
         write_whole(path, text.encode("utf-8"))
+
+
+def _write_statement(files: dict[Path, str], formula: Path, as_json: bool) -> int:
+    """Writes the files of a statement and says where its formula is typed."""
+    _write(files)
     if as_json:
         print_json({"files": [str(path) for path in files], "formula": str(formula)})
         return 0
     for path in files:
         line(f"written: {path}")
-    line(f"Type the formula into {formula}, where it says TYPE_THE_FORMULA_HERE.")
-    line(f"Then `boundcheck list --load {formula.parent}` finds it, before it is installed too.")
+    say(f"Type the formula into {formula}, where it says TYPE_THE_FORMULA_HERE.")
+    say(f"Then `boundcheck list --load {formula.parent}` finds it, before it is installed too.")
     return 0

@@ -33,7 +33,7 @@ def derive(
     latex: Annotated[bool, typer.Option("--latex", help="The proof as a LaTeX proof environment.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Finds the proof record of a statement anew and lets the verifier check it.
+    """Finds the proof record of a statement anew.
 
     For each step of the derivation a certificate is looked for, else values at which it fails; a step for which
     neither is found is OPEN. Only what the verifier accepts counts as PROVED. Exit code 0 when the derivation is
@@ -41,7 +41,7 @@ def derive(
     may still be true. --record replaces the shipped record; --all: exit code 1 when one is no longer proved.
 
     \b
-    Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
+    Example: boundcheck derive scgd/lemma_3_1/corrected
              boundcheck derive scgd/lemma_3_1/sharp --latex
     """
     from boundcheck.proof.derive import derive as find
@@ -82,11 +82,12 @@ def verify(
     record: Annotated[bool, typer.Option("--record", help="Also keep in the records what the verifier says.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Checks a proof record with the verifier, one file that uses the standard library alone.
+    """Checks a proof record with the verifier.
 
-    It runs in a process of its own, prints the statement that it checked and what the proof rests on. Exit code 0 for
-    a valid record, 1 for one that proves or refutes nothing. A derivation counts as PROVED where the verifier accepted
-    its record and --record, or `derive --record`, kept that.
+    The verifier is one file that uses the standard library alone. It runs in a process of its own, prints the statement
+    that it checked and what the proof rests on. Exit code 0 for a valid record, 1 for one that proves or refutes
+    nothing. A derivation counts as PROVED where the verifier accepted its record and --record, or `derive --record`,
+    kept that.
 
     \b
     Example: boundcheck verify scgd/lemma_3_1/corrected

@@ -66,14 +66,15 @@ def report(
     no_store: NoStore = False,
     as_json: Json = False,
 ) -> int:
-    """Pages of bounds against experiments: HTML that opens offline, a Markdown summary and JSON.
+    """Pages of bounds against experiments.
 
-    Beside the claims stand their statements with all that is known of them; without SPEC, all statements. What needs a
-    data set or package that is missing gets a page that says how to get it. Recorded training (boundcheck record) is
-    shown and not run again. Exit code 1 where a reading with a proved derivation is violated.
+    HTML that opens offline, a Markdown summary and JSON. Beside the claims stand their statements with all that is
+    known of them; without SPEC, all statements. What needs a data set or package that is missing gets a page that says
+    how to get it. Recorded training (boundcheck record) is shown and not run again. Exit code 1 where a reading with a
+    proved derivation is violated.
 
     \b
-    Example: boundcheck report examples/numbers.toml -o report
+    Example: boundcheck report examples/tour/claims.toml -o report
     """
     from boundcheck.cli._execute import carry_out_report
     from boundcheck.evidence.contradictions import contradictions
@@ -179,7 +180,7 @@ def diff(
     gone. A change of tightness is shown and accepted.
 
     \b
-    Example: boundcheck report examples/numbers.toml -o before
+    Example: boundcheck report examples/tour/claims.toml -o before
              boundcheck diff before before/report.json
     """
     from boundcheck.report.changes import changes_between, read_report
@@ -218,16 +219,17 @@ def record(
     no_store: NoStore = False,
     as_json: Json = False,
 ) -> int:
-    """Carries out tables of training and keeps what came out as files, one a table, for `boundcheck report`.
+    """Carries out tables of training and keeps their results.
 
-    A file is written after each row; what is there is not run again, and a row that was cut off continues. Tables that
-    need a data set or package that is missing are skipped. With --compare: with the same code, versions and kind of
-    processor every seed must give the recorded number to a relative 1e-6; otherwise the mean must lie in the recorded
-    confidence interval. Exit code 1 where a row does not agree.
+    Each table becomes a file, which `boundcheck report` shows. A file is written after each row; what is there is not
+    run again, and a row that was cut off continues. Tables that need a data set or package that is missing are skipped.
+    With --compare: with the same code, versions and kind of processor every seed must give the recorded number to a
+    relative 1e-6; otherwise the mean must lie in the recorded confidence interval. Exit code 1 where a row does not
+    agree.
 
     \b
-    Example: boundcheck record examples/training.toml -o recorded
-             boundcheck record recorded/momentum-on-two-clients.json --compare
+    Example: boundcheck record examples/tour/training.toml -o recorded
+             boundcheck record recorded/two-step-sizes.json --compare
     """
     if compare:
         return _compare_records(specs, row or [], as_json)

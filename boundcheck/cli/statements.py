@@ -103,7 +103,6 @@ def list_statements(
 
     \b
     Example: boundcheck list 3.3 --paper scgd
-             boundcheck list fedavg convex
              boundcheck list --methods
     """
     others = [name for name, on in (("methods", methods), ("problems", problems), ("metrics", metrics)) if on]
@@ -314,7 +313,7 @@ def _show_paper(paper: str, as_json: bool) -> int:
 def cite(
     id: Annotated[str, typer.Argument(metavar="ID|PAPER", help=ID, show_default=False, autocompletion=matching_ids)],
 ) -> int:
-    """The BibTeX entry of a paper, or of the publication that prints a statement.
+    """The BibTeX entry of a paper, or of a statement's publication.
 
     The note names the statement. The entry has the DOI or the arXiv number where there is one.
 

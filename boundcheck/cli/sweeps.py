@@ -52,7 +52,7 @@ def sweep(
     time_limit: TimeLimit = None,
     as_json: Json = False,
 ) -> int:
-    """Evaluates, compares or tunes at every point of a grid or Latin hypercube, into a Parquet data set.
+    """Bounds, comparisons or tunings over a grid, as Parquet.
 
     The specification is checked as a whole first. Each chunk of rows is one file in DIR, put there at once; the same
     command continues an interrupted sweep, and the result is the same. pandas and polars read DIR as it is. With
@@ -60,7 +60,7 @@ def sweep(
     workers died.
 
     \b
-    Example: boundcheck sweep examples/sweeps/scgd_scope.toml -o scope
+    Example: boundcheck sweep examples/tour/sweep.toml -o scope
     """
     from boundcheck.cli._execute import executor_for
     from boundcheck.sweeps.dataset import need_pyarrow
@@ -128,14 +128,15 @@ def plot(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """A map or slices of a sweep as SVG: where a bound is tight, loose, vacuous, out of scope or violated.
+    """A map or slices of a sweep as SVG.
 
-    A map has a cell for each pair of levels (a point for each row of a Latin hypercube), and a panel for each
-    combination of the axes that are neither x nor y nor fixed by --at. The picture follows the light or dark setting
-    of the page around it, and of the viewer where it stands alone.
+    It shows where a bound is tight, loose, vacuous, out of scope or violated. A map has a cell for each pair of levels
+    (a point for each row of a Latin hypercube), and a panel for each combination of the axes that are neither x nor y
+    nor fixed by --at. The picture follows the light or dark setting of the page around it, and of the viewer where it
+    stands alone.
 
     \b
-    Example: boundcheck sweep examples/sweeps/scgd_scope.toml -o scope
+    Example: boundcheck sweep examples/tour/sweep.toml -o scope
              boundcheck plot scope
     """
     from boundcheck.report.maps import draw
@@ -191,10 +192,11 @@ def schedule(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """The timetable of a method: who contributes to each aggregation, and how old its model is.
+    """The timetable of an asynchronous method.
 
-    Of the methods of a file whose clients have update times, or of --times and --policy. A contribution is written
-    client:delay, the delay in rounds. --plot draws clients as rows and their work as bars.
+    It says who contributes to each aggregation, and how old its model is. Of the methods of a file whose clients have
+    update times, or of --times and --policy. A contribution is written client:delay, the delay in rounds. --plot draws
+    clients as rows and their work as bars.
 
     \b
     Example: boundcheck schedule --times 2,3,5 --policy fedfix --dt 2

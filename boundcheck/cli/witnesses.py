@@ -67,15 +67,14 @@ def falsify(
     cluster: Cluster = None,
     as_json: Json = False,
 ) -> int:
-    """Searches for a counterexample: an instance in scope that breaks the bound.
+    """Searches for a counterexample.
 
-    Exit code 1 with one, 0 without; a search that finds nothing proves nothing. A witness is re-evaluated in exact
-    arithmetic and written as a file that `boundcheck replay` runs. With --all the file is written after each reading,
-    and the same command continues from there.
+    That is an instance in scope that breaks the bound. Exit code 1 with one, 0 without; a search that finds nothing
+    proves nothing. A witness is re-evaluated in exact arithmetic and written as a file that `boundcheck replay` runs.
+    With --all the file is written after each reading, and the same command continues from there.
 
     \b
     Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s
-             boundcheck falsify scgd/theorem_3_3/as_printed_main --instances 500
     """
     from boundcheck.core.numbers import parse_seconds
     from boundcheck.evidence.witness import save_witness
@@ -206,7 +205,7 @@ def replay(
     ],
     as_json: Json = False,
 ) -> int:
-    """Runs a witness again: a file, or the one that comes with boundcheck for a statement.
+    """Runs a witness of a violation again.
 
     Exit code 1 if the violation still stands, 0 if it no longer does.
 

@@ -67,15 +67,15 @@ def cli() -> str:
         prose, examples = [], []
         for part in text.split("\n\n"):
             lines = [line for line in part.strip().splitlines() if line.strip()]
-            own = [line.strip().removeprefix("Example: ") for line in lines if line.strip().startswith("Example: ")]
-            examples += own
-            if not own and lines:
+            if lines and lines[0].strip().startswith("Example: "):
+                examples += [line.strip().removeprefix("Example: ") for line in lines]
+            elif lines:
                 prose.append(plain(" ".join(lines)))
         found.append(f"## {' '.join(path[1:])}\n\n" + "\n\n".join(prose))
         arguments = [f"`{_metavar(p)}`" for p in command.params if p.param_type_name == "argument"]
         found.append(f"Usage: `{' '.join(path)}` {' '.join(arguments)} with the options below.")
         rows = [
-            _parameter(p) for p in command.params if p.name not in ("help", "load") and not getattr(p, "hidden", False)
+            _parameter(p) for p in command.params if p.name not in ("help", "load", "exact") and not getattr(p, "hidden", False)
         ]
         if rows:
             found.append(table(("argument or option", "meaning", "default"), rows))

@@ -92,9 +92,7 @@ def _one_run(pair: Pair, participation: Any) -> Answer:
     if participation is not None:
         spec["participation"] = {"kind": "pattern", "cohorts": [sorted(c) for c in record.cohorts]}
     got, tolerance = np.array(record.points)[-LAST:], TOLERANCES[pair.tolerance]
-    agreement = judged(
-        spec, lambda task, seed: got[: task.rounds], instance, rounds=ROUNDS, tolerance=tolerance
-    )
+    agreement = judged(spec, lambda task, seed: got[: task.rounds], instance, rounds=ROUNDS, tolerance=tolerance)
     whole = iterates(bc.method(spec), instance, LAST)
     ends = [float(instance.metric("dist2", x[-1])) if np.isfinite(x[-1]).all() else math.inf for x in (got, whole)]
     return Answer(agreement, _digits(got[:ROUNDS], whole[1 : ROUNDS + 1]), (ends[0], ends[1]))
