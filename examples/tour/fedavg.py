@@ -4,6 +4,7 @@ import numpy as np
 
 
 def fedavg(task, seed):
+    """The models of the server after each round; `task` has clients, step sizes and parameters."""
     x, iterates = task.start, []
     for eta in task.step_sizes:
         local = []

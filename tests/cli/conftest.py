@@ -16,7 +16,6 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("BOUNDCHECK_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("BOUNDCHECK_INDEX", str(tmp_path / "index"))
-    monkeypatch.setenv("COLUMNS", "1000")  # a row is a line; tests/cli/test_cli_width.py is about narrow output
 
 
 @pytest.fixture
