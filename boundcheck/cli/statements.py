@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
@@ -284,7 +285,7 @@ def _show_paper(paper: str, as_json: bool) -> int:
     for r in rows:
         by_statement.setdefault(r["id"].rpartition("/")[0], []).append(r)
     titles = list(dict.fromkeys(r["source"]["paper"] for r in rows))
-    counts = {belief: sum(r["belief"] == belief for r in rows) for belief in ("true", "false", "open")}
+    counts = dict(Counter(r["belief"] for r in rows))
     if as_json:
         statements = [
             {"statement": name, "title": own[0]["title"], "source": own[0]["source"]}
@@ -297,7 +298,7 @@ def _show_paper(paper: str, as_json: bool) -> int:
     print_contradictions(c["sentence"] for c in against)
     for title in titles:
         say(f"{paper}: {title}")
-    beliefs = f"{counts['true']} believed true, {counts['false']} believed false, {counts['open']} open"
+    beliefs = ", ".join(f"{count} {belief}" for belief, count in counts.items())
     say(f"{len(by_statement)} statements in {len(rows)} readings: {beliefs}.")
     for name, own in by_statement.items():
         line()

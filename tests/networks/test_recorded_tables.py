@@ -188,7 +188,10 @@ def test_wrong_rows_and_tables_are_refused(
     claims = tmp_path / "claims.toml"
     claims.write_text("schema = 1\n")
     for command, said in (
-        (["record", "--compare", str(file), "--row", "3 rounds"], "the row '3 rounds' is unknown; did you mean '5 rounds'"),
+        (
+            ["record", "--compare", str(file), "--row", "3 rounds"],
+            "the row '3 rounds' is unknown; did you mean '5 rounds'",
+        ),
         (["record", str(spec_file), "--table", "Three"], "the table 'Three'"),
         (["record", str(spec_file), "--row", "x"], "the row 'x'"),
         (["record", str(claims)], "has no [[training]] table to record"),
