@@ -9,12 +9,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import venv
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from help_examples import OWN, commands, examples, expected_code
 
 from boundcheck.core.extras import PACKAGES
 from docs.hooks.blocks import blocks
@@ -142,3 +144,30 @@ def test_the_wheel_without_and_with_extras(distributions: Path, tmp_path: Path) 
         code, printed = run(whole, command, work)
         assert set(NEEDS.findall(printed)).isdisjoint(EXTRAS), f"{command}\n{printed}"
         assert code == expected or NEEDS.search(printed), f"{command}: {code}"
+
+
+@pytest.mark.slow  # a process for each example in the help of each command; minutes
+def test_the_examples_of_the_help_run_without_the_repository(distributions: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(tmp_path / "own"), str(OWN)]
+    subprocess.run(build, check=True, capture_output=True)
+    for wheel in (*distributions.glob("*.whl"), *(tmp_path / "own").glob("*.whl")):
+        with zipfile.ZipFile(wheel) as content:
+            content.extractall(site)
+    # paths of PYTHONPATH are searched as they are: an editable installation in this environment is not followed
+    own = {"PYTHONPATH": os.pathsep.join([str(site), sysconfig.get_path("purelib")])}
+    own |= {f"BOUNDCHECK_{name}": str(tmp_path / name.lower()) for name in ("STORE", "DATA", "INDEX")}
+    python = str(getattr(sys, "_base_executable", sys.executable))
+    found: dict[str, str] = {}
+    for path, command in commands():
+        name = " ".join(path)
+        folder = tmp_path / "-".join(path)
+        folder.mkdir()
+        for example in examples(command):
+            arguments = [python, "-m", "boundcheck", *shlex.split(example)[1:]]
+            done = subprocess.run(
+                arguments, cwd=folder, env={**os.environ, **own}, capture_output=True, text=True, check=False
+            )
+            if done.returncode != expected_code(name, example) or str(ROOT) in done.stdout:
+                found[example] = f"{done.returncode}: {done.stderr}"
+    assert found == {}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 from cli_tools import Run
-from help_examples import commands, examples
+from help_examples import OWN, commands, examples, expected_code
 from plugin_tools import forget, install
 
-OWN = Path(__file__).parents[2] / "examples" / "own_problem"
-CODES = {"falsify": 1, "replay": 1}  # of examples that do not exit with 0
+import boundcheck as bc
+
+ROOT = Path(__file__).parents[2]
+
 SLOW = {"derive", "falsify", "record", "tune"}  # commands whose examples take more than some seconds
 COMMANDS = {" ".join(path): command for path, command in commands()}
 
@@ -55,6 +58,13 @@ def test_the_example_runs(
         request.addfinalizer(forget)
     for example in examples(COMMANDS[name]):
         found = boundcheck_cli(*shlex.split(example)[1:])
-        assert found.code == (CODES.get(name, 0) if example.startswith(f"boundcheck {name}") else 0), found.err
+        assert found.code == expected_code(name, example), found.err
         assert found.err == ""
         assert found.out.strip()
+
+
+def test_the_reference_says_of_each_command_and_name_what_becomes_of_it() -> None:
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text().partition("## What 0.2 changes")[2]
+    named = set(re.findall(r"`([^`]+)`", page))
+    assert set(COMMANDS) - {"data list", "data fetch"} | {"data", "rerun FILE --row ROW"} <= named
+    assert {*bc.__all__, *bc._OLD} - {"__version__"} <= named | {"judge", "load"}  # pyright: ignore[reportPrivateUsage]
