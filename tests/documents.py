@@ -23,7 +23,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from boundcheck.cli import main
 from docs.hooks.blocks import blocks, run_cell
@@ -84,22 +83,15 @@ def carried_out(command: str, folder: Path, path: str = "") -> tuple[int, str]:
     """Exit code and output of a command: `boundcheck` in this process, where no shell and no --load is needed."""
     if not path and command.startswith("boundcheck ") and not SHELL & set(command) and "--load" not in command:
         out = io.StringIO()
-        as_printed = patch.dict(os.environ)
-        with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), as_printed:
-            os.environ.pop("COLUMNS", None)  # pages show what is 80 columns wide
+        with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             code = main(shlex.split(command)[1:])
         return code, out.getvalue()
     done = subprocess.run(
         ["bash", "-c", command],
-        cwd=folder, env={**without_columns(), "PATH": f"{path or programs(folder)}:{os.environ['PATH']}"},
+        cwd=folder, env={**os.environ, "PATH": f"{path or programs(folder)}:{os.environ['PATH']}"},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout
-
-
-def without_columns() -> dict[str, str]:
-    """The environment without the width of a terminal."""
-    return {name: value for name, value in os.environ.items() if name != "COLUMNS"}
 
 
 def programs(folder: Path) -> str:

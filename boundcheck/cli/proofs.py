@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boundcheck.cli.output import Id, Json, line, print_json, progress, say, table
+from boundcheck.cli.output import Id, Json, line, print_json, progress, say, table, width
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _verify_one(id: str, as_json: bool) -> int:
     from boundcheck.proof.find.record import record_file
     from boundcheck.proof.records import compared
     from boundcheck.theory.discovery import statement
-    from boundcheck.verify.boundcheck_verify import account, quoted
+    from boundcheck.verify.boundcheck_verify import account
 
     full = statement(id).id
     path = record_file(folder(), full)
@@ -119,7 +120,7 @@ def _verify_one(id: str, as_json: bool) -> int:
     if as_json:
         print_json(row)
         return int(not row["valid"])
-    sys.stdout.write(quoted([*row["shown"], *(f"  rests on {what}" for what in row["rests"])]))
+    _print_quoted([*row["shown"], *(f"  rests on {what}" for what in row["rests"])])
     more = account(row["rests"]) if row["valid"] else ""
     say(f"{full}: {row['verdict']}{more}  ({row['lines']} lines, {row['seconds']:.2f} s)")
     return int(not row["valid"])
@@ -207,12 +208,21 @@ def show_rests(id: str) -> None:
 def _print_rests(rests: Iterable[str]) -> None:
     """What a proof rests on, a group for each kind, the heaviest first; quotations of records begin with >."""
     from boundcheck.evidence.derivation_words import rests_groups
-    from boundcheck.verify.boundcheck_verify import quoted
 
     for words, own in rests_groups(rests):
         line(f"Rests on {words}")
-        sys.stdout.write(quoted(f"  {what}" for what in own))
+        _print_quoted(f"  {what}" for what in own)
         line()
+
+
+def _print_quoted(texts: Iterable[str]) -> None:
+    """Texts of a record as quotations, which begin with >, on lines as wide as the output."""
+    from boundcheck.verify.boundcheck_verify import quoted
+
+    for text in texts:
+        indent = " " * (len(text) - len(text.lstrip()) + 2)
+        parts = textwrap.wrap(text, width() - 2, subsequent_indent=indent, break_long_words=False)
+        sys.stdout.write(quoted(parts))
 
 
 def _show_step(result: StepResult, number: str = "") -> None:
