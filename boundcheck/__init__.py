@@ -13,9 +13,9 @@ Names are loaded when they are first used: importing boundcheck alone loads no s
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping
 from importlib import import_module
-from os import PathLike
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -27,23 +27,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from boundcheck.certified.constant import Constant
-    from boundcheck.core.store import Store
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.falsify.search import FalsifyResult
     from boundcheck.judge.checks.result import CheckResult, ImplementationChecks
-    from boundcheck.judge.checks.run import check_implementation
-    from boundcheck.judge.comparison import compare_implementation
     from boundcheck.judge.findings import Agreement
     from boundcheck.judge.identify import Identified, identify
+    from boundcheck.judge.judging import judge
     from boundcheck.judge.mutants import mutants
     from boundcheck.judge.task import Task
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
     from boundcheck.proof.derivation import Derivation
-    from boundcheck.pytest_plugin import implementation_checks
     from boundcheck.theory.keys import Key
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
@@ -69,22 +65,17 @@ __all__ = [
     "Task",
     "Verdict",
     "__version__",
-    "check_implementation",
     "compare",
-    "compare_implementation",
     "constants",
     "derivation",
-    "describe_constants",
     "falsify",
     "identify",
-    "implementation_checks",
-    "load_paper",
+    "judge",
+    "load",
     "method",
     "mutants",
     "problem",
     "run",
-    "run_claim",
-    "run_claims",
     "statement",
     "statements",
     "task",
@@ -122,16 +113,32 @@ _ELSEWHERE = {
     "Symbol": "boundcheck.theory.symbols",
     "Task": "boundcheck.judge.task",
     "Verdict": "boundcheck.verdict",
-    "check_implementation": "boundcheck.judge.checks.run",
-    "implementation_checks": "boundcheck.pytest_plugin",
-    "compare_implementation": "boundcheck.judge.comparison",
     "Identified": "boundcheck.judge.identify",
     "identify": "boundcheck.judge.identify",
+    "judge": "boundcheck.judge.judging",
+    "check": "boundcheck.evidence.check",
     "mutants": "boundcheck.judge.mutants",
 }
 
 
+# Names of 0.1, which go in 0.3: name -> what to use instead.
+_OLD = {
+    "check_implementation": "boundcheck.judge(method, run, checks='all')",
+    "compare_implementation": "boundcheck.judge(method, run, problem)",
+    "describe_constants": "the constants of a result, such as boundcheck.run(...).constants",
+    "implementation_checks": "boundcheck.pytest_plugin.judge",
+    "load_paper": "boundcheck.load",
+    "run_claim": "boundcheck.check",
+    "run_claims": "boundcheck.check",
+}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _OLD:
+        warnings.warn(
+            f"boundcheck.{name} is deprecated and goes in 0.3; use {_OLD[name]}.", DeprecationWarning, stacklevel=2
+        )
+        return getattr(import_module("boundcheck.old_names"), name)
     if name not in _ELSEWHERE:
         raise AttributeError(f"module 'boundcheck' has no attribute '{name}'")
     found = getattr(import_module(_ELSEWHERE[name]), name)
@@ -155,7 +162,7 @@ sys.modules[__name__].__class__ = _Package
 
 
 @checks_types
-def load_paper(path: Path | str) -> list[Statement]:
+def load(path: Path | str) -> list[Statement]:
     """Runs a Python file that exports `theorem` or `theorems`, or a folder of such files; returns its statements.
 
     Their ids are `<name of the file or folder>/<statement>/<reading>`; from then on they are found as those of
@@ -163,9 +170,9 @@ def load_paper(path: Path | str) -> list[Statement]:
     line the same is `--load PATH`. Raises BadInput in one sentence where the path holds no statements, its name is
     taken, or its code raises an exception.
     """
-    from boundcheck.theory.loading import load_paper as load
+    from boundcheck.theory.loading import load_paper
 
-    return load(path)
+    return load_paper(path)
 
 
 @checks_types
@@ -257,86 +264,7 @@ def run(
     )
 
 
-@checks_types
-def run_claim(
-    claim: Claim | Mapping[str, Any] | Path | str,
-    store: Store | Path | str | None = None,
-    on_progress: Callable[[float], None] | None = None,
-) -> ClaimResult:
-    """The result of one claim.
-
-    claim: a Claim, the table of one as `[[claim]]` has it, or a specification file that holds one claim. store: a
-    result store or its place; without one nothing is kept. on_progress: called with the finished share, 0 to 1.
-    Raises the errors of bad input, all mistakes of a table or a file at once.
-    """
-    from boundcheck.core.store import Store
-    from boundcheck.errors import BadInput
-    from boundcheck.evidence.claim import run_claim as carry_out
-
-    found = _claims(claim)
-    if len(found) != 1:
-        raise BadInput(f"run_claim: '{claim}' holds {len(found)} claims; one is allowed, so use run_claims.")
-    return carry_out(found[0], Store(store) if isinstance(store, str | PathLike) else store, on_progress)
-
-
-def _claims(given: Claim | Mapping[str, Any] | Path | str) -> list[Claim]:
-    """A claim as it is; those of a table or a specification file after the checks of `boundcheck check`."""
-    from boundcheck.evidence.spec import claim_from_table, load_claims
-
-    if isinstance(given, Mapping):
-        return [claim_from_table(given, "the claim")]
-    return load_claims(given) if isinstance(given, str | PathLike) else [given]
-
-
-@checks_types
-def run_claims(
-    claims: Iterable[Claim | Mapping[str, Any] | Path | str] | Mapping[str, Any] | Path | str,
-    *,
-    store: Path | str | None = None,
-    workers: int | None = None,
-    cluster: str | None = None,
-    time_limit: float | None = None,
-) -> list[ClaimResult]:
-    """The results of claims, in their order, as `boundcheck check` gets them.
-
-    claims: each a Claim, the table of one, or a specification file; one table or file alone is allowed, too. store:
-    place of the result store; without one nothing is kept. workers: processes of this machine (default: one a processor
-    for many claims). cluster: instead of them the workers of a Dask cluster: address of its scheduler, such
-    as "tcp://10.0.0.1:8786", scheduler file, or "local:N". time_limit: seconds; a claim that takes longer, twice, is
-    FAILED. Results do not depend on where they are computed. A script that is not a notebook needs the usual
-    `if __name__ == "__main__":`, because processes are started. Raises BadInput listing all claims that are refused.
-    """
-    from pathlib import Path
-
-    from boundcheck.cli._execute import carry_out, results_of
-    from boundcheck.core.executor import Where
-
-    place = Path(store) if isinstance(store, str) and "://" not in store else store
-    each: Iterable[Any] = [claims] if isinstance(claims, Mapping | str | PathLike) else claims
-    whole = [claim for given in each for claim in _claims(given)]
-    return results_of(carry_out(whole, store=place, where=Where(workers, cluster, time_limit)))
-
-
 _build_method, _build_problem, _find = method, problem, statement
-
-
-@checks_types
-def describe_constants(
-    method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any]
-) -> Mapping[str, Constant]:
-    """The constants of a method on a problem, by their names, each with its value and how it is known.
-
-    method, problem: objects or specifications. The constants are those of the problem (L, mu, ...), those of method and
-    problem together (M, W, ...) and the parameters of the method; each is computed when it is first used.
-    `Statement.known` puts them under a statement's own symbols; `constants` is the catalogue of their definitions.
-    Raises UnknownName and BadInput for a specification that does not exist or does not fit.
-    """
-    from boundcheck.setting.setting import describe_constants as describe
-
-    return describe(
-        _build_method(method) if isinstance(method, Mapping) else method,
-        _build_problem(problem) if isinstance(problem, Mapping) else problem,
-    )
 
 
 def constants() -> list[Key]:
@@ -426,7 +354,7 @@ def falsify(
     statement: object or id. budget: seconds, or text such as "60s" or "10m". seed: of the search. seeds: number of
     searches, with this seed and those after it; the witness of the smallest one that finds one is taken. max_instances:
     stop after this number instead, so that the search does not depend on the clock. workers: processes for seeds;
-    cluster: a Dask cluster instead, see `run_claims`. on_progress: called with (finished share, best score so far),
+    cluster: a Dask cluster instead, see `check`. on_progress: called with (finished share, best score so far),
     for one seed in this process.
     Raises Unsupported for statements that the search does not reach, BadInput for text that is no duration.
     """

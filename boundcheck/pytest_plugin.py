@@ -3,7 +3,7 @@
     def test_my_rate(boundcheck):
         boundcheck.assert_holds("my_paper/theorem_1", problem={...}, method={...}, rounds=500)
 
-`implementation_checks` makes one test of each named check of an implementation.
+`judge` makes one test of each named check of an implementation.
 
 Statement, outcome, grade and tightness are recorded as properties of the test, so that `pytest --junitxml` writes
 them. This module imports nothing of boundcheck before the fixture is used: pytest loads it in every run.
@@ -218,7 +218,7 @@ class Boundcheck:
         rounds: int = 200,
         **options: Any,
     ) -> Agreement:
-        """Fails unless `run(task, seed)` does what the method does: see `boundcheck.compare_implementation`.
+        """Fails unless `run(task, seed)` does what the method does: see `boundcheck.judge`.
 
         problem: default one on which the mistakes of the method differ. options: tolerance, seeds, rate, power; with
         power = "required" the test also fails where the problem does not tell every known mistake from the method.
@@ -261,7 +261,7 @@ class Boundcheck:
             self._properties.append(("slope", f"{result.rate.slope:.6g}"))
 
 
-def implementation_checks(
+def judge(
     run: Callable[..., Any],
     method: Mapping[str, Any],
     *,
@@ -270,20 +270,20 @@ def implementation_checks(
     expected: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> pytest.MarkDecorator:
-    """Parametrise a test with the named checks of an implementation; see `boundcheck.check_implementation`.
+    """Parametrise a test with the named checks of an implementation; see `boundcheck.judge`.
 
-        @boundcheck.implementation_checks(my_fedavg, method={"kind": "fedavg", "E": 2, "eta": "1/10"})
+        @judge(my_fedavg, method={"kind": "fedavg", "E": 2, "eta": "1/10"})
         def test_my_fedavg(check):
             check()
 
     A check that is not asked is skipped with its reason. `expected` maps checks to the reasons for which they fail;
-    such a failure is an xfail, and a pass is an error. Raises UnknownName and BadInput as `check_implementation` does.
+    such a failure is an xfail, and a pass is an error. Raises UnknownName and BadInput as `boundcheck.judge` does.
     """
     from boundcheck.core.parameters import check_types
     from boundcheck.judge.checks.run import validated
 
     given = {"run": run, "method": method, "checks": checks, "lacks": lacks, "expected": expected}
-    check_types("implementation_checks", implementation_checks.__annotations__, given)
+    check_types("judge", judge.__annotations__, given)
     names = [c.name for c in validated(method, lacks, expected, settings, checks)]
     how = {"lacks": lacks, "expected": expected, **settings}
     return pytest.mark.parametrize("check", [pytest.param(_Check(run, method, n, how), id=n) for n in names])

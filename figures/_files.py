@@ -12,8 +12,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from PIL import Image
 
-from boundcheck.cli._files import probe_folder
 from boundcheck.core.places import reason
+from boundcheck.core.targets import probe_folder
 from boundcheck.errors import BadInput, BoundcheckError, StoreError
 
 HERE = Path(__file__).parent

@@ -47,3 +47,9 @@ def pytest_collection() -> Generator[None, object, object]:
             fcntl.flock(file, fcntl.LOCK_UN)
             with contextlib.suppress(OSError):
                 lock.unlink()
+
+
+@pytest.fixture(autouse=True)
+def wide_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands print a row of a table on one line; tests of the width set another one."""
+    monkeypatch.setenv("COLUMNS", "1000")

@@ -19,8 +19,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from boundcheck.cli._verified import shipped_readings
 from boundcheck.proof.derive import recorded
+from boundcheck.proof.discovery import shipped_readings
 
 OLD = """
 import json, sys, warnings

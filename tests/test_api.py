@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 import boundcheck as bc
+from boundcheck.evidence.claim import run_claim
+from boundcheck.setting.setting import describe_constants
 
 STEP = {"mu": 1, "L": 10, "n": 20, "E": 4}
 
@@ -79,7 +81,7 @@ def test_compare_takes_an_id_and_a_claim_runs() -> None:
         at={"K": [1]},
         arithmetic="rational",
     )
-    assert bc.run_claim(claim).verdict.outcome is bc.Outcome.HOLDS  # 76/75 after one round
+    assert run_claim(claim).verdict.outcome is bc.Outcome.HOLDS  # 76/75 after one round
 
 
 def test_mistakes_are_sentences() -> None:
@@ -124,7 +126,7 @@ def test_a_rounded_number_in_a_formula_is_refused() -> None:
 
 def test_constants_and_prescribed_steps_are_public() -> None:
     method = {"kind": "fedshuffle", "eta_l": "1/10", "participation": {"kind": "uniform", "size": 2}}
-    found = bc.describe_constants(method, {"kind": "fedshuffle_36"})
+    found = describe_constants(bc.method(method), bc.problem(kind="fedshuffle_36"))
     # of the problem, of both together, of the method
     assert (found["L"].value, found["M"].value, found["eta_l"].value) == (1, Fraction(3, 8), Fraction(1, 10))
     s = bc.statement("feddane/corollary_4/as_printed")
@@ -149,25 +151,20 @@ ID = "classics/gradient_descent_convex/as_printed"
 TABLE = {"statement": ID, "problem": PROBLEM, "method": METHOD, "at": {"k": [3]}}
 WRONG = (5, 1.5, None, b"x", object(), [1], ("a",), {1: 2}, {"a": 1}, "nonsense", float("nan"))
 RIGHT: dict[str, dict[str, Any]] = {
-    "load_paper": {"path": "nowhere.py"},
+    "load": {"path": "nowhere.py"},
     "statement": {"id": ID},
     "statements": {"paper": "scgd"},
     "method": {"spec": METHOD},
     "problem": {"spec": PROBLEM},
     "run": {"method": METHOD, "problem": PROBLEM, "rounds": 2, "engine": "exact", "metrics": ["gap"], "neural": None}
     | {"arithmetic": "ball", "assumptions": (), "on_progress": print},
-    "run_claim": {"claim": TABLE, "store": None, "on_progress": None},
-    "run_claims": {"claims": [TABLE], "store": None, "cluster": None},
-    "describe_constants": {"method": METHOD, "problem": PROBLEM},
     "task": {"method": METHOD, "problem": PROBLEM, "rounds": 2},
     "compare": {"statement": ID, "curve": 1, "constants": None, "level": 0.9, "problem": None, "method": None},
     "derivation": {"statement": "scgd/theorem_3_3/corrected"},
     "falsify": {"statement": ID, "budget": 0.1, "seed": 0, "max_instances": 1, "cluster": None},
-    "check_implementation": {"method": METHOD, "run": print, "checks": []},
-    "compare_implementation": {"method": METHOD, "run": print, "problem": PROBLEM},
+    "judge": {"method": METHOD, "run": print, "problem": PROBLEM},
     "identify": {"run": print, "problem": PROBLEM},
     "mutants": {"method": 1, "problem": 1},
-    "implementation_checks": {"run": print, "method": METHOD, "checks": None},
     "Claim": {"statement": ID, "problem": PROBLEM, "method": METHOD, "at": {}, "engine": "exact", "level": 0.9},
 }
 
@@ -194,23 +191,57 @@ def test_every_public_function_is_in_the_table() -> None:
     assert functions == set(RIGHT) - {"Claim"} | {"constants"}  # which takes no argument
 
 
+def old(name: str) -> Any:
+    """An old public name, which warns and says what to use instead."""
+    with pytest.warns(DeprecationWarning, match=rf"boundcheck\.{name} is deprecated and goes in 0\.3; use .*\."):
+        return getattr(bc, name)
+
+
+def test_old_names_do_what_they_did() -> None:
+    method = {"kind": "fedshuffle", "eta_l": "1/10", "participation": {"kind": "uniform", "size": 2}}
+    assert old("describe_constants")(method, {"kind": "fedshuffle_36"})["M"].value == Fraction(3, 8)
+    assert old("load_paper") is bc.load
+    for name in ("compare_implementation", "check_implementation", "implementation_checks"):
+        with pytest.raises(bc.BadInput, match=r"run = 5 is not allowed|run is int"):
+            old(name)(method=METHOD, run=5)
+    assert not any(name in bc.__all__ for name in bc._OLD)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_judge_compares_or_runs_named_checks() -> None:
+    def descent(task: Any, seed: int) -> Any:
+        x, points = task.start, []
+        for step in task.step_sizes:
+            x = x - step * sum(c.weight * c.gradient(x) for c in task.clients)
+            points.append(x)
+        return points
+
+    assert bc.judge(METHOD, descent, PROBLEM, rounds=5).agrees
+    checks = bc.judge(METHOD, descent, checks=["seeds_repeat"])
+    assert [r.status for r in checks.results] == ["passed"]
+    with pytest.raises(bc.BadInput, match="lacks belongs to named checks"):
+        bc.judge(METHOD, descent, lacks=["samples"])  # pyright: ignore[reportCallIssue]
+    with pytest.raises(bc.BadInput, match="each of the checks has a problem of its own"):
+        bc.judge(METHOD, descent, PROBLEM, checks="all")  # pyright: ignore[reportCallIssue]
+
+
 def test_claims_from_tables_and_files(tmp_path: Path) -> None:
     """Gradient descent with the step 1/L attains its bound on the Huber function: L R^2/(4 k + 2) = 1/14 at k = 3."""
     path = tmp_path / "claims.toml"
     one = f'[[claim]]\nstatement = "{ID}"\nproblem = {{ kind = "huber", k = 3 }}\n'
     one += 'method = { kind = "gradient_descent", eta = 1 }\nat = { k = [3] }\n'
     path.write_text(one)
-    results = [bc.run_claim(given) for given in (TABLE, path, str(path))]
-    results += [*bc.run_claims(path), *bc.run_claims(TABLE), *bc.run_claims([TABLE])]
+    one_claim, claims = old("run_claim"), old("run_claims")
+    results = [one_claim(given) for given in (TABLE, path, str(path))]
+    results += [*claims(path), *claims(TABLE), *claims([TABLE])]
     for found in results:
         assert found.verdict.outcome is bc.Outcome.HOLDS
         assert found.metric_high[0] == pytest.approx(1 / 14, rel=1e-12)
     path.write_text(one + one)
     with pytest.raises(bc.BadInput, match="holds 2 claims; one is allowed"):
-        bc.run_claim(path)
+        one_claim(path)
     with pytest.raises(bc.BadInput, match="the key 'method' is missing") as missing:
-        bc.run_claims({"statement": "scgd/theorem_3_33", "problem": {"kind": "hubr"}})
+        claims({"statement": "scgd/theorem_3_33", "problem": {"kind": "hubr"}})
     for part in ("theorem_3_3", "did you mean 'huber'?"):  # all mistakes at once
         assert part in str(missing.value)
     with pytest.raises(bc.BadInput, match=r"nowhere\.toml does not exist"):
-        bc.run_claims("nowhere.toml")
+        claims("nowhere.toml")

@@ -13,7 +13,7 @@ import pytest
 import boundcheck as bc
 from boundcheck.core.cards import Card, frame, small_plot
 from boundcheck.errors import BadInput
-from boundcheck.evidence.claim import RateClaim
+from boundcheck.evidence.claim import RateClaim, run_claim
 from boundcheck.falsify.search import FalsifyResult
 from boundcheck.verdict import Outcome
 
@@ -90,7 +90,7 @@ def test_a_curve_both_ways() -> None:
 
 def test_a_comparison_shows_metric_and_bound() -> None:
     claim = bc.Claim(THEOREM, CLAIM, {"kind": "scgd", "E": 1, "eta": "1/10000"}, at={"K": [0, 1, 5]})
-    result = bc.run_claim(claim)
+    result = run_claim(claim)
     columns = result.to_frame()
     assert list(columns["bound"]) == list(result.bound)
     assert len(result.plot().get_lines()) == 2
@@ -115,7 +115,7 @@ def test_the_result_of_a_claim_both_ways(kind: str) -> None:
         claim = bc.Claim(THEOREM, CLAIM, {"kind": "scgd", "E": 1, "eta": "largest"}, at={"K": [1]})
     else:
         claim = bc.Claim(THEOREM, CLAIM, {"kind": "scgd", "E": 1, "eta": "1/10000"}, at={"K": [0, 1, 5]})
-    result = bc.run_claim(claim)
+    result = run_claim(claim)
     again = bc.ClaimResult.from_dict(by_json(result.to_dict()))
     assert again.to_dict() == result.to_dict()
     for name in ("verdict", "method", "failures", "index", "rounds", "bound", "metric_high", "readings", "rate"):

@@ -38,7 +38,7 @@ LAYERS: dict[str, set[str]] = {
 }
 ORDER = list(LAYERS)
 WORDS = {"verdict", "errors", "_version"}
-FACES = {"__init__", "__main__", "cli", "pytest_plugin", "report"}
+FACES = {"__init__", "__main__", "cli", "pytest_plugin", "old_names", "report"}
 SEARCH = {"adapters", "falsify", "judge", "sweeps"}
 
 

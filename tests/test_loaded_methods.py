@@ -38,12 +38,12 @@ def own_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 def sampled(
     name: str, method: Mapping[str, Any], problem: Any, rounds: Any, metric: str = "dist2", seeds: int = 1
 ) -> Any:
-    bc.load_paper(METHODS / f"{name}.py")
+    bc.load(METHODS / f"{name}.py")
     return bc.run(method, problem, rounds=rounds, metrics=[metric], engine="sampled", seeds=seeds).samples[metric]
 
 
 def exact(name: str, method: Mapping[str, Any], problem: Any, rounds: Any) -> list[F]:
-    bc.load_paper(METHODS / f"{name}.py")
+    bc.load(METHODS / f"{name}.py")
     curve = bc.run(method, problem, rounds=rounds, metrics=["dist2"], arithmetic="rational")
     assert curve.exact is not None
     return list(curve.exact["dist2"])
@@ -57,7 +57,7 @@ def test_each_example_is_one_short_file() -> None:
     assert len(files) == 13
     for file in files:
         assert len(file.read_text().splitlines()) <= 40, file.name
-        bc.load_paper(file)
+        bc.load(file)
 
 
 # Both samples have gradients along (1, -1) up to signs, so that x + y = 2 after every step of signSGD: dist2 >= 2.
@@ -284,7 +284,7 @@ def write(folder: Path, text: str, name: str = "own_file") -> Path:
 
 @pytest.mark.parametrize("text", [*BAD, *BAD_SAMPLED])
 def test_bad_input_is_one_sentence(text: str, tmp_path: Path) -> None:
-    bc.load_paper(write(tmp_path, text))
+    bc.load(write(tmp_path, text))
     for engine in ("exact", "sampled") if text in BAD else ("sampled",):
         with pytest.raises(BadInput, match={**BAD, **BAD_SAMPLED}[text]):
             # a run of so many rounds would take minutes
@@ -338,16 +338,16 @@ def test_names_that_are_taken_or_no_names(
 
 
 def test_a_name_of_another_file(tmp_path: Path) -> None:
-    bc.load_paper(write(tmp_path, "class M(Rule): pass"))
+    bc.load(write(tmp_path, "class M(Rule): pass"))
     with pytest.raises(BadInput, match="'own' of its `methods` is a name that own_file has already"):
-        bc.load_paper(write(tmp_path, "class M(Rule): pass", "second"))
+        bc.load(write(tmp_path, "class M(Rule): pass", "second"))
 
 
 def test_a_method_of_a_file_is_recognised_and_a_class_that_inherits_is_not(tmp_path: Path) -> None:
     text = "class Base(Rule):\n    a: Fraction\n    words: str = 'few'\n\n\nclass M(Base):\n    b: int = 2\n"
     path = write(tmp_path, text)
     path.write_text(path.read_text() + "methods['base'] = Base\n")
-    bc.load_paper(path)
+    bc.load(path)
     own = build({"kind": "own", "eta": 1, "a": "1/2", "b": 3, "words": "many"})
     assert (own.functions.a, own.functions.b, own.functions.words) == (F(1, 2), 3, "many")  # pyright: ignore
     assert algorithms(own) == ("own",)
@@ -369,7 +369,7 @@ def test_a_problem_of_a_file(tmp_path: Path) -> None:
         "    return build({'kind': 'quadratics', 'clients': [{'A': [[1]], 'b': [slope]}], 'start': [0]})\n\n\n"
         "problems = {'line': line, 'number': 5, 'none': lambda: None, 'fails': lambda: 1 / 0}\n"
     )
-    bc.load_paper(path)
+    bc.load(path)
     method = {"kind": "gradient_descent", "eta": "1/2"}
     curve = bc.run(method, {"kind": "line", "slope": 3}, rounds=[1], metrics=["dist2"], arithmetic="rational")
     assert curve.exact is not None

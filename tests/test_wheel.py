@@ -9,12 +9,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import venv
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from help_examples import OWN, commands, examples, expected_code
 
 from boundcheck.core.extras import PACKAGES
 from docs.hooks.blocks import blocks
@@ -92,6 +94,7 @@ def run(binaries: Path, command: str, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+EXAMPLES = {" ".join(path): examples(command) for path, command in commands()}
 PAGES = (ROOT / "README.md", ROOT / "docs" / "tutorial.md")  # whose commands the wheel carries out
 
 
@@ -142,3 +145,34 @@ def test_the_wheel_without_and_with_extras(distributions: Path, tmp_path: Path) 
         code, printed = run(whole, command, work)
         assert set(NEEDS.findall(printed)).isdisjoint(EXTRAS), f"{command}\n{printed}"
         assert code == expected or NEEDS.search(printed), f"{command}: {code}"
+
+
+@pytest.fixture(scope="module")
+def site(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as it is installed, and that of the package of plug-ins that the example of conformance names."""
+    folder = tmp_path_factory.mktemp("installed")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(folder / "own"), str(OWN)]
+    subprocess.run(build, check=True, capture_output=True)
+    for wheel in (*distributions.glob("*.whl"), *(folder / "own").glob("*.whl")):
+        with zipfile.ZipFile(wheel) as content:
+            content.extractall(folder / "site")
+    return folder / "site"
+
+
+@pytest.mark.slow  # a process for each example in the help of each command: minutes together
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_of_the_help_run_without_the_repository(name: str, site: Path, tmp_path: Path) -> None:
+    # paths of PYTHONPATH are searched as they are: an editable installation in this environment is not followed
+    own = {"PYTHONPATH": os.pathsep.join([str(site), sysconfig.get_path("purelib")])}
+    own |= {"BOUNDCHECK_INDEX": str(site.parent / "index")}
+    own |= {f"BOUNDCHECK_{place}": str(tmp_path / place.lower()) for place in ("STORE", "DATA")}
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    python = str(getattr(sys, "_base_executable", sys.executable))
+    for example in EXAMPLES[name]:
+        command = [python, "-m", "boundcheck", *shlex.split(example)[1:]]
+        done = subprocess.run(
+            command, cwd=folder, env={**os.environ, **own}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == expected_code(name, example), done.stderr
+        assert str(ROOT) not in done.stdout

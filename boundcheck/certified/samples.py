@@ -160,9 +160,13 @@ class Rows:
         """|D_i|."""
         return self.a.nrows()
 
-    @cached_property
+    @property
     def parts(self) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
         """See `Samples`."""
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
         dim = self.a.ncols()
         if self.count * dim * dim > MOST_ENTRIES:
             raise BadInput("the samples are too many to go through their Hessians one by one.")

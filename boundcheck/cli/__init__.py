@@ -66,10 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     import typer
 
-    from boundcheck.cli import _kept
-    from boundcheck.cli._app import whole_command
+    from boundcheck.cli import _kept, output
+    from boundcheck.cli.app import whole_command
 
     _kept.begin()
+    output.begin()
 
     # click's base class of usage errors, whether typer brings its own copy of click or uses the package
     bases = [c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException"]

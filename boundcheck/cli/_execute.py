@@ -13,7 +13,7 @@ from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_e
 from boundcheck.core.store import Store, Stored
 from boundcheck.errors import BadInput, MissingExtra, Unsupported, WorkerLost
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
-from boundcheck.evidence.kept_results import NOWHERE, Entry, Origin, entry_of, entry_of_claim, keep, recall
+from boundcheck.evidence.kept_results import NOWHERE, Entry, entry_of, entry_of_claim, keep, recall
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.studies import Asked, Study, carry_out_study
@@ -179,7 +179,6 @@ def _carry_out_all(
     title: str,
     *,
     curves: bool = False,
-    origins: list[Origin] | None = None,
     on_short: Callable[[Sequence[Any]], None] | None = None,
 ) -> list[Any]:
     """The results in the order of the jobs, `Lost` among them, with a progress bar.
@@ -190,9 +189,9 @@ def _carry_out_all(
     GPU of this machine: side by side they would share its memory. on_short: called once, with None for what still runs,
     when all but the long jobs are done and one of these is not.
     """
-    from boundcheck.cli._output import progress
+    from boundcheck.cli.output import progress
 
-    found = recall(jobs[0].store if jobs else None, [job.entry for job in jobs], curves=curves, origins=origins)
+    found = recall(jobs[0].store if jobs else None, [job.entry for job in jobs], curves=curves)
     results = [k and (Done(k.result, k.folders) if isinstance(k.result, ClaimResult) else k.result) for k in found]
     rest = [index for index, result in enumerate(results) if result is None]
     few = len(rest) <= SERIAL and sum(jobs[index].long for index in rest) <= 1
@@ -238,17 +237,16 @@ def carry_out(
     store: Path | str | None,
     where: Where = HERE,
     curves: bool = False,
-    origins: list[Origin] | None = None,
 ) -> list[Done | Refused]:
     """All claims in their order, with a progress bar; what was finished before an interruption is in the store.
 
     where: by default in this process for up to 3 claims, else on one process a processor. curves: whether their runs
-    must be in the store when it returns. origins: gets where each result comes from. A claim that is bad input does not
-    stop the others. Raises StoreError and KeyboardInterrupt at once.
+    must be in the store when it returns. A claim that is bad input does not stop the others.
+    Raises StoreError and KeyboardInterrupt at once.
     """
     jobs = [_Job.of(claim, store) for claim in claims]
     title = _count(len(claims), "claim", "claims")
-    found = _carry_out_all(jobs, where, title, curves=curves, origins=origins)
+    found = _carry_out_all(jobs, where, title, curves=curves)
     return [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found, strict=True)]
 
 
@@ -259,7 +257,6 @@ def carry_out_report(
     *,
     store: Path | str | None,
     where: Where = HERE,
-    origins: list[Origin] | None = None,
     on_short: Callable[[Reported], None] | None = None,
 ) -> Reported:
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.
@@ -279,7 +276,7 @@ def carry_out_report(
             with suppress(BadInput, WorkerLost):  # raised again at the end, with what comes until then
                 on_short(_reported(claims, limits, studies, found))
 
-    found = _carry_out_all(jobs, where, " and ".join(titles), origins=origins, on_short=early)
+    found = _carry_out_all(jobs, where, " and ".join(titles), on_short=early)
     return _reported(claims, limits, studies, found)
 
 

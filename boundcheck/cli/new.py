@@ -1,4 +1,4 @@
-"""Commands that write skeletons: new paper, new statement."""
+"""Commands that write skeletons: new paper, new statement, new method."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import importlib.util
 import keyword
 import re
 from pathlib import Path
+from string import Template
 from typing import Annotated
 
 import typer
 
-from boundcheck.cli._output import line, print_json
+from boundcheck.cli.output import Json, line, print_json, say
 from boundcheck.errors import BadInput, StoreError, nearest
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 FIRST = "theorem_1"  # the statement with which a new paper begins
@@ -21,15 +20,20 @@ FIRST = "theorem_1"  # the statement with which a new paper begins
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Skeletons: a paper or a statement.", rich_markup_mode=None)
+    group = typer.Typer(
+        no_args_is_help=True, help="Skeletons: a paper, a statement or a method.", rich_markup_mode=None
+    )
     group.command()(paper)
     group.command()(statement)
+    group.command()(method)
     app.add_typer(group, name="new")
 
 
 def _checked(name: str, what: str) -> str:
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        example = {"the paper": "my_paper", "the reading": "as_printed"}.get(what, "theorem_3_3")
+        example = {"the paper": "my_paper", "the reading": "as_printed", "the method": "my_method"}.get(
+            what, "theorem_3_3"
+        )
         raise BadInput(f"{what} '{name}' is not allowed; write lower-case letters, digits and _, such as {example}.")
     return name
 
@@ -47,7 +51,6 @@ def paper(
     \b
     Example: boundcheck new paper my_paper
     """
-    from boundcheck.cli._templates import PAPER_INIT, PYPROJECT
     from boundcheck.theory.discovery import papers
 
     _checked(name, "the paper")
@@ -55,11 +58,11 @@ def paper(
         raise BadInput(f"the paper '{name}' exists already; choose another name, or use `boundcheck new statement`.")
     root = folder / name
     files = {
-        root / "pyproject.toml": PYPROJECT.substitute(paper=name, distribution=name.replace("_", "-")),
-        root / name / "__init__.py": PAPER_INIT.substitute(),
+        root / "pyproject.toml": _filled("pyproject.toml", paper=name, distribution=name.replace("_", "-")),
+        root / name / "__init__.py": _filled("paper.py"),
         **_statement_files(root / name, root / "tests", name, FIRST, "as_printed"),
     }
-    return _write(files, root / name / f"{FIRST}.py", as_json)
+    return _write_statement(files, root / name / f"{FIRST}.py", as_json)
 
 
 def statement(
@@ -75,7 +78,9 @@ def statement(
     One mark says where to type the formula.
 
     \b
-    Example: boundcheck new statement my_paper/theorem_2 --package my_paper/my_paper
+    Example: boundcheck new paper my_paper
+             boundcheck new statement my_paper/theorem_2
+             --package my_paper/my_paper
     """
     pieces = id.strip("/").split("/")
     if len(pieces) not in (2, 3):
@@ -85,9 +90,41 @@ def statement(
     folder = _package_of(paper_name) if package is None else package
     if not folder.is_dir():
         raise BadInput(f"--package '{folder}' is not a folder; `boundcheck new paper {paper_name}` makes one.")
-    return _write(
+    return _write_statement(
         _statement_files(folder, _tests_beside(folder), paper_name, name, reading), folder / f"{name}.py", as_json
     )
+
+
+def method(
+    name: Annotated[str, typer.Argument(help="Name of the method, as specifications say kind.", show_default=False)],
+    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where to write the files.")] = Path(),
+    as_json: Json = False,
+) -> int:
+    """A method's module and its tests, which pass as they are.
+
+    The module is a complete example; replace its functions by those of your method.
+
+    \b
+    Example: boundcheck new method my_method
+    """
+    from boundcheck.methods.build import kinds
+
+    if _checked(name, "the method") in kinds():
+        raise BadInput(f"the method '{name}' exists already; choose another name.")
+    words = name.split("_")
+    values = {"name": name, "title": " ".join(words).capitalize(), "class_name": "".join(w.capitalize() for w in words)}
+    files = {
+        folder / f"{name}.py": _filled("method.py", **values),
+        folder / f"test_{name}.py": _filled("test_method.py", **values),
+    }
+    _write(files)
+    if as_json:
+        print_json({"files": [str(path) for path in files]})
+        return 0
+    for path in files:
+        line(f"written: {path}")
+    say(f"`pytest {folder}` runs its tests; --load {folder / name}.py gives it to any command.")
+    return 0
 
 
 def _package_of(paper_name: str) -> Path:
@@ -116,17 +153,21 @@ def _tests_beside(folder: Path) -> Path:
 
 
 def _statement_files(package: Path, tests: Path, paper_name: str, name: str, reading: str) -> dict[Path, str]:
-    from boundcheck.cli._templates import STATEMENT, TEST
-
     correction = "" if reading.startswith("as_printed") else ', replaces="what it replaces", why="why"'
     title = name.replace("_", " ").capitalize()
     title = re.sub(r"(?<=\d) (?=\d)", ".", title)
     return {
-        package / f"{name}.py": STATEMENT.substitute(
-            title=title, reading=reading, correction=correction, symbols=_shared_symbols()
+        package / f"{name}.py": _filled(
+            "statement.py", title=title, reading=reading, correction=correction, symbols=_shared_symbols()
         ),
-        tests / f"test_{paper_name}_{name}.py": TEST.substitute(id=f"{paper_name}/{name}/{reading}"),
+        tests / f"test_{paper_name}_{name}.py": _filled("test_statement.py", id=f"{paper_name}/{name}/{reading}"),
     }
+
+
+def _filled(template: str, **values: str) -> str:
+    """A file of the folder `templates` with its $names filled in."""
+    text = (Path(__file__).parent / "templates" / f"{template}.txt").read_text(encoding="utf-8")
+    return Template(text).substitute(values)
 
 
 def _shared_symbols() -> str:
@@ -137,7 +178,8 @@ def _shared_symbols() -> str:
     return "\n".join(f"#     {name:8} {meaning:70} {key}".rstrip() for name, meaning, key in rows)
 
 
-def _write(files: dict[Path, str], formula: Path, as_json: bool) -> int:
+def _write(files: dict[Path, str]) -> None:
+    """Writes the files; raises BadInput where one of them is there already."""
     from boundcheck.core.places import reason, write_whole
 
     there = [path for path in files if path.exists()]
@@ -149,11 +191,16 @@ def _write(files: dict[Path, str], formula: Path, as_json: bool) -> int:
         except OSError as error:
             raise StoreError(f"the folder {path.parent} cannot be made: {reason(error)}.") from error
         write_whole(path, text.encode("utf-8"))
+
+
+def _write_statement(files: dict[Path, str], formula: Path, as_json: bool) -> int:
+    """Writes the files of a statement and says where its formula is typed."""
+    _write(files)
     if as_json:
         print_json({"files": [str(path) for path in files], "formula": str(formula)})
         return 0
     for path in files:
         line(f"written: {path}")
-    line(f"Type the formula into {formula}, where it says TYPE_THE_FORMULA_HERE.")
-    line(f"Then `boundcheck list --load {formula.parent}` finds it, before it is installed too.")
+    say(f"Type the formula into {formula}, where it says TYPE_THE_FORMULA_HERE.")
+    say(f"Then `boundcheck list --load {formula.parent}` finds it, before it is installed too.")
     return 0

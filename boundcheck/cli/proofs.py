@@ -1,44 +1,31 @@
-"""Commands about evidence beyond runs: derive, falsify, replay."""
+"""Commands about proofs: derive, verify."""
 
 from __future__ import annotations
 
-import json
-import math
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+import sys
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boundcheck.cli._output import json_float, line, print_json, progress
-from boundcheck.cli._rows import matching_ids
-from boundcheck.cli._where import Cluster, Workers, where
+from boundcheck.cli.output import Id, Json, line, print_json, progress, say, table, width
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
-    from boundcheck.evidence.witness import Witness
-    from boundcheck.falsify.search import State
+    from boundcheck.proof.derive import DerivationReport, StepResult
     from boundcheck.proof.step import Status
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Id = Annotated[
-    str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
-]
 
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
     app.command()(derive)
-    app.command()(falsify)
-    app.command()(replay)
     app.command()(verify)
 
 
 def derive(
-    id: Annotated[
-        str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
-    ] = "",
-    every: Annotated[bool, typer.Option("--all", help="All shipped derivations whose record is not accepted.")] = False,
+    id: Id = "",
+    every: Annotated[bool, typer.Option("--all", help="All derivations whose record is not accepted.")] = False,
     anew: Annotated[bool, typer.Option("--anew", help="With --all, those with an accepted record too.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Also write the record beside the derivation.")] = False,
     step: Annotated[
@@ -47,19 +34,17 @@ def derive(
     latex: Annotated[bool, typer.Option("--latex", help="The proof as a LaTeX proof environment.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Finds the proof record of a statement anew and lets the verifier check it.
+    """Finds the proof record of a statement anew.
 
-    A derivation writes the steps of the proof. For each a certificate is looked for, else values at which it
-    fails; a step for which neither is found is OPEN. Only what the verifier accepts counts as PROVED. Exit code 0
-    when the derivation is proved, 1 when a step is refuted, 3 when one is open. A refuted step marks the derivation,
-    not the statement, which may still be true. --record replaces the record that is shipped. --all finds the records
-    that the verifier has not accepted as they are; exit code 1 when one is no longer proved.
+    For each step of the derivation a certificate is looked for, else values at which it fails; a step for which
+    neither is found is OPEN. Only what the verifier accepts counts as PROVED. Exit code 0 when the derivation is
+    proved, 1 when a step is refuted, 3 when one is open. A refuted step marks the derivation, not the statement, which
+    may still be true. --record replaces the shipped record; --all: exit code 1 when one is no longer proved.
 
     \b
-    Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
+    Example: boundcheck derive scgd/lemma_3_1/corrected
              boundcheck derive scgd/lemma_3_1/sharp --latex
     """
-    from boundcheck.cli._verified import derive_all, show_report, show_step
     from boundcheck.proof.derive import derive as find
 
     if every == bool(id):
@@ -67,7 +52,7 @@ def derive(
     if (step or latex) and (every or record or (step and latex)):
         raise BadInput("--step and --latex are for one statement, without each other and without --record.")
     if every:
-        return derive_all(keep=record, anew=anew, as_json=as_json)
+        return _derive_all(keep=record, anew=anew, as_json=as_json)
     report = find(id, keep=record)
     if latex:
         from boundcheck.report.written import proof_latex
@@ -79,12 +64,12 @@ def derive(
         if as_json:
             print_json(result.to_dict())
         else:
-            show_step(result)
+            _show_step(result)
         return _code(result.status)
     elif as_json:
         print_json(report.to_dict())
     else:
-        show_report(report)
+        _show_report(report)
     return _code(report.status)
 
 
@@ -92,199 +77,164 @@ def _code(status: Status) -> int:
     return {"PROVED": 0, "REFUTED": 1}.get(status.value, 3)
 
 
-def falsify(
-    id: Id = "",
-    budget: Annotated[str, typer.Option(help="Time for the search, such as 60s or 10m.")] = "60s",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
-    seeds: Annotated[
-        int, typer.Option(min=1, help="Number of searches, with this seed and those after it, each with the budget.")
-    ] = 1,
-    every: Annotated[
-        bool, typer.Option("--all", help="All readings believed true instead of one, each with the whole budget.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE",
-            help="Where to write a witness, with --all what was searched.",
-            show_default="made of the id and the seed",
-        ),
-    ] = None,
-    instances: Annotated[
-        int | None, typer.Option(min=1, help="Number of instances instead of time: the same search on every machine.")
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option("--resume", metavar="FILE", help="Go on where the search ended whose --json output the file has."),
-    ] = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    as_json: Json = False,
-) -> int:
-    """Searches for a counterexample.
-
-    That is an instance in scope that breaks the bound: exit code 1 with one, 0 without. A search that
-    finds nothing proves nothing. With --seeds, the witness of the smallest seed that finds one is taken. A witness
-    is re-evaluated in exact arithmetic and written as a file that `boundcheck replay` runs. With --all the readings are
-    searched one after the other, or on --workers or a --cluster; the file is written after each, and the same command
-    continues from there.
-
-    \b
-    Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s --seed 1
-             boundcheck falsify --all --budget 20s
-    """
-    from boundcheck.cli._files import probe_file
-    from boundcheck.cli._searches import search_all
-    from boundcheck.core.numbers import parse_seconds
-    from boundcheck.evidence.witness import save_witness
-    from boundcheck.falsify.seeds import falsify_seeds, together
-    from boundcheck.theory.discovery import statement
-
-    if every == bool(id):
-        raise BadInput("falsify takes either the id of a statement or --all.")
-    seconds = parse_seconds(budget, "--budget")
-    if every:
-        if seeds > 1:
-            raise BadInput("--seeds belongs to the search of one statement, not to --all.")
-        target = out or Path(f"searched-seed{seed}.json")
-        return search_all(seconds, seed, target, where(workers, cluster, None), as_json=as_json)
-    found = statement(id)
-    after = None if resume is None else _state(resume, found.id, seed, seeds)
-    target = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
-    probe_file(target, "--out")
-    tried = range(seed, seed + seeds)
-    with progress(f"searching {found.id}") as show:
-        result = together(
-            falsify_seeds(
-                found,
-                tried,
-                budget=seconds,
-                max_instances=instances,
-                where=where(workers, cluster, None),
-                on_progress=show,
-                after=after,
-            )
-        )
-    path = None
-    if result.witness is not None:
-        path = target
-        save_witness(result.witness, path)
-    if as_json:
-        print_json(
-            {
-                "statement": found.id,
-                "witness": None if result.witness is None else result.witness.to_dict(),
-                "file": None if path is None else str(path),
-                "best": json_float(result.best),
-                "best_in_words": result.best_words,
-                "nearest": dict(result.nearest),
-                "epoch": result.epoch,
-                "interrupted": result.interrupted,
-                "searched": dict(result.searched),
-                "instances": result.instances,
-                "seconds": round(result.seconds, 3),
-                "seed": result.seed,
-                "budget": result.budget,
-            }
-        )
-    else:
-        which = f"seed {result.seed}" if result.witness or seeds == 1 else f"seeds {seed} to {tried[-1]}"
-        searched = f"{result.instances} instances in {result.seconds:.1f} s, {which}"
-        if result.witness is None:
-            ended = "interrupted: " if result.interrupted else ""
-            line(f"{found.id}: {ended}no counterexample among {searched}; {result.best_words}.")
-            if result.nearest:
-                line(f"nearest: {result.nearest_words}.")
-        else:
-            line(f"{found.id}: broken after {searched}.")
-            _witness_text(result.witness)
-            line(f"written: {path}; `boundcheck replay {path}` runs it again.")
-        line(f"searched: {result.searched_words}.")
-    return 0 if result.witness is None else 1
-
-
-def _state(file: Path, id: str, seed: int, seeds: int) -> State:
-    """Where the search ended of which a file has the output of --json."""
-    from boundcheck.cli._files import read_text
-    from boundcheck.falsify.search import State
-
-    try:
-        data = json.loads(read_text(file))
-        own = data["statement"], int(data["seed"])
-        best = data["best"]
-        state = State(int(data["epoch"]), int(data["instances"]), -math.inf if best is None else float(best))
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"--resume '{file}' is no output of boundcheck falsify --json.") from error
-    if own != (id, seed) or seeds > 1:
-        raise BadInput(f"--resume '{file}' is of {own[0]} with seed {own[1]}; ask for the same statement and one seed.")
-    return state
-
-
-def _witness_text(witness: Witness) -> None:
-    for label, spec in (("problem", witness.problem), ("method", witness.method), ("at", witness.at)):
-        if not spec:
-            continue
-        line(f"  {label}: {json.dumps(dict(spec), default=str)}")
-    line(f"  {witness.verdict.reason}")
-
-
-def replay(
-    witness: Annotated[Path, typer.Argument(metavar="WITNESS", help="A witness file.", show_default=False)],
-    as_json: Json = False,
-) -> int:
-    """Runs a witness again.
-
-    Exit code 1 if the violation still stands, 0 if it no longer does.
-
-    \b
-    Example: boundcheck replay examples/witnesses/scgd_theorem_3_3_as_printed_main.json
-    """
-    from boundcheck.evidence.witness import load_witness
-    from boundcheck.evidence.witness import replay as run_again
-    from boundcheck.verdict import Outcome
-
-    loaded = load_witness(witness)
-    verdict = run_again(loaded)
-    stands = verdict.outcome is Outcome.VIOLATED
-    if as_json:
-        data: dict[str, Any] = {"file": str(witness), "stands": stands, "verdict": _json_verdict(verdict.to_dict())}
-        print_json(data)
-    else:
-        grade = "" if verdict.grade is None else f" ({verdict.grade})"
-        line(f"{loaded.statement}: {verdict.outcome}{grade}. {verdict.reason}")
-        line("The witness still stands." if stands else "The witness no longer stands.")
-    return 1 if stands else 0
-
-
-def _json_verdict(data: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in data.items() if k != "details"}
-
-
 def verify(
-    id: Annotated[
-        str, typer.Argument(help="<paper>/<statement>/<reading>.", show_default=False, autocompletion=matching_ids)
-    ] = "",
+    id: Id = "",
     every: Annotated[bool, typer.Option("--all", help="All shipped proof records, as a table.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Also keep in the records what the verifier says.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Checks a proof record with the verifier, one file that uses the standard library alone.
+    """Checks a proof record with the verifier.
 
-    It runs in a process of its own, prints the statement that it checked and what the proof rests on.
-    Exit code 0 for a valid record, 1 for one that proves or refutes nothing.
-    --all prints a row for each statement; exit code 1 when a record is not valid.
-    A derivation counts as PROVED where the verifier accepted its record and --record, or `derive --record`, kept that.
+    The verifier is one file that uses the standard library alone. It runs in a process of its own, prints the statement
+    that it checked and what the proof rests on. Exit code 0 for a valid record, 1 for one that proves or refutes
+    nothing. A derivation counts as PROVED where the verifier accepted its record and --record, or `derive --record`,
+    kept that.
 
     \b
     Example: boundcheck verify scgd/lemma_3_1/corrected
     """
-    from boundcheck.cli._verified import accept_all, shipped_readings, verify_all, verify_one
-    from boundcheck.theory.discovery import statement
-
     if every == bool(id):
         raise BadInput("verify takes either the id of a statement or --all.")
     if record:
-        accept_all(shipped_readings() if every else [statement(id).id])
-    return verify_all(as_json=as_json) if every else verify_one(id, as_json=as_json)
+        from boundcheck.proof import derive, records
+        from boundcheck.proof.discovery import shipped_readings
+        from boundcheck.theory.discovery import statement
+
+        records.accept(derive.cited_first(shipped_readings() if every else [statement(id).id]))
+    return _verify_all(as_json) if every else _verify_one(id, as_json)
+
+
+def _verify_one(id: str, as_json: bool) -> int:
+    """Checks one record, compares it with today's statement and prints what it says; quotations begin with >."""
+    from boundcheck.proof.discovery import folder
+    from boundcheck.proof.find.record import record_file
+    from boundcheck.proof.records import compared
+    from boundcheck.theory.discovery import statement
+    from boundcheck.verify.boundcheck_verify import account
+
+    full = statement(id).id
+    path = record_file(folder(), full)
+    if not path.is_file():
+        raise BadInput(f"{full} has no proof record; one would be {path.name} beside its derivation.")
+    row = compared([full])[full]
+    if as_json:
+        print_json(row)
+        return int(not row["valid"])
+    _print_quoted([*row["shown"], *(f"  rests on {what}" for what in row["rests"])])
+    more = account(row["rests"]) if row["valid"] else ""
+    say(f"{full}: {row['verdict']}{more}  ({row['lines']} lines, {row['seconds']:.2f} s)")
+    return int(not row["valid"])
+
+
+def _verify_all(as_json: bool) -> int:
+    """Checks all records and prints a row for each statement."""
+    from boundcheck.proof.records import examined_records
+
+    code, rows, (*found, total) = examined_records()
+    if as_json:
+        print_json({"records": rows, "statements": found, "total": {k: total[k] for k in list(total)[1:]}})
+        return code
+    names = list(total)
+    table(names, [[str(row[n]) for n in names] for row in [*found, total]])
+    line()
+    for row in rows:
+        if not row["valid"]:
+            say(f"{row['id']}: {row['verdict']}")
+    kinds = {kind: [r["valid"] for r in rows if r["kind"] == kind] for kind in ("proof", "refutation")}
+    said = " and ".join(f"{sum(own)} of {len(own)} {kind}s" for kind, own in kinds.items())
+    say(f"{said} are valid; the verifier took {total['seconds']} s.")
+    return code
+
+
+def _derive_all(*, keep: bool, anew: bool, as_json: bool) -> int:
+    """Finds the records of all shipped derivations that are not accepted as they are today, and says what changed."""
+    from boundcheck.proof.derive import cited_first, counts_of, derive
+    from boundcheck.proof.discovery import shipped_readings
+    from boundcheck.proof.records import NOT_CHECKED, record
+
+    ids = cited_first(shipped_readings())
+    rows: list[list[str]] = []
+    before = {id: found.status for id in ids if (found := record(id)) is not None}
+    wanted = [id for id in ids if anew or before.get(id, NOT_CHECKED) == NOT_CHECKED]
+    with progress(f"{len(wanted)} derivations", float(max(len(wanted), 1))) as show:
+        for k, id in enumerate(wanted, start=1):
+            now = derive(id, keep=keep).status.value
+            if now != before.get(id, "none"):
+                rows.append([id, before.get(id, "none"), now])
+            show(float(k))
+    counts = counts_of(ids)
+    if as_json:
+        changed = [{"id": id, "recorded": old, "found": now} for id, old, now in rows]
+        print_json({"counts": counts, "found": len(wanted), "changed": changed, "recorded": keep})
+    else:
+        if rows:
+            table(["reading", "recorded", "found"], rows)
+        said = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
+        say(f"{len(ids)} derivations, {len(wanted)} of them found anew. On record: {said}.")
+    return int(any(old == "PROVED" for _, old, _ in rows))
+
+
+def _show_report(report: DerivationReport) -> None:
+    """A derivation as one reads it: what is given, the steps, what the verifier says and what it rests on."""
+    from boundcheck.report.written import in_words
+    from boundcheck.verify.boundcheck_verify import account
+
+    used = {name for r in report.results for name in r.step.uses}
+    line("From")
+    table(["name", "claim", "kind"], [[f.name, in_words(f.claim), f.kind] for f in report.facts if f.name in used])
+    line()
+    line("Proof")
+    for number, result in enumerate(report.results, start=1):
+        _show_step(result, f"{number}. ")
+    line()
+    _print_rests(report.rests)
+    line(", ".join(f"{count} {status}" for status, count in report.counts.items() if count))
+    verified = ", verified" if report.status.value == "PROVED" else f" ({report.verdict})"
+    say(f"{report.statement}: {report.status.value}{verified}{account(list(report.rests))}")
+
+
+def show_rests(id: str) -> None:
+    """What the record of a derivation says, and each thing that the proof rests on."""
+    from boundcheck.evidence.derivation_words import RESTS_ON, derivation_words
+    from boundcheck.proof.records import record
+
+    found = record(id)
+    if found is None:
+        raise BadInput(f"{id} has no derivation, so that there is nothing that its proof rests on.")
+    say(f"{id}: {derivation_words(id).partition(f' {RESTS_ON}')[0]}")
+    _print_rests(found.rests)
+
+
+def _print_rests(rests: Iterable[str]) -> None:
+    """What a proof rests on, a group for each kind, the heaviest first; quotations of records begin with >."""
+    from boundcheck.evidence.derivation_words import rests_groups
+
+    for words, own in rests_groups(rests):
+        line(f"Rests on {words}")
+        _print_quoted(f"  {what}" for what in own)
+        line()
+
+
+def _print_quoted(texts: Iterable[str]) -> None:
+    """Texts of a record as quotations, which begin with >, on lines as wide as the output."""
+    from boundcheck.verify.boundcheck_verify import quoted
+
+    for text in texts:
+        indent = " " * (len(text) - len(text.lstrip()) + 2)
+        parts = textwrap.wrap(text, width() - 2, subsequent_indent=indent, break_long_words=False)
+        sys.stdout.write(quoted(parts))
+
+
+def _show_step(result: StepResult, number: str = "") -> None:
+    """A step as one reads it: what it claims, because of what, from what."""
+    from boundcheck.report.words import shortened
+    from boundcheck.report.written import in_words
+
+    line(f"{number}{result.step.name}: {result.status.value}")
+    say(f"   claim    {in_words(result.step.claim)}")
+    say(f"   because  {result.step.text} ({result.step.by.label})")
+    say(f"   from     {', '.join(result.step.uses) or 'nothing'}")
+    if result.witness:
+        say("   witness  " + ", ".join(f"{k} = {shortened(str(v))}" for k, v in result.witness.items()))
+    if result.note:
+        say(f"   note     {result.note}")

@@ -1,17 +1,33 @@
-"""Commands about reports: report, diff."""
+"""Commands about reports and recorded results: report, diff, record."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._output import line, print_json, table
-from boundcheck.cli._where import Cluster, Explain, NoStore, TimeLimit, Workers, where
-from boundcheck.errors import BadInput, hidden_character
+from boundcheck.cli.output import (
+    Cluster,
+    Json,
+    NoStore,
+    TimeLimit,
+    Workers,
+    chosen_store,
+    line,
+    print_json,
+    say,
+    short,
+    spec_file,
+    table,
+    where,
+)
+from boundcheck.cli.statements import print_contradictions
+from boundcheck.core.targets import probe_folder
+from boundcheck.errors import BadInput, BoundcheckError, UnknownName, hidden_character
 
 if TYPE_CHECKING:
     from boundcheck.cli._execute import Reported
@@ -19,13 +35,11 @@ if TYPE_CHECKING:
     from boundcheck.evidence.studies import Study
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
     app.command()(report)
     app.command()(diff)
+    app.command()(record)
 
 
 def default_spec() -> Path:
@@ -38,39 +52,31 @@ def report(
         list[Path] | None,
         typer.Argument(
             metavar="[SPEC]...",
+            parser=spec_file,
             help="TOML files of claims, and JSON files of recorded training.",
             show_default="the shipped claims and records",
         ),
     ] = None,
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder for the pages.")] = "report",
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Remove the pages of an older report in DIR that this one does not have.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Remove pages of an older report in DIR.")] = False,
     title: Annotated[str, typer.Option(help="Title of the index page.")] = "Bounds against experiments",
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
     no_store: NoStore = False,
-    explain: Explain = False,
     as_json: Json = False,
 ) -> int:
     """Pages of bounds against experiments.
 
-    HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts, except
-    that it is 1 where a reading with a proved derivation is violated: then one of the two is wrong, and it is said
-    first. Beside the claims stand their statements with all that is known of them; without SPEC, all statements. What
-    needs a data set or an optional package that is not on this machine gets a page that says how to get it. Recorded
-    training (boundcheck record) is shown and not run again, and neither are runs that are in the result store. While
-    training runs, the report without it is written already. Where DIR holds a report with other pages, nothing is
-    written without --replace.
+    HTML that opens offline, a Markdown summary and JSON. Beside the claims stand their statements with all that is
+    known of them; without SPEC, all statements. What needs a data set or package that is missing gets a page that says
+    how to get it. Recorded training (boundcheck record) is shown and not run again. Exit code 1 where a reading with a
+    proved derivation is violated.
 
     \b
-    Example: boundcheck report examples/scgd.toml -o report
+    Example: boundcheck report examples/tour/claims.toml -o report
     """
-    from boundcheck.cli._evidence import print_contradictions
     from boundcheck.cli._execute import carry_out_report
-    from boundcheck.cli._files import probe_folder
-    from boundcheck.cli.runs import asked_origins, chosen_store, origins_data, print_origins
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.not_run import NotRun
@@ -113,10 +119,8 @@ def report(
     def early(found: Reported) -> None:
         typer.echo(f"written without the training that still runs: {written(found)[-1]}", err=True)
 
-    store, origins = chosen_store(no_store), asked_origins(explain, no_store)
-    found = carry_out_report(
-        claims, wanted, asked, store=store, where=where(workers, cluster, time_limit), origins=origins, on_short=early
-    )
+    store, place = chosen_store(no_store), where(workers, cluster, time_limit)
+    found = carry_out_report(claims, wanted, asked, store=store, where=place, on_short=early)
     paths = written(found)
     not_run += found.not_run
     counts = count_by(r.verdict for r in found.results)
@@ -129,19 +133,17 @@ def report(
                 "counts": counts,
                 "not_run": [asdict(n) for n in not_run],
                 "removed": others,
-                **origins_data(origins),
             }
         )
         return 1 if against else 0
     print_contradictions(against)
     for what, of in counts.items():
-        line(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
-    print_origins(origins)
+        say(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
     for missing in not_run:
-        line(f"NOT RUN {missing.name}: {missing.why}")
+        say(f"NOT RUN {missing.name}: {missing.why}")
     if others:
-        line(f"removed: {_pages(len(others))} of the report that was there")
-    line(f"written: {folder / 'index.html'} and {len(paths) - 1} more files")
+        say(f"removed: {_pages(len(others))} of the report that was there")
+    say(f"written: {folder / 'index.html'} and {len(paths) - 1} more files")
     return 1 if against else 0
 
 
@@ -179,17 +181,128 @@ def diff(
     gone. A change of tightness is shown and accepted.
 
     \b
-    Example: boundcheck diff report-before report-after
+    Example: boundcheck report examples/tour/claims.toml -o before
+             boundcheck diff before before/report.json
     """
-    from boundcheck.cli._changes import changes_between, read_report
+    from boundcheck.report.changes import changes_between, read_report
 
     changes = changes_between(read_report(old), read_report(new))
     if as_json:
         print_json({"changes": [c.to_dict() for c in changes], "worse": sum(c.worse for c in changes)})
     elif changes:
         rows = [[c.claim, c.what, c.before, c.after, "no" if c.worse else ""] for c in changes]
-        table(["claim", "what", "before", "after", "acceptable"], rows, styles=["", "", "", "", "outcome"])
+        table(["claim", "what", "before", "after", "acceptable"], rows, coloured=[4])
         line(f"{len(changes)} change{'' if len(changes) == 1 else 's'}, {sum(c.worse for c in changes)} for the worse.")
     else:
         line("nothing changed.")
     return 1 if any(c.worse for c in changes) else 0
+
+
+def record(
+    specs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SPEC...",
+            parser=spec_file,
+            help="TOML files with [[training]] tables; with --compare, records.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder of the records.")] = "recorded",
+    name: Annotated[
+        list[str] | None, typer.Option("--table", help="Only the tables whose name has this in it.")
+    ] = None,
+    row: Annotated[list[str] | None, typer.Option(help="Only these rows (cases).")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Seeds of every method, in place of the table's.")] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Run a row of each record again instead, and compare.")
+    ] = False,
+    no_store: NoStore = False,
+    as_json: Json = False,
+) -> int:
+    """Carries out tables of training and keeps their results.
+
+    Each table becomes a file, which `boundcheck report` shows. A file is written after each row; what is there is not
+    run again, and a row that was cut off continues. Tables that need a data set or package that is missing are skipped.
+    With --compare: with the same code, versions and kind of processor every seed must give the recorded number to a
+    relative 1e-6; otherwise the mean must lie in the recorded confidence interval. Exit code 1 where a row does not
+    agree.
+
+    \b
+    Example: boundcheck record examples/tour/training.toml -o recorded
+             boundcheck record recorded/two-step-sizes.json --compare
+    """
+    if compare:
+        return _compare_records(specs, row or [], as_json)
+    from boundcheck.core.store import Store
+    from boundcheck.evidence.not_run import is_absence
+    from boundcheck.evidence.studies import load_studies
+    from boundcheck.networks.study.record import record as carry_out
+    from boundcheck.problems._own_data import load_specification
+    from boundcheck.report.words import slug
+
+    tables: list[tuple[Path, dict[str, Any]]] = []
+    for spec in specs:
+        load_studies(spec)
+        tables += [(spec, one) for one in load_specification(spec).data.get("training", [])]
+    if not tables:
+        raise BadInput(f"{', '.join(map(str, specs))} has no [[training]] table to record.")
+    chosen = [(spec, one) for spec, one in tables if not name or any(part in one["name"] for part in name)]
+    if not chosen:
+        raise UnknownName("the table", name[0] if name else "", [one["name"] for _, one in tables])
+    folder = probe_folder(out, "--out")
+    folder.mkdir(parents=True, exist_ok=True)
+    store = chosen_store(no_store)
+    written: list[dict[str, Any]] = []
+    skipped: list[dict[str, Any]] = []
+    for spec, one in chosen:
+        given = {**one, **({} if seeds is None else {"seeds": seeds})}
+        own = ["boundcheck", "record", spec.as_posix(), "--table", one["name"]]
+        command = shlex.join([*own, *([] if seeds is None else ["--seeds", str(seeds)])])
+        path = folder / f"{slug(one['name'])}.json"
+
+        def tell(words: str, to: Path = path) -> None:
+            if not as_json:
+                say(f"{to}: {words}")
+
+        try:
+            kept = None if store is None else Store(store)
+            found = carry_out(given, path, command, rows=row or (), store=kept, tell=tell)
+        except BoundcheckError as error:
+            if not is_absence(error):
+                raise
+            skipped.append({"table": one["name"], "why": str(error)})
+            tell(f"skipped: {error}")
+            continue
+        written.append({"file": str(path), "rows": len(found.rows), "processor_hours": found.processor_hours})
+    if as_json:
+        print_json({"records": written, "skipped": skipped})
+        return 0
+    for of in written:
+        say(f"{of['file']}: {of['rows']} rows, {short(of['processor_hours'])} processor hours")
+    hours = short(sum(of["processor_hours"] for of in written))
+    line(f"{len(written)} of {len(chosen)} tables, {hours} processor hours; skipped: {len(skipped)}")
+    return 0
+
+
+def _compare_records(files: Sequence[Path], rows: Sequence[str], as_json: bool) -> int:
+    """Runs rows of recorded tables again, by default the first of each; exit code 1 where one does not agree."""
+    from boundcheck.networks.study.record import read, run_again
+
+    found = [(str(file), run_again(read(file), label)) for file in files for label in rows or [None]]
+    if as_json:
+        print_json({"compared": [{"file": file, **one} for file, one in found]})
+    else:
+        for file, one in found:
+            _print_compared(file, one)
+    return 0 if all(one["agrees"] for _, one in found) else 1
+
+
+def _print_compared(file: str, found: Mapping[str, Any]) -> None:
+    cells = [[one if isinstance(one, str) else short(one) for one in numbers.values()] for numbers in found["numbers"]]
+    table(["method", "metric", "recorded", "half width", "now", "largest relative difference", "outcome"], cells)
+    if found["differs"]:
+        say(f"Not as recorded: {', '.join(found['differs'])}; means are compared with the recorded intervals.")
+    else:
+        say("Code, versions and kind of processor are as recorded; every seed must give the recorded number.")
+    say(f"{file}: the row '{found['row']}' {'agrees' if found['agrees'] else 'does not agree'}.")

@@ -1,37 +1,58 @@
-"""The commands sweep and plot: statements over grids of constants, problems and methods, and pictures of the result."""
+"""Commands about grids and timetables: sweep, plot, schedule."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._output import line, print_json, progress, table
-from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
+from boundcheck.cli.output import (
+    Cluster,
+    Json,
+    TimeLimit,
+    Workers,
+    line,
+    print_json,
+    progress,
+    say,
+    short,
+    spec_file,
+    table,
+    where,
+)
+from boundcheck.core.extras import needed_for
+from boundcheck.core.places import is_url, write_whole
+from boundcheck.core.targets import probe_file, probe_folder, probe_picture
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
+    from boundcheck.methods.parts import Timed
     from boundcheck.sweeps.run import Summary
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+MAX_CLIENTS_SHOWN = 30
 
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
     app.command()(sweep)
     app.command()(plot)
+    app.command()(schedule)
 
 
 def sweep(
-    spec: Annotated[Path, typer.Argument(help="A TOML file of a sweep.", show_default=False)],
+    spec: Annotated[
+        Path,
+        typer.Argument(metavar="SPEC", parser=spec_file, help="A TOML file of a sweep.", show_default=False),
+    ],
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder or URL of the data set.")],
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
     as_json: Json = False,
 ) -> int:
-    """Evaluates, compares or tunes at every point of a grid or Latin hypercube, into a Parquet data set.
+    """Bounds, comparisons or tunings over a grid, as Parquet.
 
     The specification is checked as a whole first. Each chunk of rows is one file in DIR, put there at once; the same
     command continues an interrupted sweep, and the result is the same. pandas and polars read DIR as it is. With
@@ -39,11 +60,9 @@ def sweep(
     workers died.
 
     \b
-    Example: boundcheck sweep examples/sweeps/fedshuffle_steps.toml -o steps
+    Example: boundcheck sweep examples/tour/sweep.toml -o scope
     """
     from boundcheck.cli._execute import executor_for
-    from boundcheck.cli._files import probe_folder
-    from boundcheck.core.places import is_url
     from boundcheck.sweeps.dataset import need_pyarrow
     from boundcheck.sweeps.run import carry_out
     from boundcheck.sweeps.spec import load_sweep
@@ -109,17 +128,17 @@ def plot(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """A map or slices of a sweep as SVG: where a bound is tight, loose, vacuous, out of scope or violated.
+    """A map or slices of a sweep as SVG.
 
-    A map has a cell for each pair of levels (a point for each row of a Latin hypercube), and a panel for each
-    combination of the axes that are neither x nor y nor fixed by --at. The picture follows the light or dark setting
-    of the page around it, and of the viewer where it stands alone.
+    It shows where a bound is tight, loose, vacuous, out of scope or violated. A map has a cell for each pair of levels
+    (a point for each row of a Latin hypercube), and a panel for each combination of the axes that are neither x nor y
+    nor fixed by --at. The picture follows the light or dark setting of the page around it, and of the viewer where it
+    stands alone.
 
     \b
-    Example: boundcheck plot steps --value step_ratio --breaks 2,10,100
+    Example: boundcheck sweep examples/tour/sweep.toml -o scope
+             boundcheck plot scope
     """
-    from boundcheck.cli._files import probe_file
-    from boundcheck.core.places import write_whole
     from boundcheck.report.maps import draw
     from boundcheck.sweeps.dataset import need_pyarrow
     from boundcheck.sweeps.reading import read_sweep
@@ -136,3 +155,115 @@ def plot(
     else:
         line(f"drawn: {target}, {picture.words}")
     return 0
+
+
+def schedule(
+    spec: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="SPEC",
+            parser=spec_file,
+            help="A TOML file with a [method] or [[claim]] tables.",
+            show_default=False,
+        ),
+    ] = None,
+    times: Annotated[
+        str,
+        typer.Option(
+            "--times",
+            metavar="TIMES",
+            help="1,2,7/2 (one a client), f0, f80, f80_literal, spread:RATIO or exponential:RATE,RATE,...",
+            show_default=False,
+        ),
+    ] = "",
+    policy: Annotated[str, typer.Option("--policy", help="One of sync, async, fedfix, fedbuff.")] = "async",
+    dt: Annotated[str, typer.Option("--dt", help="The window of fedfix.", show_default=False)] = "",
+    m: Annotated[str, typer.Option("--buffer", help="The buffer of fedbuff.", show_default=False)] = "",
+    ties: Annotated[str, typer.Option("--ties", help="one_by_one or joint.", show_default=False)] = "",
+    clients: Annotated[
+        int | None, typer.Option("--clients", min=1, help="For times that fit any number.", show_default=False)
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", min=1, max=1_000_000, help="Rounds to show.", show_default="a period")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of exponential times.")] = 0,
+    plot: Annotated[
+        str | None, typer.Option("--plot", metavar="FILE", help="Draw it (.svg, .png or .pdf).", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """The timetable of an asynchronous method.
+
+    It says who contributes to each aggregation, and how old its model is. Of the methods of a file whose clients have
+    update times, or of --times and --policy. A contribution is written client:delay, the delay in rounds. --plot draws
+    clients as rows and their work as bars.
+
+    \b
+    Example: boundcheck schedule --times 2,3,5 --policy fedfix --dt 2
+             boundcheck schedule --times f80 --clients 5 --plot f80.svg
+    """
+    from boundcheck.setting import timetables
+
+    given = {"--dt": dt, "--buffer": m, "--ties": ties, "--times": times}
+    if spec is not None:
+        used = [name for name, text in given.items() if text]
+        if used:
+            raise BadInput(f"{used[0]} goes without a file: the method in it has its own.")
+        named = timetables.from_file(spec, clients)
+    else:
+        if not times:
+            raise BadInput("name a TOML file, or give --times, such as --times 1,2,3.")
+        named = [timetables.from_options(times, policy, {"dt": dt, "m": m, "ties": ties}, clients)]
+    target = None if plot is None else probe_picture(plot)
+    if target is not None and len(named) > 1:
+        raise BadInput(f"--plot draws one schedule; the file has {len(named)}.")
+    found = [timetables.facts(name, timed, count, rounds, seed) for name, timed, count in named]
+    if target is not None:
+        from boundcheck.report.gantt import image
+
+        name, timed, count = named[0]
+        with needed_for("a picture of a schedule"):
+            shown = timed.timetable(count, found[0]["timetable"]["rounds"], seed)
+            drawn = image(shown, target.suffix[1:].lower(), name, arrows=True)
+        write_whole(target, drawn)
+    if as_json:
+        print_json({"schedules": found})
+        return 0
+    for (_, timed, count), facts in zip(named, found, strict=True):
+        _show(timed, count, facts, seed)
+    if target is not None:
+        line(f"drawn: {target}")
+    return 0
+
+
+def _show(timed: Timed, count: int, facts: Mapping[str, Any], seed: int) -> None:
+    from boundcheck.methods.schedules import Fixed
+
+    say(f"{facts['name']}: {count} client{'' if count == 1 else 's'}; the server {timed.policy.words}")
+    own = timed.of(count)
+    if isinstance(own, Fixed):
+        lead = f" after {facts['lead']} rounds" if facts.get("lead") else ""
+        period, length = short(facts["period"]), short(facts["period_time"])
+        every = "every round" if facts["period"] == 1 else f"every {period} rounds"
+        line(f"the cohorts repeat {every}, that is every {length}{lead}")
+        line(
+            f"window W {short(facts['window'])}, largest delay {short(facts['largest_delay'])}, "
+            f"share of empty rounds {short(facts['empty_share'])}"
+        )
+        shares = facts["shares"]
+        if shares is not None:
+            cells = [
+                # the weight that makes a client of importance 1/M count as 1/M over a period
+                [str(i), short(t), short(share), short(1 / (share * count))]
+                for i, (t, share) in enumerate(zip(own.values, shares, strict=True))
+            ]
+            line()
+            table(["client", "time", "share of rounds", "time-based weight"], cells[:MAX_CLIENTS_SHOWN])
+            if count > MAX_CLIENTS_SHOWN:
+                line(f"(and {count - MAX_CLIENTS_SHOWN} more clients)")
+    else:
+        line(f"exponential times, drawn with seed {seed}: delays have no bound, and nothing repeats")
+    line()
+    drawn = timed.timetable(count, facts["timetable"]["rounds"], seed)
+    table(["round", "aggregation", "client:delay"], drawn.inspect())
+    line()

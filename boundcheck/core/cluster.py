@@ -164,18 +164,18 @@ class ClusterExecutor:
 @contextlib.contextmanager
 def _connected(address: str) -> Generator[Any]:
     """Dask's client of a scheduler; for local:N with a scheduler and workers on this machine that end with it."""
-    import dask
     import distributed
+    from dask.config import set as configured
 
     make: Any = distributed.LocalCluster
     own = {"allowed-failures": 1, "worker-saturation": 1.0}  # a worker has one item at a time, and dies of it twice
     with _quiet(), contextlib.ExitStack() as stack:
         try:
             if address.startswith("local:"):
-                stack.enter_context(dask.config.set({f"distributed.scheduler.{k}": v for k, v in own.items()}))
+                stack.enter_context(configured({f"distributed.scheduler.{k}": v for k, v in own.items()}))
                 with interrupts_held():
                     cluster = make(n_workers=int(address[6:]), threads_per_worker=1, dashboard_address="127.0.0.1:0")
-                how = {"address": stack.enter_context(cluster)}
+                how: dict[str, Any] = {"address": stack.enter_context(cluster)}
             else:
                 how = {"scheduler_file" if Path(address).is_file() else "address": address}
             client = stack.enter_context(

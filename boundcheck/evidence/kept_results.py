@@ -54,17 +54,6 @@ class Kept:
     folders: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Whether a result was in the store or is computed now. name: of the item."""
-
-    name: str
-    stored: bool
-
-    def __str__(self) -> str:
-        return f"{'STORED' if self.stored else 'COMPUTED'} {self.name}"
-
-
 def entry_of(
     entry: Entry,
     kind: str,
@@ -151,20 +140,15 @@ def keep(store: Store, entry: Entry, result: Any, runs: Iterable[str]) -> Any:
     return _read(entry, text)
 
 
-def recall(
-    place: Path | str | None, entries: Sequence[Entry], *, curves: bool = False, origins: list[Origin] | None = None
-) -> list[Kept | None]:
+def recall(place: Path | str | None, entries: Sequence[Entry], *, curves: bool = False) -> list[Kept | None]:
     """What the store at a place has of results, None for each other one.
 
-    curves: whether the runs that a result comes from must be there, too. origins: gets where each result comes from.
+    curves: whether the runs that a result comes from must be there, too.
     """
     if place is None:
         return [None] * len(entries)
     store = Store(place)
-    found = [_find(store, entry, curves) for entry in entries]
-    if origins is not None:
-        origins += [Origin(entry.name, kept is not None) for entry, kept in zip(entries, found, strict=True)]
-    return found
+    return [_find(store, entry, curves) for entry in entries]
 
 
 def _find(store: Store, entry: Entry, curves: bool) -> Kept | None:

@@ -19,10 +19,43 @@ def shipped_folder(inside: str, beside: str) -> Path:
     return installed if installed.is_dir() else PACKAGE.parent / beside
 
 
+def example(text: str) -> Path:
+    """The file that `text` names; one below examples/ that is missing is the one that comes with boundcheck."""
+    path = Path(text)
+    if path.parts[:1] == ("examples",) and not path.exists():
+        inside = shipped_folder("_claims", "examples").joinpath(*path.parts[1:])
+        return inside if inside.exists() else path
+    return path
+
+
 def shipped_witnesses() -> dict[str, Path]:
     """Statement id -> witness file: inside an installed package, or `examples/witnesses` beside it in a checkout."""
     found = sorted(shipped_folder("_witnesses", "examples/witnesses").glob("*.json"))
     return {str(json.loads(path.read_text())["statement"]): path for path in found}
+
+
+def witness_file(text: str) -> Path:
+    """The witness file that `text` names: a file, or the shipped one of a statement or reading of this id.
+
+    Raises BadInput where the statement has no shipped witness, or its readings have several.
+    """
+    path = example(text)
+    id = text.strip().strip("/")
+    if path.exists() or path.suffix == ".json" or id.count("/") not in (1, 2):
+        return path
+    from boundcheck.theory.discovery import readings, statement
+
+    shipped = shipped_witnesses()
+    if id.count("/") == 2:
+        if id not in shipped:
+            statement(id)  # raises for an id that does not exist
+            raise BadInput(f"{id} has no shipped witness; `boundcheck falsify {id}` searches for one.")
+        return shipped[id]
+    own = [r.id for r in readings(*statement(id).id.split("/")[:2]) if r.id in shipped]
+    if len(own) != 1:
+        which = f"has several shipped witnesses: {', '.join(own)}" if own else "has no shipped witness"
+        raise BadInput(f"{id} {which}{'; name one' if own else ''}.")
+    return shipped[own[0]]
 
 
 def shipped_records() -> list[Path]:

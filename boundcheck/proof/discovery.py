@@ -207,3 +207,9 @@ def _cited_by(method: Any) -> Iterator[str]:
         if isinstance(cited, str):
             yield cited
         method = getattr(method, "by", None)
+
+
+def shipped_readings() -> list[str]:
+    """Full ids of all readings with a shipped derivation, by paper and statement."""
+    files = sorted(path for path in folder().glob("*/*.py"))
+    return [f"{p.parent.name}/{p.stem}/{r}" for p in files for r in derived_readings(p.parent.name, p.stem)]

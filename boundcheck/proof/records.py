@@ -303,3 +303,28 @@ def accept(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
         data[ACCEPTED] = kept | {"content": _sealed(data, kept)}
         write_whole(record_file(folder(), id), text_of(data).encode())
     return rows
+
+
+def examined_records() -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
+    """Exit code, what is said of each shipped record, and a row for each statement, the last for all."""
+    files = sorted(folder().glob("*/*.proof.json"))
+    rows = list(compared("/".join([p.parent.name, *p.name.split(".")[:2]]) for p in files).values())
+    by_statement: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_statement.setdefault(row["id"].rpartition("/")[0], []).append(row)
+    found: list[dict[str, Any]] = []
+    for name, readings in [*by_statement.items(), ("all", rows)]:
+        found.append(
+            {
+                "statement": name,
+                "readings": len(readings),
+                "valid": sum(r["valid"] for r in readings),
+                "steps": sum(len(r["steps"]) for r in readings),
+                "certificates": sum(list(r["steps"].values()).count("proved") for r in readings),
+                "lines": sum(r["lines"] for r in readings),
+                "generated": sum(r["generated"] for r in readings),
+                "transcribed": sum(r["transcribed"] for r in readings),
+                "seconds": round(sum(r["seconds"] for r in readings), 2),
+            }
+        )
+    return int(not rows or not all(r["valid"] for r in rows)), rows, found

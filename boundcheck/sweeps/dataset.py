@@ -25,8 +25,8 @@ import numpy as np
 
 from boundcheck.core.digest import code_digest, digest, package_version
 from boundcheck.core.extras import missing
-from boundcheck.core.places import Place
 from boundcheck.core.loaded import LOADED, digests
+from boundcheck.core.places import Place
 from boundcheck.errors import BadInput, MissingExtra
 from boundcheck.methods import build as methods
 from boundcheck.problems import build as problems

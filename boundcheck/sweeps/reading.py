@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.core.places import Place
 from boundcheck.core.numbers import as_double, parse_number
+from boundcheck.core.places import Place
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.sweeps.dataset import PART, about_of
 from boundcheck.sweeps.sweep import RESULTS

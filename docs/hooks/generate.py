@@ -58,7 +58,7 @@ def api() -> str:
 
 def cli() -> str:
     """Every command with its arguments and options."""
-    from boundcheck.cli._app import whole_command
+    from boundcheck.cli.app import whole_command
 
     found: list[str] = []
     for path, command in _commands(whole_command(), ("boundcheck",)):
@@ -67,15 +67,15 @@ def cli() -> str:
         prose, examples = [], []
         for part in text.split("\n\n"):
             lines = [line for line in part.strip().splitlines() if line.strip()]
-            own = [line.strip().removeprefix("Example: ") for line in lines if line.strip().startswith("Example: ")]
-            examples += own
-            if not own and lines:
+            if lines and lines[0].strip().startswith("Example: "):
+                examples += [line.strip().removeprefix("Example: ") for line in lines]
+            elif lines:
                 prose.append(plain(" ".join(lines)))
         found.append(f"## {' '.join(path[1:])}\n\n" + "\n\n".join(prose))
         arguments = [f"`{_metavar(p)}`" for p in command.params if p.param_type_name == "argument"]
         found.append(f"Usage: `{' '.join(path)}` {' '.join(arguments)} with the options below.")
         rows = [
-            _parameter(p) for p in command.params if p.name not in ("help", "load") and not getattr(p, "hidden", False)
+            _parameter(p) for p in command.params if p.name not in ("help", "load", "exact") and not getattr(p, "hidden", False)
         ]
         if rows:
             found.append(table(("argument or option", "meaning", "default"), rows))
@@ -306,7 +306,7 @@ def assumptions() -> str:
 
 def slips() -> str:
     """What `boundcheck list --slips` prints, with the reasons, by paper."""
-    from boundcheck.cli._rows import SLIP_COLUMNS, is_slip, statement_table
+    from boundcheck.cli.statements import SLIP_COLUMNS, is_slip, statement_table
 
     every = [row for row in statement_table()["statements"] if is_slip(row)]
     parts: list[str] = []
@@ -329,7 +329,7 @@ def slips() -> str:
 
 def proofs() -> str:
     """A row for each statement with proof records: what the verifier says of them."""
-    from boundcheck.cli._verified import examined_records
+    from boundcheck.proof.records import examined_records
 
     _, _, rows = examined_records()
     names = {

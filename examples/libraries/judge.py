@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import boundcheck as bc
-from boundcheck import Agreement, compare_implementation
+from boundcheck import Agreement
+from boundcheck import judge as judged
 from boundcheck.judge.against_bound import check_against_bound
 from boundcheck.judge.reference import iterates
 from boundcheck.judge.task import task_of
@@ -67,7 +68,7 @@ def judge_cohorts(pair: Pair) -> Agreement:
         return points
 
     method = {**pair.method, "participation": {"kind": "uniform", "size": SIZE_IN_LAW}}
-    return compare_implementation(method, run, problem(pair.problem), rounds=ROUNDS_IN_LAW, seeds=SEEDS)
+    return judged(method, run, problem(pair.problem), rounds=ROUNDS_IN_LAW, seeds=SEEDS)
 
 
 def judge_bounds(judged: Sequence[Pair]) -> tuple[list[tuple[Pair, Any]], str]:
@@ -91,9 +92,7 @@ def _one_run(pair: Pair, participation: Any) -> Answer:
     if participation is not None:
         spec["participation"] = {"kind": "pattern", "cohorts": [sorted(c) for c in record.cohorts]}
     got, tolerance = np.array(record.points)[-LAST:], TOLERANCES[pair.tolerance]
-    agreement = compare_implementation(
-        spec, lambda task, seed: got[: task.rounds], instance, rounds=ROUNDS, tolerance=tolerance
-    )
+    agreement = judged(spec, lambda task, seed: got[: task.rounds], instance, rounds=ROUNDS, tolerance=tolerance)
     whole = iterates(bc.method(spec), instance, LAST)
     ends = [float(instance.metric("dist2", x[-1])) if np.isfinite(x[-1]).all() else math.inf for x in (got, whole)]
     return Answer(agreement, _digits(got[:ROUNDS], whole[1 : ROUNDS + 1]), (ends[0], ends[1]))

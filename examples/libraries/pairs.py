@@ -38,7 +38,7 @@ class Pair:
 def pairs() -> tuple[Pair, ...]:
     """All pairs; the kinds of examples/methods that they name are loaded."""
     for name in OWN_KINDS:
-        bc.load_paper(HERE.parent / "methods" / f"{name}.py")
+        bc.load(HERE.parent / "methods" / f"{name}.py")
     return tuple(Pair(**row) for row in table("pairs")["pair"])
 
 

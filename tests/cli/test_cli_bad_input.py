@@ -67,7 +67,7 @@ def test_values(boundcheck_cli: Run, changed: dict[str, str | None], said: str) 
     ("arguments", "said"),
     [
         (["show", "scgd/theorem_33"], "the statement 'scgd/theorem_33' is unknown; did you mean 'scgd/theorem_3_3'"),
-        (["show", "scgd"], "scgd is a paper; its statements: scgd/choice_of_e, "),
+        (["show", "scgdd"], "the paper 'scgdd' is unknown; did you mean 'scgd'"),
         (["show", "nothing/x"], "the paper 'nothing' is unknown; known: "),
         (["show", ""], "is unknown"),
         (["list", "--paper", "scdg"], "the paper 'scdg' is unknown; did you mean 'scgd'?"),

@@ -15,6 +15,7 @@ import boundcheck as bc
 from boundcheck.core.places import MARKER
 from boundcheck.core.worker_process import pack
 from boundcheck.evidence import stored
+from boundcheck.falsify import all_readings
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 
@@ -144,7 +145,7 @@ class TestCommands:
 
     def test_all_readings(self, boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ids = ("async_fl/lemma_1_jensen/corrected", BROKEN, "fedshuffle/lemma_d_1/corrected")
-        monkeypatch.setattr("boundcheck.cli._searches._believed", lambda: [bc.statement(id) for id in ids])
+        monkeypatch.setattr(all_readings, "believed", lambda: [bc.statement(id) for id in ids])
         kept = tmp_path / "searched.json"
         command = ("falsify", "--all", "--budget", "0.1s", "--seed", "1", "-o", kept, "--cluster", "local:2")
         found = boundcheck_cli(*command, "--json")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cli_tools import Run
 
-from boundcheck.cli._output import progress
+from boundcheck.cli.output import progress
 from boundcheck.errors import escaped
 from boundcheck.evidence import spec as specifications
 
@@ -111,7 +111,7 @@ def test_constants_of_many_claims_say_where_they_are(
 ) -> None:
     from contextlib import contextmanager
 
-    from boundcheck.cli import _constants
+    from boundcheck.cli import constants
 
     titles: list[str] = []
 
@@ -120,14 +120,15 @@ def test_constants_of_many_claims_say_where_they_are(
         titles.append(title)
         yield lambda done: None
 
-    monkeypatch.setattr(_constants, "progress", noted)
+    monkeypatch.setattr(constants, "progress", noted)
     assert boundcheck_cli("constants", spec(HOLDS, HOLDS.replace("held", "again")), "--quick").code == 0
-    assert titles[0] == "claim 1 of 2, held: the data"
+    assert titles[0].endswith("claims.toml: reading")
+    assert titles[1] == "claim 1 of 2, held: the data"
     assert titles[-1].startswith("claim 2 of 2, again: ")
 
 
 def test_a_shell_completes_ids(boundcheck_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from boundcheck.cli._rows import matching_ids
+    from boundcheck.cli.output import matching_ids
 
     script = boundcheck_cli("completion", "bash").out
     assert "_BOUNDCHECK_COMPLETE=complete_bash" in script

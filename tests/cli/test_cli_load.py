@@ -13,7 +13,8 @@ from cli_tools import Run
 from loaded_papers import METHOD, PROBLEM, THEOREM, unloaded_afterwards
 
 import boundcheck as bc
-from boundcheck.cli._app import whole_command
+from boundcheck.cli.app import whole_command
+from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.witness import load_witness, save_witness, witness_of
 from boundcheck.theory.loading import unload
 
@@ -117,10 +118,10 @@ def test_stored_runs_are_those_of_these_bytes(boundcheck_cli: Run, spec: Callabl
 
 
 def test_a_witness_knows_its_file(boundcheck_cli: Run, tight: Path, tmp_path: Path) -> None:
-    bc.load_paper(tight)
+    bc.load(tight)
     claim = bc.Claim("tight/tight/half", PROBLEM, METHOD, at={"k": [10]})
     out = tmp_path / "witness.json"
-    save_witness(witness_of(claim, bc.run_claim(claim).verdict, {"by": "hand"}), out)
+    save_witness(witness_of(claim, run_claim(claim).verdict, {"by": "hand"}), out)
     assert "definition" not in json.loads(out.read_text())
     again = boundcheck_cli("replay", out, "--load", tight)
     assert (again.code, "The file records something else" in again.out) == (1, False)
@@ -137,11 +138,11 @@ def test_a_witness_knows_its_file(boundcheck_cli: Run, tight: Path, tmp_path: Pa
 def test_a_witness_against_an_unregistered_statement_carries_it(
     boundcheck_cli: Run, tight: Path, tmp_path: Path
 ) -> None:
-    own = replace(bc.load_paper(tight)[1], id="", name="mine")
+    own = replace(bc.load(tight)[1], id="", name="mine")
     unload("tight")
     claim = bc.Claim(own, PROBLEM, METHOD, at={"k": [10]})
     out = tmp_path / "witness.json"
-    save_witness(witness_of(claim, bc.run_claim(claim).verdict, {"by": "hand"}), out)
+    save_witness(witness_of(claim, run_claim(claim).verdict, {"by": "hand"}), out)
     assert load_witness(out).claim().statement == own
     assert boundcheck_cli("replay", out).code == 1
 
@@ -150,8 +151,8 @@ def test_the_report_of_an_unregistered_statement(tight: Path) -> None:
     from boundcheck.report.data import report_data
     from boundcheck.report.pages import claim_page, index_page
 
-    half = replace(bc.load_paper(tight)[1], id="", name="mine")
-    data = report_data([bc.run_claim(bc.Claim(half, PROBLEM, METHOD, at={"k": [10]}))], title="own")
+    half = replace(bc.load(tight)[1], id="", name="mine")
+    data = report_data([run_claim(bc.Claim(half, PROBLEM, METHOD, at={"k": [10]}))], title="own")
     assert data["claims"][0]["statement"]["id"] == "mine/half"
     assert "mine/half" in index_page(data)
     assert "VIOLATED" in claim_page(data, data["claims"][0])
@@ -161,7 +162,7 @@ def test_the_fixture_takes_an_object(tight: Path, boundcheck: object) -> None:
     from boundcheck.pytest_plugin import Boundcheck
 
     assert isinstance(boundcheck, Boundcheck)
-    (own, half) = bc.load_paper(tight)
+    (own, half) = bc.load(tight)
     own = replace(own, id="", name="mine")
     boundcheck.assert_holds(own, problem=PROBLEM, method=METHOD, rounds=[10], arithmetic="rational")
     with pytest.raises(AssertionError, match=r"mine/half on huber.*VIOLATED"):

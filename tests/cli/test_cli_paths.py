@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from boundcheck.cli import main
-from boundcheck.cli._files import probe_file, read_text
 from boundcheck.core.places import write_whole
+from boundcheck.core.targets import probe_file, read_text
 from boundcheck.errors import BadInput
 from boundcheck.evidence.witness import load_witness, save_witness
 
@@ -151,7 +151,7 @@ def test_witnesses_and_junit_go_into_a_pipe(tmp_path: Path) -> None:
 
 
 def test_what_has_no_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place, read in (("boundcheck.cli._files", read_text), ("boundcheck.evidence.witness", load_witness)):
+    for place, read in (("boundcheck.core.targets", read_text), ("boundcheck.evidence.witness", load_witness)):
         monkeypatch.setattr(f"{place}.MAX_READ", 2**20)
         with pytest.raises(BadInput, match="has more than 1 MiB, which is more than is read"):
             read(Path("/dev/zero"))  # size 0, and no end

@@ -10,10 +10,9 @@ import pytest
 from record_tools import Shelf, shelf
 
 from boundcheck.cli import main
-from boundcheck.cli._verified import shipped_readings
 from boundcheck.errors import BadInput
 from boundcheck.proof import derive, discovery, records
-from boundcheck.proof.discovery import citations
+from boundcheck.proof.discovery import citations, shipped_readings
 from boundcheck.proof.find import write
 from boundcheck.proof.records import ACCEPTED, NOT_CHECKED, record
 from boundcheck.proof.step import Status

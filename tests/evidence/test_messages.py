@@ -15,6 +15,7 @@ import boundcheck as bc
 from boundcheck.core.numbers import format_apart, format_short
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.errors import BadInput, SpecError
+from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.compare import compare
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.theory.statement import Kind
@@ -43,16 +44,16 @@ def test_a_missed_tightness_names_the_limit_and_enough_digits() -> None:
     huber = {"kind": "huber", "L": 2, "R": 3, "k": 10}
     descent = {"kind": "gradient_descent", "eta": "largest"}
     claim = bc.Claim("classics/gradient_descent_convex/as_printed", huber, descent, at={"k": [1, 5, 20]})
-    found = bc.run_claim(claim).verdict.tightness
+    found = run_claim(claim).verdict.tightness
     assert found is not None
     below = math.nextafter(found.ratio_min, 0)
     above = math.nextafter(found.ratio_min, math.inf)
     for limits, text in (((above, None), "is below at_least = "), ((None, below), "is above at_most = ")):
-        missed = bc.run_claim(replace(claim, tightness=limits)).failures
+        missed = run_claim(replace(claim, tightness=limits)).failures
         assert len(missed) == 1
         shown, limit = missed[0].removeprefix("tightness ").split(f" {text}")
         assert shown != limit
-    assert bc.run_claim(replace(claim, tightness=(found.ratio_min, found.ratio_min))).failures == ()
+    assert run_claim(replace(claim, tightness=(found.ratio_min, found.ratio_min))).failures == ()
 
 
 def test_metric_and_bound_of_a_violation_look_different() -> None:

@@ -41,7 +41,7 @@ def recall(store: Store | None, seeds: range = range(20), how: dict[str, Any] = 
 
 
 def contents(store: Store) -> dict[str, bytes]:
-    return {key: store.files.read(f"{key}.npz") or b"" for key in store.keys()}
+    return {key: store.files.read(f"{key}.npz") or b"" for key in store.keys()}  # noqa: SIM118
 
 
 def same(a: Curve, b: Curve) -> bool:

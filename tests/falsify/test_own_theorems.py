@@ -37,7 +37,7 @@ def own_papers() -> Iterator[None]:
 
 
 def loaded(name: str) -> Statement:
-    return bc.load_paper(HERE / f"{name}.py")[0]
+    return bc.load(HERE / f"{name}.py")[0]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -59,7 +59,7 @@ def test_samples_as_strongly_convex_as_the_objective_are_found() -> None:
 
 
 def test_a_true_theorem_with_the_same_hypotheses_survives() -> None:
-    true = next(s for s in bc.load_paper(HERE / "one_c.py") if s.reading == "no_farther")
+    true = next(s for s in bc.load(HERE / "one_c.py") if s.reading == "no_farther")
     found = falsify(true, seed=0, max_instances=20 * BATCH)
     assert found.witness is None
     assert -1 < found.best <= 1e-6
@@ -152,7 +152,7 @@ def test_a_theorem_that_gives_its_sizes_falls(seed: int) -> None:
 
 def test_a_method_of_the_same_file_is_carried_out_as_its_functions_say() -> None:
     """Half of a gradient step contracts by half: the rate of the whole step is false, that of the half is not."""
-    false, true = bc.load_paper(HERE / "damped.py")
+    false, true = bc.load(HERE / "damped.py")
     found = falsify(false if false.reading == "as_printed" else true, seed=0, max_instances=2 * BATCH)
     assert found.witness is not None
     assert stands(replay(found.witness))

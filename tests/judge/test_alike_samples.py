@@ -55,12 +55,12 @@ def test_only_the_order_of_alike_samples_is_not_random() -> None:
 
 
 def test_scaffold_agrees_number_by_number() -> None:
-    assert bc.compare_implementation(SCAFFOLD, scaffold(1), ALIKE, rounds=12).how == "run"
-    assert bc.compare_implementation(SCAFFOLD, scaffold(1), ALIKE, rounds=12).agrees
+    assert bc.judge(SCAFFOLD, scaffold(1), ALIKE, rounds=12).how == "run"
+    assert bc.judge(SCAFFOLD, scaffold(1), ALIKE, rounds=12).agrees
 
 
 def test_the_wrong_sign_of_the_control_variates_is_named() -> None:
-    found = bc.compare_implementation(SCAFFOLD, scaffold(-1), ALIKE, rounds=12)
+    found = bc.judge(SCAFFOLD, scaffold(-1), ALIKE, rounds=12)
     # with -c_i in the place of c_i these are one and the same
     assert set(found.mistakes) == {"control variates with the wrong sign", "c_i with the wrong difference"}
     assert found.difference is not None

@@ -130,13 +130,13 @@ def test_a_run_that_diverges() -> None:
 
 def test_bad_input() -> None:
     with pytest.raises(BadInput, match="tolerance = 0"):
-        bc.compare_implementation(METHOD, fedavg, tolerance=0)
+        bc.judge(METHOD, fedavg, tolerance=0)
     with pytest.raises(BadInput, match=r"run = \[\[1.0\]\] is not allowed; it must be a function"):
-        bc.compare_implementation(METHOD, [[1.0]])  # pyright: ignore[reportArgumentType]
+        bc.judge(METHOD, [[1.0]])  # pyright: ignore[reportArgumentType]
     with pytest.raises(BadInput, match="rounds = 0"):
-        bc.compare_implementation(METHOD, fedavg, rounds=0)
+        bc.judge(METHOD, fedavg, rounds=0)
     with pytest.raises(Unsupported, match="no problem of at most 8 clients"):
-        bc.compare_implementation({"kind": "fedavg_async", "K": 1, "eta_l": 1, "times": [1] * 9}, fedavg)
+        bc.judge({"kind": "fedavg_async", "K": 1, "eta_l": 1, "times": [1] * 9}, fedavg)
 
 
 def test_a_proximal_weight_of_exact_solves() -> None:

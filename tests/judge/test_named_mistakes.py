@@ -235,7 +235,7 @@ WRONG = [
 @pytest.mark.parametrize(("method", "run", "name"), WRONG, ids=[name for _, _, name in WRONG])
 def test_a_mistake_is_found_and_named(method, run, name):
     with np.errstate(all="ignore"):
-        found = bc.compare_implementation(method, run, rounds=40)
+        found = bc.judge(method, run, rounds=40)
     assert not found.agrees
     assert name in found.mistakes
 
@@ -250,17 +250,17 @@ RIGHT = [
 
 @pytest.mark.parametrize(("method", "run"), [*RIGHT, (BOTH, control(renewed))])
 def test_the_same_loops_without_a_mistake_agree(method, run):
-    assert bc.compare_implementation(method, run, rounds=40).agrees
+    assert bc.judge(method, run, rounds=40).agrees
 
 
 def test_first_rounds_are_named_where_no_mistake_explains_all():
-    found = bc.compare_implementation(K2, looped(first_round), rounds=40)
+    found = bc.judge(K2, looped(first_round), rounds=40)
     assert not found.mistakes
     assert "Round 1 is as with 'last client only'; from round 2 on it is something else." in found.reason
 
 
 def test_another_method_is_recognised():
-    found = bc.compare_implementation(K2, looped(proximal(lambda x, x0: x)), rounds=40)
+    found = bc.judge(K2, looped(proximal(lambda x, x0: x)), rounds=40)
     assert "another method: 'fedprox' with solver = {'steps': 2, 'eta': '1/10'}" in found.reason
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import boundcheck as bc
 from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.evidence.claim import run_claim
 from boundcheck.methods.build import algorithms, build, objections
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
@@ -238,5 +239,5 @@ def test_theorem_e_1_speaks_of_all_divisors_that_are_large_enough(more: dict[str
 def test_lemma_e_4_holds_with_a_divisor_of_20() -> None:
     problem = {"kind": "quadratics", "start": [1], "clients": [{"A": 1, "b": 0}]}
     own = {"kind": "fedshuffle_gen", "eta_l": "1/100", "c": [20]}
-    found = bc.run_claim(bc.Claim("fedshuffle/lemma_e_4/corrected", problem, own))
+    found = run_claim(bc.Claim("fedshuffle/lemma_e_4/corrected", problem, own))
     assert found.verdict.outcome.value == "HOLDS", found.verdict.reason

@@ -75,7 +75,7 @@ def test_a_record_shows_what_new_runs_show(file: Path, spec_file: Path) -> None:
     assert shown.words[1:] == fresh.words
     assert (shown.kind, shown.name) == ("recorded", "Recorded: Two step sizes")
     said = f"RECORDED, not run for this report: on {record.recorded} by 'boundcheck record"
-    for words in (said, record.code[:12], "is that of the code here", f"rerun {file.name} --row '2 rounds'"):
+    for words in (said, record.code[:12], "is that of the code here", f"record {file.name} --compare --row '2 rounds'"):
         assert words in shown.words[0]
     for new, old in zip(fresh.series, shown.series, strict=True):
         np.testing.assert_allclose(old.y, new.y, rtol=1e-8)
@@ -94,12 +94,12 @@ def test_a_record_shows_what_new_runs_show(file: Path, spec_file: Path) -> None:
 
 
 def test_a_row_run_again_agrees(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rerun", str(file), "--row", "5 rounds", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    assert main(["record", "--compare", str(file), "--row", "5 rounds", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["compared"]
     assert (found["agrees"], found["differs"]) == (True, [])
     assert [n["outcome"] for n in found["numbers"]] == ["the same"] * 2
-    assert main(["rerun", str(file)]) == 0
-    assert "The row '2 rounds' agrees." in capsys.readouterr().out
+    assert main(["record", "--compare", str(file)]) == 0
+    assert "the row '2 rounds' agrees." in capsys.readouterr().out
 
 
 def test_other_numbers_do_not_agree(file: Path, tmp_path: Path) -> None:
@@ -111,11 +111,11 @@ def test_other_numbers_do_not_agree(file: Path, tmp_path: Path) -> None:
         return lambda seeds: [[*own[:-1], own[-1] + by] for own in seeds]
 
     near = changed(file, tmp_path / "a.json", *ends, value=moved(half / 2))
-    assert main(["rerun", str(near)]) == 1
+    assert main(["record", "--compare", str(near)]) == 1
     by_other_code = changed(near, tmp_path / "b.json", "code", value="0" * 64)
-    assert main(["rerun", str(by_other_code)]) == 0
+    assert main(["record", "--compare", str(by_other_code)]) == 0
     far = changed(file, tmp_path / "c.json", *ends, value=moved(2 * half))
-    assert main(["rerun", str(changed(far, far, "versions", "numpy", value="0.1"))]) == 1
+    assert main(["record", "--compare", str(changed(far, far, "versions", "numpy", value="0.1"))]) == 1
     found = run_again(read(by_other_code), None)
     assert found["differs"] == ["the code"]
     assert [one["outcome"] for one in found["numbers"]] == ["within the interval", "the same"]
@@ -161,7 +161,7 @@ def test_malformed_and_foreign_files_are_refused_in_a_sentence(
     keys: Any, value: Any, said: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = changed(file, tmp_path / "x.json", *keys, value=value)
-    for command in (["rerun", str(path)], ["report", str(path), "-o", str(tmp_path / "report")]):
+    for command in (["record", "--compare", str(path)], ["report", str(path), "-o", str(tmp_path / "report")]):
         assert main(command) == 2
         told = capsys.readouterr().err
         assert said in told
@@ -178,7 +178,7 @@ def test_files_that_hold_something_else_are_refused_and_kept(
         path.write_text(content)
         assert main(["record", str(spec_file), "-o", str(tmp_path)]) == 2
         assert path.read_text() == content
-    assert main(["rerun", str(path)]) == 2
+    assert main(["record", "--compare", str(path)]) == 2
     assert ("cannot be read" if content is None else "is no record of training") in capsys.readouterr().err
 
 
@@ -188,7 +188,10 @@ def test_wrong_rows_and_tables_are_refused(
     claims = tmp_path / "claims.toml"
     claims.write_text("schema = 1\n")
     for command, said in (
-        (["rerun", str(file), "--row", "3 rounds"], "the row '3 rounds' is unknown; did you mean '5 rounds'"),
+        (
+            ["record", "--compare", str(file), "--row", "3 rounds"],
+            "the row '3 rounds' is unknown; did you mean '5 rounds'",
+        ),
         (["record", str(spec_file), "--table", "Three"], "the table 'Three'"),
         (["record", str(spec_file), "--row", "x"], "the row 'x'"),
         (["record", str(claims)], "has no [[training]] table to record"),
@@ -266,8 +269,8 @@ def test_shipped_records_are_of_the_tables_of_the_repository_and_in_the_readme()
 @pytest.mark.slow  # half a minute: ten seeds of four methods on each of three problems
 def test_a_shipped_row_run_again_agrees(capsys: pytest.CaptureFixture[str]) -> None:
     (path,) = [path for path in shipped_records() if "feddane-figure-2" in path.name]
-    assert main(["rerun", str(path), "--row", "synthetic(1, 1)"]) == 0
-    assert "The row 'synthetic(1, 1)' agrees." in capsys.readouterr().out
+    assert main(["record", "--compare", str(path), "--row", "synthetic(1, 1)"]) == 0
+    assert "the row 'synthetic(1, 1)' agrees." in capsys.readouterr().out
 
 
 def test_a_row_without_its_data_names_the_command(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,4 +278,4 @@ def test_a_row_without_its_data_names_the_command(file: Path, monkeypatch: pytes
         raise DataNotFetched("the data set 'x' is not here; 'boundcheck data fetch x' gets it.")
 
     monkeypatch.setattr("boundcheck.networks.study.runs.build_problem", absent)
-    assert main(["rerun", str(file)]) == 2
+    assert main(["record", "--compare", str(file)]) == 2

@@ -8,10 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from boundcheck.cli._verified import shipped_readings
 from boundcheck.evidence.claim import ClaimResult
 from boundcheck.evidence.witness import load_witness
-from boundcheck.proof.discovery import derivation
+from boundcheck.proof.discovery import derivation, shipped_readings
 from boundcheck.proof.records import record
 from boundcheck.report.data import claim_data
 from tests.oracle.frozen import check, digest, load

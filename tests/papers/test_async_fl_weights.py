@@ -9,6 +9,7 @@ import pytest
 
 import boundcheck as bc
 from boundcheck.errors import BadInput
+from boundcheck.evidence.claim import run_claim
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.setting.expected_weights import expected_weights
@@ -32,7 +33,7 @@ def test_corollary_1_drops_the_weights(weights: Any) -> None:
     """q(n) below 1: the printed bound is violated with one local step, the corrected one, divided by q_min, holds."""
     for reading, outcome in (("as_printed", Outcome.VIOLATED), ("corrected", Outcome.HOLDS)):
         claim = bc.Claim(f"async_fl/corollary_1/{reading}", ALIKE, {**TWO, "weights": weights}, at={"s": [10**4]})
-        assert bc.run_claim(claim).verdict.outcome is outcome
+        assert run_claim(claim).verdict.outcome is outcome
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k["kind"])
@@ -52,8 +53,8 @@ def test_expected_weights_by_hand(kind: dict[str, Any]) -> None:
 def test_beta_of_uniform_sampling_is_for_the_weights_of_the_paper() -> None:
     about = "async_fl/table_2_uniform_beta/as_printed"
     own = {**TWO, "eta_l": "1/10"}
-    assert bc.run_claim(bc.Claim(about, ALIKE, own)).verdict.outcome is Outcome.HOLDS
-    found = bc.run_claim(bc.Claim(about, ALIKE, {**own, "weights": "1/10"})).verdict
+    assert run_claim(bc.Claim(about, ALIKE, own)).verdict.outcome is Outcome.HOLDS
+    found = run_claim(bc.Claim(about, ALIKE, {**own, "weights": "1/10"})).verdict
     assert found.outcome is Outcome.OUT_OF_SCOPE
     assert "time_based" in found.reason
 

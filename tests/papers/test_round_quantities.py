@@ -204,13 +204,13 @@ def test_a_file_of_a_user_declares_a_metric_and_a_theorem_about_it(tmp_path: Pat
     )
     own.write_text(declared + THEOREM.replace('Metric("gap"', 'Metric("twice"'))
     with unloaded_afterwards():
-        assert [s.metric.quantity for s in bc.load_paper(own)] == ["twice"] * 2
+        assert [s.metric.quantity for s in bc.load(own)] == ["twice"] * 2
         method = build_method({"kind": "fedavg_sync", "K": 1, "eta_l": "1/4"})
         found = run(method, problem(), rounds=[0], metrics=["twice"], arithmetic="rational").exact["twice"]
         assert found == ((2 * (F(1, 4) * F(5, 2))) ** 2,)
         own.write_text(own.read_text().replace("'twice'", "'drift'"))
         with pytest.raises(BadInput, match="the metric 'drift' is declared twice"):
-            bc.load_paper(own)
+            bc.load(own)
     assert "twice" not in of_a_round()
 
 
@@ -243,7 +243,7 @@ def test_correlated_parts_of_a_formula_are_refused(tmp_path: Path) -> None:
     own.write_text(f"{imported}quantities = ({', '.join(lines)},)\n{THEOREM}")
     method = build_method({"kind": "fedavg_sync", "K": 3, "batch": 1, "eta_l": "1/4"})
     with unloaded_afterwards():
-        bc.load_paper(own)
+        bc.load(own)
         for name, (_, why) in REFUSED.items():
             with pytest.raises((Unsupported, BadInput), match=why):
                 run(method, noisy, rounds=[0], metrics=[name])

@@ -106,7 +106,7 @@ def load(folder: Path, old: str = "", new: str = "") -> Path:
     assert old in TEXT
     path = folder / "quartic_file.py"
     path.write_text(TEXT.replace(old, new) if old else TEXT)
-    bc.load_paper(path)
+    bc.load(path)
     return path
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from boundcheck.cli._verified import shipped_readings
-from boundcheck.proof.discovery import derivation
+from boundcheck.proof.discovery import derivation, shipped_readings
 from boundcheck.proof.vectors import Inner, VectorEquality, inner, norm2, vector
 from boundcheck.report.written import Norm2, folded, in_latex, in_words
 from boundcheck.theory.mathml import latex_to_mathml

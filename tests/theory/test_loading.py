@@ -15,6 +15,7 @@ import boundcheck as bc
 from boundcheck.core.executor import ProcessExecutor
 from boundcheck.core.loaded import digests
 from boundcheck.errors import BadInput, SpecError, UnknownName
+from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.theory.discovery import is_registered
 from boundcheck.theory.loading import unload
@@ -33,25 +34,25 @@ def written(path: Path, text: str) -> Path:
 
 
 def test_the_statements_of_a_file_have_ids_and_are_judged(tmp_path: Path) -> None:
-    found = bc.load_paper(written(tmp_path / "tight.py", THEOREM))
+    found = bc.load(written(tmp_path / "tight.py", THEOREM))
     assert [s.id for s in found] == ["tight/tight/as_printed", "tight/tight/half"]
     assert all(is_registered(s) for s in found)
     at = {"k": [10]}
-    attained = bc.run_claim(bc.Claim("tight/tight", PROBLEM, METHOD, at=at, arithmetic="rational"))
+    attained = run_claim(bc.Claim("tight/tight", PROBLEM, METHOD, at=at, arithmetic="rational"))
     assert attained.verdict.outcome is bc.Outcome.HOLDS
     assert attained.verdict.tightness is not None
     assert attained.verdict.tightness.ratio_min == pytest.approx(1, rel=1e-12)
-    broken = bc.run_claim(bc.Claim("tight/tight/half", PROBLEM, METHOD, at=at))
+    broken = run_claim(bc.Claim("tight/tight/half", PROBLEM, METHOD, at=at))
     assert broken.verdict.outcome is bc.Outcome.VIOLATED
 
 
 def test_an_object_needs_no_registry(tmp_path: Path) -> None:
-    (tight, half) = bc.load_paper(written(tmp_path / "tight.py", THEOREM))
+    (tight, half) = bc.load(written(tmp_path / "tight.py", THEOREM))
     own = replace(tight, bound=half.bound, id="", name="mine")
     assert not is_registered(own)
     claim = bc.Claim(statement=own, problem=PROBLEM, method=METHOD, at={"k": [10]})
     assert (claim.id, claim.label()) == ("mine/as_printed", "mine/as_printed on huber gradient_descent")
-    assert bc.run_claim(claim).verdict.outcome is bc.Outcome.VIOLATED
+    assert run_claim(claim).verdict.outcome is bc.Outcome.VIOLATED
     assert not is_registered(replace(tight, bound=half.bound))  # another statement under a known id
 
 
@@ -61,33 +62,33 @@ def test_the_modules_of_a_folder_share_their_notation(tmp_path: Path) -> None:
     written(folder / "definitions.py", shared)
     written(folder / "one.py", "from .definitions import *\ntheorem = " + own)
     written(folder / "two.py", "from my_paper.definitions import *\ntheorem = " + own)
-    assert [s.id for s in bc.load_paper(folder)][::2] == ["my_paper/one/as_printed", "my_paper/two/as_printed"]
+    assert [s.id for s in bc.load(folder)][::2] == ["my_paper/one/as_printed", "my_paper/two/as_printed"]
     assert not list(tmp_path.rglob("__pycache__"))
 
 
 def test_ids_are_the_same_however_a_file_is_loaded(tmp_path: Path) -> None:
     loose = written(tmp_path / "loose" / "tight.py", THEOREM)
-    (alone, _), name = bc.load_paper(loose), "tight/tight/as_printed"
+    (alone, _), name = bc.load(loose), "tight/tight/as_printed"
     unload("tight")
     written(tmp_path / "loose" / "other.py", THEOREM)
-    found = {s.id: s for s in bc.load_paper(tmp_path / "loose")}
+    found = {s.id: s for s in bc.load(tmp_path / "loose")}
     assert [*found][::2] == ["other/other/as_printed", "tight/tight/as_printed"]
     assert (alone.id, found[name]) == (name, alone)
     shared, own = THEOREM.split("theorem = ")
     written(tmp_path / "my_paper" / "definitions.py", shared)
     one = written(tmp_path / "my_paper" / "one.py", "from .definitions import *\ntheorem = " + own)
     written(tmp_path / "my_paper" / "two.py", "from .definitions import *\ntheorem = " + own)
-    ids = [s.id for s in bc.load_paper(one)]
+    ids = [s.id for s in bc.load(one)]
     assert ids[0] == "my_paper/one/as_printed"
-    assert [s.id for s in bc.load_paper(tmp_path / "my_paper")][: len(ids)] == ids
+    assert [s.id for s in bc.load(tmp_path / "my_paper")][: len(ids)] == ids
 
 
 def test_a_changed_file_is_loaded_anew(tmp_path: Path) -> None:
     path = written(tmp_path / "tight.py", THEOREM)
-    before = bc.load_paper(path)[0], digests()["tight"]
-    assert bc.load_paper(path)[0] is before[0]
+    before = bc.load(path)[0], digests()["tight"]
+    assert bc.load(path)[0] is before[0]
     written(path, THEOREM.replace("4 * k", "3 * k"))  # of the same length, within the same second
-    after = bc.load_paper(path)[0], digests()["tight"]
+    after = bc.load(path)[0], digests()["tight"]
     assert after[0].bound != before[0].bound
     assert after[1] != before[1]
     assert bc.statement("tight/tight") == after[0]
@@ -96,17 +97,17 @@ def test_a_changed_file_is_loaded_anew(tmp_path: Path) -> None:
 def test_no_part_of_a_refused_file_stays(tmp_path: Path) -> None:
     path = written(tmp_path / "tight.py", "import no_such_module")
     with pytest.raises(BadInput, match="tight"):
-        bc.load_paper(path)
+        bc.load(path)
     assert "tight" not in sys.modules
     with pytest.raises(UnknownName):
         bc.statement("tight/tight")
     written(path, THEOREM)
-    assert bc.load_paper(path)
+    assert bc.load(path)
 
 
 def test_worker_processes_load_the_same_bytes(tmp_path: Path) -> None:
     path = written(tmp_path / "tight.py", THEOREM)
-    own = bc.load_paper(path)[1]
+    own = bc.load(path)[1]
     assert ProcessExecutor(1).map(bc.statement, ["tight/tight/half"]) == [own]
     path.write_text("1/0")
     with pytest.raises(BadInput, match=r"tight\.py changed while its statements were used; start again\.$"):
@@ -141,7 +142,7 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, name: str, text: str, said: 
     path = written(tmp_path / name, text)
     given = tmp_path / name.split("/")[0]
     with pytest.raises(BadInput, match=said) as error:
-        bc.load_paper(given)
+        bc.load(given)
     assert str(error.value).startswith((f"{given} cannot be loaded: ", f"{path} cannot be loaded: "))
     assert "\n" not in str(error.value)
     assert path.exists()
@@ -149,18 +150,18 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, name: str, text: str, said: 
 
 def test_a_path_without_a_file_and_two_files_of_one_name(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"there is no such file or folder\.$"):
-        bc.load_paper(tmp_path / "absent.py")
-    bc.load_paper(written(tmp_path / "a" / "tight.py", THEOREM))
+        bc.load(tmp_path / "absent.py")
+    bc.load(written(tmp_path / "a" / "tight.py", THEOREM))
     with pytest.raises(BadInput, match="has the same name, and is loaded; rename one of them"):
-        bc.load_paper(written(tmp_path / "b" / "tight.py", THEOREM))
+        bc.load(written(tmp_path / "b" / "tight.py", THEOREM))
 
 
 def test_a_symbol_is_the_parameter_of_its_key_whatever_it_is_called(tmp_path: Path) -> None:
     """The largest step goes to the symbol with the key method/eta."""
     renamed = THEOREM.replace("common.eta,", 'common.eta.but(name="alpha"),').replace('("eta",)', '("alpha",)')
-    bc.load_paper(written(tmp_path / "tight.py", renamed))
+    bc.load(written(tmp_path / "tight.py", renamed))
     asked = {"kind": "gradient_descent", "eta": "1/2*largest"}
-    found = bc.run_claim(bc.Claim("tight/tight", PROBLEM, asked, at={"k": [10]}))
+    found = run_claim(bc.Claim("tight/tight", PROBLEM, asked, at={"k": [10]}))
     assert found.verdict.outcome is bc.Outcome.HOLDS
     assert float(Fraction(found.method["eta"])) == pytest.approx(1 / 6, rel=1e-12)
     text = """

@@ -6,6 +6,7 @@ import pytest
 
 import boundcheck as bc
 from boundcheck.errors import BadInput
+from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.constant_claims import constant_of
 from boundcheck.networks.study.spec import METRICS
 from boundcheck.setting.metrics import is_round_metric
@@ -28,7 +29,7 @@ def test_every_metric_is_measured_or_named() -> None:
 def test_a_claim_about_a_quantity_of_a_proof_is_refused_in_words(id: str) -> None:
     quantity = bc.statement(id).metric.quantity
     with pytest.raises(BadInput, match=f"is about '{quantity}', a quantity of its proof that no run measures"):
-        bc.run_claim(bc.Claim(id, PROBLEM, METHOD))
+        run_claim(bc.Claim(id, PROBLEM, METHOD))
     with pytest.raises(BadInput, match=f"the metric '{quantity}' occurs in a proof and no run measures it"):
         bc.run(METHOD, PROBLEM, rounds=1, metrics=[quantity])
 

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 import sympy as sp
 
-from boundcheck.cli._shown import formula_lines
+from boundcheck.cli.output import formula_lines
 from boundcheck.errors import BadInput
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import all_statements, statement

@@ -404,7 +404,7 @@ LOOK: Mapping[str, str] = {
     "zero_objectives_move_nothing": "terms beside the gradient: weight decay, a proximal term around another point",
     "one_client_is_gradient_descent": "the step size and the number of local steps",
     "one_local_step_is_a_server_step": "the weights of the clients and the sign of the server's step",
-    "exact_after_one_round": "the first number that differs; boundcheck.compare_implementation names mistakes",
+    "exact_after_one_round": "the first number that differs; boundcheck.judge names mistakes",
     "exact_after_k_rounds": "what is kept from round to round, where the first round is right",
     "equal_clients": "how many clients are added up, and the number by which their sum is divided",
     "unequal_weights": "the weights in the server's mean: by data, alike, over all clients or over the cohort",

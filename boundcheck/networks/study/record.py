@@ -247,7 +247,7 @@ def recorded_study(record: Record, path: Path) -> Study:
     """The page of a record."""
     own = page(record.spec, record.rows)
     made_with = ", ".join(f"{name} {version}" for name, version in record.versions.items())
-    again = shlex.join(["boundcheck", "rerun", path.name, "--row", record.rows[0].case])
+    again = shlex.join(["boundcheck", "record", path.name, "--compare", "--row", record.rows[0].case])
     changed = REPLACED in record.differences()
     fits = "no longer fits: the code has changed since" if changed else "is that of the code here"
     missing = ", ".join(label for label in record.spec.all_cases if label not in [row.case for row in record.rows])
@@ -288,8 +288,8 @@ def summary_study(records: Sequence[Record]) -> Study:
         f"which {total['reproduced']} reproduced, {total['reversed']} reversed and {total['undecided']} undecided, in "
         f"{hours} processor hours. A reversal says that the order does not hold at our size, not that the paper is "
         "wrong at its own.",
-        f"The code that computed {old} of {len(records)} tables has changed since; boundcheck rerun runs a row again "
-        "and compares.",
+        f"The code that computed {old} of {len(records)} tables has changed since; boundcheck record --compare "
+        "runs a row again.",
     )
     shown = (StudyTable.of("Recorded tables", rows),)
     return Study("recorded", "Recorded: all tables of neural results", words, shown, data={"pairs": total})

@@ -5,8 +5,8 @@ from boundcheck.theory.declare import *
 
 # the lemma as printed counts by R, and its average has R + 1 terms
 ROUNDS = TERMS.but(name="R", meaning="the lemma's R; the average has R + 1 terms")
-R = ROUNDS.expr
-ORDER = mu * d0 * sp.exp(-mu * eta_max * R) + c1 / (mu * R)
+rounds = ROUNDS.expr
+ORDER = mu * d0 * sp.exp(-mu * eta_max * rounds) + c1 / (mu * rounds)
 
 # ell is never above mu*eta_max*K, where the step is eta_max: the cap changes no step and keeps c1 = c2 = 0 defined
 noise = sp.Max(c1, c2 / (mu * K), mu**2 * K * d0 * sp.exp(-mu * eta_max * K))
@@ -73,7 +73,7 @@ theorem = Theorem(
             bound=ORDER,
             conditions=(
                 Condition("largest step", eta_max <= 1 / mu, "as printed, with the end point"),
-                Condition("enough rounds", sp.Ge(R, 1 / (2 * mu * eta_max))),
+                Condition("enough rounds", sp.Ge(rounds, 1 / (2 * mu * eta_max))),
             ),
             assumptions=(
                 Assumption(

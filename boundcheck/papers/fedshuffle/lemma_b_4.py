@@ -3,7 +3,7 @@
 from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
-SYMBOLS = (
+GIVEN = (
     nonnegative(
         "weighted_squares",
         "sum over the clients of w_i^2 s_i/p_i |z_i|^2",
@@ -15,12 +15,12 @@ SYMBOLS = (
     nonnegative("squares", "sum over the clients of |w_i z_i|^2", GRADIENT2, latex=r"(\sum_i \|w_i z_i\|^2)"),
     nonnegative("norm2_sum", "squared norm of the sum of the w_i z_i", GRADIENT2, latex=r"\|\sum_i w_i z_i\|^2"),
 )
-weighted_squares, n, b, squares, norm2_sum = (symbol.expr for symbol in SYMBOLS)
+weighted_squares, n, b, squares, norm2_sum = (symbol.expr for symbol in GIVEN)
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma B.4", "Appendix B.3"),
     title="Variance of the sum of w_i z_i/p_i over a cohort",
-    symbols=SYMBOLS,
+    symbols=GIVEN,
     metric=Metric.last("participation_variance", GRADIENT2, expectation="cohort"),
     belief=Belief.TRUE,
     best="as_printed",

@@ -3,7 +3,7 @@
 from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
-STEP = Condition("step size", et <= 1 / (4 * (1 + M * B2) * L))
+STEP_SIZE = Condition("step size", et <= 1 / (4 * (1 + M * B2) * L))
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma C.1", "Appendix C"),
@@ -17,14 +17,14 @@ theorem = Theorem(
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(
-            conditions=(STEP, B_AT_LEAST_1),
+            conditions=(STEP_SIZE, B_AT_LEAST_1),
             replaces="the missing hypothesis B >= 1",
             why="The proof uses (1 + M) L et <= 1/4, which the step condition gives for B >= 1 only; with a smaller B "
             "the hypotheses are met by a larger one as well. The first line of the display is missing in the text that "
             "was read; it is reconstructed from the proof.",
         ),
         "as_printed": Reading(
-            conditions=(STEP,),
+            conditions=(STEP_SIZE,),
             belief=Belief.OPEN,
             remark="The proof says that B >= 1, which the hypotheses do not. The reading raw gives it wherever M (1 - "
             "2 B^2) <= 1, so for B^2 >= 1/2 and for M <= 1; for other B and M it is not decided.",

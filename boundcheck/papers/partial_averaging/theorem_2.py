@@ -38,7 +38,7 @@ bound_one_constant = (
 # eta <= (1/Lmax) min(1, 1/sqrt(2 tau (tau - 1) (2 beta^2 + 1))), without a division by 0 at tau = 1; 1/2 for the first
 # 1 in the main text
 INTERVAL = Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1)
-STEP = (Condition("step size", eta * Lmax <= 1), INTERVAL)
+STEP_SIZE = (Condition("step size", eta * Lmax <= 1), INTERVAL)
 STEP_MAIN_TEXT = (Condition("step size", eta * Lmax <= sp.Rational(1, 2)), INTERVAL)
 
 REPAIR = (
@@ -62,7 +62,7 @@ theorem = Theorem(
         "corrected": Reading(
             symbols=GLOBAL,
             bound=bound_one_constant,
-            conditions=STEP,
+            conditions=STEP_SIZE,
             assumptions=ONE_CONSTANT,
             replaces="Assumption 1 by smoothness of every F_i with one constant L, and the averages with 1/m by "
             "averages with the weights p_i of F, as equation (2) has them",
@@ -72,7 +72,7 @@ theorem = Theorem(
         "weighted": Reading(
             symbols=WEIGHTED,
             bound=bound_any_weights,
-            conditions=STEP,
+            conditions=STEP_SIZE,
             assumptions=(smooth_weighted, block_variance, block_dissimilarity, averages_as_objective, bounded_below),
             replaces="Assumption 1 by a Lipschitz condition on every gradient with the weights L_j, and the averages "
             "with 1/m by averages with the weights p_i",
@@ -81,7 +81,7 @@ theorem = Theorem(
         "separable": Reading(
             symbols=SEPARABLE,
             bound=bound_any_weights,
-            conditions=STEP,
+            conditions=STEP_SIZE,
             assumptions=(smooth_separable, block_variance, block_dissimilarity, averages_as_objective, bounded_below),
             replaces="Assumption 1 by |grad_j F_i(x) - grad_j F_i(y)| <= L_j |x_j - y_j| for all x and y, and the "
             "averages with 1/m by averages with the weights p_i",
@@ -106,7 +106,7 @@ theorem = Theorem(
         "as_printed_appendix": Reading(
             source=APPENDIX,
             bound=bound_appendix,
-            conditions=STEP,
+            conditions=STEP_SIZE,
             assumptions=(*PRINTED, plain_mean),
             belief=Belief.FALSE,
             remark="p_i = 1/m throughout, the second constant 2 and the step up to 1/Lmax: stronger than the main "
@@ -117,7 +117,7 @@ theorem = Theorem(
             source=APPENDIX,
             symbols=SEPARABLE,
             bound=bound_appendix,
-            conditions=STEP,
+            conditions=STEP_SIZE,
             assumptions=(*PRINTED_SEPARABLE, plain_mean),
             remark="Assumption 1 read as step (111) uses it: F_i is a sum of functions of one block each.",
         ),

@@ -11,6 +11,7 @@ import pytest
 
 import boundcheck as bc
 from boundcheck.cli import main
+from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.spec import load_claims
 from boundcheck.theory.statement import Belief
 
@@ -63,7 +64,7 @@ def test_a_bound_that_is_a_hundredth_smaller_is_broken_where_it_is_attained(clai
         pytest.skip("not attained")
     statement = bc.statement(claim.id)
     smaller = replace(statement, bound=statement.bound * 99 / 100, id="", name="smaller")
-    assert bc.run_claim(replace(claim, statement=smaller)).verdict.outcome is bc.Outcome.VIOLATED
+    assert run_claim(replace(claim, statement=smaller)).verdict.outcome is bc.Outcome.VIOLATED
 
 
 PARTS = [{"A": [[1, 0], [0, 4]], "b": [1, -2]}, {"A": [[1, 0], [0, 4]], "b": [-3, 5]}]
@@ -107,7 +108,7 @@ DERIVED = {
 def test_a_theorem_that_was_derived_here_stands_on_further_runs(name: str) -> None:
     """None is violated, and some guarantee something."""
     found = [
-        bc.run_claim(bc.Claim(f"literature/{name}", problem, method, at=at, constants=constants)).verdict
+        run_claim(bc.Claim(f"literature/{name}", problem, method, at=at, constants=constants)).verdict
         for problem, method, at, constants in DERIVED[name]
     ]
     assert {v.outcome for v in found} <= {bc.Outcome.HOLDS, bc.Outcome.VACUOUS}, [v.reason for v in found]
@@ -118,7 +119,7 @@ def test_a_theorem_that_was_derived_here_stands_on_further_runs(name: str) -> No
 def test_a_formula_from_memory_stands_on_further_runs(name: str) -> None:
     """None is violated; a bound above its trivial value is no failure, but then it must be above the metric too."""
     for problem, method, at in FROM_MEMORY[name]:
-        verdict = bc.run_claim(bc.Claim(f"literature/{name}", problem, method, at=at)).verdict
+        verdict = run_claim(bc.Claim(f"literature/{name}", problem, method, at=at)).verdict
         assert verdict.outcome in (bc.Outcome.HOLDS, bc.Outcome.VACUOUS), verdict.reason
         assert verdict.tightness is not None
         assert verdict.tightness.ratio_min >= 1

@@ -93,7 +93,7 @@ def engine(task: Task, seed: int) -> Any:
     "spec", [FULL, SOME, SLOWING, MOMENTUM, BATCHES], ids=["full", "some", "slowing", "momentum", "batches"]
 )
 def test_the_right_one_passes(spec: dict[str, Any]) -> None:
-    found = bc.check_implementation(spec, RIGHT, seeds=40)
+    found = bc.judge(spec, RIGHT, seeds=40, checks="all")
     found.assert_passed()
     assert found.count(Status.FAILED) == 0
     assert found.count(Status.PASSED) >= 15
@@ -104,7 +104,7 @@ def test_the_right_one_passes(spec: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_fails_its_check(name: str) -> None:
     wrong = WRONG[name]
-    found = bc.check_implementation(wrong.spec, wrong.run, checks=[wrong.caught_by], seeds=150)[wrong.caught_by]
+    found = bc.judge(wrong.spec, wrong.run, checks=[wrong.caught_by], seeds=150)[wrong.caught_by]
     assert found.status is Status.FAILED, repr(found)
     assert not found.rate or found.rate <= 1e-6
     if found.parting is not None:
@@ -121,7 +121,7 @@ def label(spec: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("spec", [m for m in METHODS if m["kind"] in FAST], ids=label)
 def test_methods_as_the_engine_runs_them_pass(spec: dict[str, Any]) -> None:
-    found = bc.check_implementation(spec, engine, seeds=16)
+    found = bc.judge(spec, engine, seeds=16, checks="all")
     found.assert_passed()
     assert found.count(Status.PASSED) >= 12
 
@@ -129,7 +129,7 @@ def test_methods_as_the_engine_runs_them_pass(spec: dict[str, Any]) -> None:
 @pytest.mark.slow  # 52 methods, several minutes
 @pytest.mark.parametrize("spec", METHODS, ids=label)
 def test_every_method_as_the_engine_runs_it_passes(spec: dict[str, Any]) -> None:
-    found = bc.check_implementation(spec, engine, seeds=150)
+    found = bc.judge(spec, engine, seeds=150, checks="all")
     found.assert_passed()
     assert found.count(Status.PASSED) >= (3 if spec["kind"] == "svrg_random" else 12), repr(found)
 

@@ -24,7 +24,7 @@ DRAWN: dict[str, Any] = {"kind": "fedavg_sgd", "eta_l": "1/10"}
 def failed(spec: dict[str, Any], checks: Sequence[str], firsts: range, **how: Any) -> int:
     """Suites, each with seeds of its own, in which a check failed."""
     run = RIGHT if spec is not DRAWN else _drawing
-    suites = [bc.check_implementation(spec, run, checks=checks, first_seed=first, **how) for first in firsts]
+    suites = [bc.judge(spec, run, checks=checks, first_seed=first, **how) for first in firsts]
     assert all(s.count(Status.NOT_ASKED) < len(s.results) for s in suites)
     return sum(any(r.status in BAD for r in s.results) for s in suites)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import boundcheck as bc
+from boundcheck import pytest_plugin
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.judge.checks.counts import Event, refuted, smallest
 from boundcheck.judge.checks.outcomes import Outcomes
@@ -33,7 +34,7 @@ def test_names_and_sentences() -> None:
 
 
 def test_a_failure_says_where_they_part() -> None:
-    found = bc.check_implementation(FULL, UNWEIGHTED, checks=QUICK)
+    found = bc.judge(FULL, UNWEIGHTED, checks=QUICK)
     assert not found.ok
     assert [r.status for r in found.results] == [Status.FAILED, Status.FAILED, Status.NOT_ASKED]
     parting = found["unequal_weights"].parting
@@ -69,7 +70,7 @@ def _one_round(result: CheckResult) -> list[float]:
 
 
 def test_a_result_replays_from_its_json() -> None:
-    result = bc.check_implementation(SOME, UNWEIGHTED, checks=QUICK, seeds=20)["unequal_weights"]
+    result = bc.judge(SOME, UNWEIGHTED, checks=QUICK, seeds=20)["unequal_weights"]
     text = json.dumps(result.to_dict())
     again = CheckResult.from_dict(json.loads(text))
     assert again == result
@@ -82,34 +83,34 @@ def test_a_result_replays_from_its_json() -> None:
 
 def test_expected_failures_are_strict() -> None:
     why = {"unequal_weights": "its server has no weights"}
-    known = bc.check_implementation(FULL, UNWEIGHTED, checks=["unequal_weights", "equal_clients"], expected=why)
+    known = bc.judge(FULL, UNWEIGHTED, checks=["unequal_weights", "equal_clients"], expected=why)
     assert known.ok
     assert known.count(Status.EXPECTED_FAILURE) == 1
     assert "has no weights" in known["unequal_weights"].reason
-    passed = bc.check_implementation(FULL, RIGHT, checks=["unequal_weights"], expected=why)
+    passed = bc.judge(FULL, RIGHT, checks=["unequal_weights"], expected=why)
     assert passed["unequal_weights"].status is Status.UNEXPECTED_PASS
     assert not passed.ok
-    unasked = bc.check_implementation(FULL, RIGHT, checks=QUICK, expected={"changing_step_size": "is constant"})
+    unasked = bc.judge(FULL, RIGHT, checks=QUICK, expected={"changing_step_size": "is constant"})
     assert unasked["changing_step_size"].status is Status.UNEXPECTED_PASS
     assert "not asked" in unasked["changing_step_size"].reason
 
 
 def test_what_an_implementation_lacks_is_not_asked() -> None:
-    without = bc.check_implementation(FULL, UNWEIGHTED, lacks=["unequal weights", "server step size"], seeds=20)
+    without = bc.judge(FULL, UNWEIGHTED, lacks=["unequal weights", "server step size"], seeds=20, checks="all")
     assert without.ok
     assert without["unequal_weights"].status is Status.NOT_ASKED
     assert "unequal weights" in without["unequal_weights"].reason
-    assert without.count(Status.NOT_ASKED) > bc.check_implementation(FULL, RIGHT, seeds=20).count(Status.NOT_ASKED)
+    assert without.count(Status.NOT_ASKED) > bc.judge(FULL, RIGHT, seeds=20, checks="all").count(Status.NOT_ASKED)
 
     def only_equal(task: Task, seed: int) -> Any:
         if len(set(task.weights)) > 1:
             raise NotImplementedError("unequal weights")
         return UNWEIGHTED(task, seed)
 
-    raised = bc.check_implementation(FULL, only_equal, seeds=20)
+    raised = bc.judge(FULL, only_equal, seeds=20, checks="all")
     assert raised.ok
     assert raised["unequal_weights"].status is Status.NOT_ASKED
-    nothing = bc.check_implementation(FULL, RIGHT, checks=["changing_step_size"])
+    nothing = bc.judge(FULL, RIGHT, checks=["changing_step_size"])
     assert not nothing.ok  # nothing was asked, and that is not a pass
     with pytest.raises(AssertionError, match="no check was passed"):
         nothing.assert_passed()
@@ -126,7 +127,7 @@ def test_what_an_implementation_lacks_is_not_asked() -> None:
     ],
 )
 def test_an_error_of_the_implementation_is_a_failure(returned: Any, words: str) -> None:
-    found = bc.check_implementation(FULL, returned, seeds=20)
+    found = bc.judge(FULL, returned, seeds=20, checks="all")
     assert found.count(Status.PASSED) <= 3  # NaN repeats, is its own prefix and changes no input
     assert words in repr(found["exact_after_one_round"])
     json.dumps(found.to_dict(), allow_nan=False)
@@ -146,7 +147,7 @@ def test_an_error_of_the_implementation_is_a_failure(returned: Any, words: str) 
 )
 def test_bad_options(options: dict[str, Any], words: str) -> None:
     with pytest.raises(BoundcheckError, match=words):
-        bc.check_implementation(FULL, RIGHT, **options)
+        bc.judge(FULL, RIGHT, **options)
 
 
 @pytest.mark.parametrize(
@@ -160,23 +161,23 @@ def test_bad_options(options: dict[str, Any], words: str) -> None:
 )
 def test_bad_methods(method: Any, words: str) -> None:
     with pytest.raises(BoundcheckError, match=words):
-        bc.check_implementation(method, RIGHT)
+        bc.judge(method, RIGHT, checks="all")
 
 
 def test_the_lists_of_a_method_say_how_many_clients_there_are() -> None:
     method = {"kind": "fedshuffle_gen", "eta_l": "1/10", "E": [1, 2, 3, 1]}
-    found = bc.check_implementation(method, RIGHT, checks=["seeds_repeat"])
+    found = bc.judge(method, RIGHT, checks=["seeds_repeat"])
     assert len(found["seeds_repeat"].cases[0].problem["clients"]) == 4
 
 
 def test_single_precision_is_tolerated_where_the_iterates_are_in_it() -> None:
     single = WRONG["single precision"].run
-    refused = bc.check_implementation(FULL, single, seeds=20)
+    refused = bc.judge(FULL, single, seeds=20, checks="all")
     assert not refused.ok
     (allowed,) = re.findall(r"tolerance = (\S+) allows that", refused["exact_after_one_round"].reason)
-    assert "tolerance" not in bc.check_implementation(FULL, UNWEIGHTED, checks=QUICK)["unequal_weights"].reason
-    bc.check_implementation(FULL, single, seeds=20, tolerance=4 * float(allowed)).assert_passed()
-    bc.check_implementation(FULL, lambda t, s: np.float32(single(t, s)), seeds=20).assert_passed()
+    assert "tolerance" not in bc.judge(FULL, UNWEIGHTED, checks=QUICK)["unequal_weights"].reason
+    bc.judge(FULL, single, seeds=20, tolerance=4 * float(allowed), checks="all").assert_passed()
+    bc.judge(FULL, lambda t, s: np.float32(single(t, s)), seeds=20, checks="all").assert_passed()
 
 
 def test_torch_passes() -> None:
@@ -199,7 +200,7 @@ def test_torch_passes() -> None:
         return points
 
     names = ["exact_after_k_rounds", "unequal_local_steps", "seeds_repeat", "samples_once_an_epoch", "translation"]
-    found = bc.check_implementation(FULL, fedavg, checks=names)
+    found = bc.judge(FULL, fedavg, checks=names)
     assert found.count(Status.PASSED) == len(names), repr(found)
 
 
@@ -222,7 +223,7 @@ def test_jax_passes() -> None:
         return points
 
     names = ["exact_after_k_rounds", "unequal_local_steps", "seeds_repeat", "samples_once_an_epoch"]
-    found = bc.check_implementation(FULL, fedavg, checks=names)
+    found = bc.judge(FULL, fedavg, checks=names)
     assert found.count(Status.PASSED) == len(names), repr(found)
 
 
@@ -254,7 +255,7 @@ def test_the_parametriser(pytester: pytest.Pytester) -> None:
     # exact_after_one_round fails, and translation passes although a failure was expected
     assert found == {"passed": 3, "failed": 2, "xfailed": 1, "skipped": 2}
     with pytest.raises(UnknownName):
-        bc.implementation_checks(RIGHT, FULL, tolerances=1)
+        pytest_plugin.judge(RIGHT, FULL, tolerances=1)
 
 
 def test_outcomes_are_the_expectation_of_the_engine() -> None:
@@ -297,5 +298,5 @@ def test_a_failed_check_says_what_to_look_at_first() -> None:
         return [task.start + r for r in range(task.rounds)]
 
     method = {"kind": "gradient_descent", "eta": "1/10"}
-    (found,) = bc.check_implementation(method, forgets, checks=["starts_at_the_start"]).results
+    (found,) = bc.judge(method, forgets, checks=["starts_at_the_start"]).results
     assert found.reason.endswith("Look first at a model that is initialised anew.")

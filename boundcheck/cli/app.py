@@ -12,7 +12,20 @@ from typing import Annotated, Any
 import typer
 
 from boundcheck._version import __version__
-from boundcheck.cli import data, judge, new, proofs, recorded, reports, runs, schedule, sweeps, theory, tune
+from boundcheck.cli import (
+    bounds,
+    claims,
+    constants,
+    files,
+    implementations,
+    new,
+    proofs,
+    reports,
+    statements,
+    sweeps,
+    witnesses,
+)
+from boundcheck.cli.output import with_exact
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -23,7 +36,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 
 
@@ -52,26 +65,31 @@ def boundcheck(
             callback=_load,
             is_eager=True,
             show_default=False,
-            help="Also the statements, methods and problems of this Python file, or of this folder of such files. "
-            "boundcheck RUNS the file.",
+            help="Also the statements, methods and problems of this file or folder of Python. boundcheck RUNS it.",
         ),
     ] = [],  # noqa: B006 (typer reads it)
+    exact: bool = typer.Option(
+        False, "--exact", callback=with_exact, help="JSON with exact numbers of any length, too."
+    ),
 ) -> None:
     """Whether a published convergence bound holds, where, how tightly, and how we know."""
 
 
 def whole_command() -> Any:
-    """The command `boundcheck` as typer carries it out, with --load as an option of every command below it."""
+    """The command `boundcheck` as typer carries it out, with --load as an option of every command below it.
+
+    Those with --json have --exact, too.
+    """
     if "_BOUNDCHECK_COMPLETE" in os.environ:  # a shell asks what may follow
         from typer._completion_classes import completion_init
 
         completion_init()
     command: Any = typer.main.get_command(app)
-    option = copy.copy(next(o for o in command.params if o.name == "load"))
-    option.expose_value = False  # its callback does the work
+    load, exact = (copy.copy(next(o for o in command.params if o.name == name)) for name in ("load", "exact"))
+    load.expose_value = exact.expose_value = False  # their callbacks do the work
     waiting = list(command.commands.values())
     for below in waiting:
-        below.params.append(option)
+        below.params += [exact, load] if any(o.name == "as_json" for o in below.params) else [load]
         waiting.extend(getattr(below, "commands", {}).values())
     return command
 
@@ -80,10 +98,10 @@ def whole_command() -> Any:
 def completion(
     shell: Annotated[str, typer.Argument(help="bash, zsh or fish.", show_default=False)],
 ) -> None:
-    """A script that completes commands, options and ids of statements in a shell.
+    """A script that completes commands, options and ids in a shell.
 
     \b
-    Example: boundcheck completion bash > ~/.local/share/bash-completion/completions/boundcheck
+    Example: boundcheck completion bash
     """
     from typer._completion_shared import get_completion_script
 
@@ -94,14 +112,5 @@ def completion(
     typer.echo(get_completion_script(prog_name="boundcheck", complete_var="_BOUNDCHECK_COMPLETE", shell=shell))
 
 
-theory.register(app)
-runs.register(app)
-tune.register(app)
-sweeps.register(app)
-judge.register(app)
-schedule.register(app)
-reports.register(app)
-recorded.register(app)
-proofs.register(app)
-data.register(app)
-new.register(app)
+for room in (statements, bounds, constants, claims, sweeps, implementations, reports, proofs, witnesses, files, new):
+    room.register(app)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import textwrap
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.cli._evidence import (
-    derivation_record,
-    derivation_status,
-    evidence_words,
-    print_contradictions,
-    transcribed,
-)
-from boundcheck.cli._output import line, note_reading, table
+from boundcheck.evidence import shipped_files
+from boundcheck.evidence.contradictions import contradictions
+from boundcheck.evidence.derivation_words import derivation_words
+from boundcheck.evidence.statement_rows import derivation_status, evidence_words, transcribed
+from boundcheck.proof.records import record
+from boundcheck.theory.discovery import readings, statement
+from boundcheck.theory.pretty import formula_blocks, symbol_unicode
+from boundcheck.theory.quantities import PROOF_QUANTITIES
+from boundcheck.theory.typeset import average_text, expr_text, left_text, relation_text, symbol_latex
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Metric, Statement
-
-WIDTH = 110  # characters of a formula where the output is no terminal
 
 
 def shown(id: str) -> dict[str, Any]:
@@ -29,14 +25,9 @@ def shown(id: str) -> dict[str, Any]:
     side of the claim. blocks, base: the bound, `theory.pretty.formula_blocks`.
     Raises UnknownName where there is no such statement.
     """
-    from boundcheck.evidence.contradictions import contradictions
-    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
-    from boundcheck.theory.discovery import statement
-    from boundcheck.theory.pretty import formula_blocks, symbol_unicode
-    from boundcheck.theory.typeset import left_text, symbol_latex
-
     found = statement(id)
-    witnesses, claims, derived = shipped_witnesses(), claims_by_id(), derivation_record(found.id)
+    witnesses, claims = shipped_files.shipped_witnesses(), shipped_files.claims_by_id()
+    derived = record(found.id)
     data = {
         **{k: v for k, v in found.to_dict().items() if k != "schema"},
         "contradictions": [c.to_dict() for c in contradictions([found.id])],
@@ -61,61 +52,6 @@ def shown(id: str) -> dict[str, Any]:
     }
 
 
-def print_shown(asked: str, found: dict[str, Any]) -> None:
-    """The text of `shown`; asked: the id as it was typed."""
-    print_contradictions(c["sentence"] for c in found["data"]["contradictions"])
-    note_reading(asked, found["data"]["id"])
-    for text in found["before"]:
-        _wrapped(text)
-    line()
-    table(["symbol", "printed", "meaning", "dimension", "allowed", "constant"], found["rows"])
-    line()
-    for text in found["facts"]:
-        _wrapped(text)
-    line()
-    width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
-    for text in formula_lines(found["left"], found["blocks"], found["base"], width):
-        line(text)
-    line()
-    for text in found["after"]:
-        _wrapped(text)
-
-
-def formula_lines(left: str, blocks: list[list[str]], base: int, width: int) -> list[str]:
-    """A formula in at most `width` columns: as many summands side by side as fit, the next ones below them.
-
-    A summand that is wider by itself is cut where the line ends and goes on below.
-    """
-    beside = len(left) <= width // 3  # else the left side has a line of its own
-    margin = len(left) if beside else min(4, width // 2)
-    room = max(width - margin, 1)
-    groups: list[list[str]] = []
-    for block in blocks:
-        if groups and len(groups[-1][0]) + len(block[0]) <= room:
-            groups[-1] = [a + b for a, b in zip(groups[-1], block, strict=True)]
-        else:
-            groups += [[row[k : k + room] for row in block] for k in range(0, max(len(block[0]), 1), room)]
-    lines = [] if beside else [left.rstrip()]
-    for k, group in enumerate(groups):
-        lines += [""] * bool(k)
-        for number, row in enumerate(group):
-            start = left if beside and k == 0 and number == base else " " * margin
-            if row.strip() or number == base:
-                lines.append((start + row).rstrip())
-    return lines
-
-
-def _wrapped(text: str) -> None:
-    """A line, broken between words on a terminal that is too narrow for it."""
-    if not sys.stdout.isatty():
-        line(text)
-        return
-    indent = " " * (len(text) - len(text.lstrip()) + 2)
-    width = max(shutil.get_terminal_size((WIDTH, 24)).columns, 20)
-    for part in textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False) or [""]:
-        line(part)
-
-
 def _head(found: Statement) -> list[str]:
     texts = [f"{found.id}: {found.title}", f"  {found.source.paper}, {found.source.number} ({found.source.where})"]
     texts.append(f"  {found.kind.value}, {found.belief.value}")
@@ -125,8 +61,6 @@ def _head(found: Statement) -> list[str]:
 
 def _facts(found: Statement) -> list[str]:
     """Assumptions, conditions, method and metric."""
-    from boundcheck.theory.typeset import expr_text, relation_text
-
     texts = [f"assumption {a.name}: {a.meaning}" for a in found.assumptions]
     texts += [f"needed to make sense: {relation_text(relation)}" for relation in found.domain]
     for c in found.conditions:
@@ -142,9 +76,6 @@ def _facts(found: Statement) -> list[str]:
 
 
 def _metric(metric: Metric) -> list[str]:
-    from boundcheck.theory.quantities import PROOF_QUANTITIES
-    from boundcheck.theory.typeset import average_text, expr_text
-
     if metric.value is not None:
         texts = [f"metric: {expr_text(metric.value)} (numbers alone; no run measures it)"]
         texts += [f"  where {name} = {expr_text(expr)}" for name, expr in metric.where]
@@ -163,9 +94,6 @@ def _metric(metric: Metric) -> list[str]:
 
 def _tail(found: Statement, evidence: str) -> list[str]:
     """Dimensions, evidence and the other readings."""
-    from boundcheck.evidence.derivation_words import derivation_words
-    from boundcheck.theory.discovery import readings
-
     texts = [] if found.printed_rate is None else [f"printed order: {found.printed_rate}"]
     errors = found.dimension_errors()
     texts += [f"DIMENSIONS INCONSISTENT: {error}" for error in errors]

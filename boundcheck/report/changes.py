@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from boundcheck.cli._files import read_text
+from boundcheck.core.targets import read_text
 from boundcheck.errors import BadInput
 from boundcheck.verdict import Grade, Outcome
 

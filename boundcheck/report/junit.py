@@ -1,4 +1,4 @@
-"""Results of `boundcheck check` for CI services: JUnit XML, and a summary in Markdown."""
+"""Results of claims for CI services: JUnit XML, and a summary in Markdown."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from boundcheck.cli._execute import Done, Refused
-from boundcheck.core.places import reason, write_whole
+from boundcheck.core.places import reason
 from boundcheck.errors import StoreError
 
 if TYPE_CHECKING:
-    from boundcheck.evidence.claim import ClaimResult
+    from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.evidence.contradictions import Contradiction
     from boundcheck.evidence.not_run import NotRun
 
+    Settled = ClaimResult | tuple[Claim, str]  # the result of a claim, or the claim and why it is bad input
+
 
 def junit_xml(
-    done: Sequence[Done | Refused],
+    done: Sequence[Settled],
     suite: str,
     against: Sequence[Contradiction] = (),
     not_run: Sequence[NotRun] = (),
@@ -29,8 +30,8 @@ def junit_xml(
     against: contradictory evidence on their readings, each an error of a test case of its own, before the claims.
     not_run: claims whose data set or package is not here, skipped.
     """
-    failures = sum(isinstance(d, Done) and bool(d.result.failures) for d in done)
-    errors = sum(isinstance(d, Refused) for d in done) + len(against)
+    failures = sum(not isinstance(d, tuple) and bool(d.failures) for d in done)
+    errors = sum(isinstance(d, tuple) for d in done) + len(against)
     tests = len(done) + len(against) + len(not_run)
     numbers = {"tests": tests, "failures": failures, "errors": errors, "skipped": len(not_run)}
     counts = {name: str(number) for name, number in numbers.items()}
@@ -41,14 +42,14 @@ def junit_xml(
         case = ElementTree.SubElement(parent, "testcase", about)
         ElementTree.SubElement(case, "error", {"message": _legal(str(found)), "type": "contradiction"})
     for d in done:
-        claim = d.claim if isinstance(d, Refused) else d.result.claim
+        claim = d[0] if isinstance(d, tuple) else d.claim
         case = ElementTree.SubElement(
             parent, "testcase", {"classname": claim.id.replace("/", "."), "name": _legal(claim.label())}
         )
-        if isinstance(d, Refused):
-            ElementTree.SubElement(case, "error", {"message": _legal(d.problem), "type": "BadInput"})
+        if isinstance(d, tuple):
+            ElementTree.SubElement(case, "error", {"message": _legal(d[1]), "type": "BadInput"})
         else:
-            _fill(case, d.result)
+            _fill(case, d)
     for missing in not_run:
         about = {"classname": missing.kind, "name": _legal(missing.name)}
         case = ElementTree.SubElement(parent, "testcase", about)
@@ -81,25 +82,14 @@ def _legal(text: str) -> str:
     return "".join(c if c in "\n\t" or " " <= c <= "\ud7ff" or c >= "\ue000" else "?" for c in text)
 
 
-def write_junit(
-    done: Sequence[Done | Refused],
-    suite: str,
-    path: Path,
-    against: Sequence[Contradiction] = (),
-    not_run: Sequence[NotRun] = (),
-) -> None:
-    """Writes the file whole; raises StoreError where the disk refuses."""
-    write_whole(path, junit_xml(done, suite, against, not_run))
-
-
-def append_summary(done: Sequence[Done | Refused], suite: str, path: Path, not_run: Sequence[NotRun] = ()) -> None:
+def append_summary(done: Sequence[Settled], suite: str, path: Path, not_run: Sequence[NotRun] = ()) -> None:
     """Appends the Markdown summary, as CI services expect of every step; raises StoreError where the disk refuses."""
     from boundcheck.evidence.not_run import NotRun
     from boundcheck.report.data import report_data
     from boundcheck.report.markdown import markdown
 
-    results = [d.result for d in done if isinstance(d, Done)]
-    refused = [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused)]
+    results = [d for d in done if not isinstance(d, tuple)]
+    refused = [NotRun("claim", d[0].label(), d[1]) for d in done if isinstance(d, tuple)]
     try:
         with path.open("a", encoding="utf-8") as file:
             file.write(markdown(report_data(results, f"boundcheck {suite}", not_run=[*refused, *not_run])) + "\n")

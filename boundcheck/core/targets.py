@@ -1,4 +1,4 @@
-"""Writing files whole: under a temporary name, flushed and moved in place, so that nothing half-written is left."""
+"""Files and folders that a user names: places that are probed before the work for them, and texts that are read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from boundcheck.core.places import is_special, reason
 from boundcheck.errors import BadInput, StoreError, shown
 
+PICTURES = (".svg", ".png", ".pdf")
 MAX_READ = 64 * 1024 * 1024  # bytes of a file that a user names
 
 
@@ -26,6 +27,18 @@ def probe_file(target: Path, option: str) -> None:
         if isinstance(error, StoreError):
             raise
         raise StoreError(f"{option} '{target}' cannot be written: {reason(error)}.") from error
+
+
+def probe_picture(text: str) -> Path:
+    """The file that --plot names; refuses an ending other than those of `PICTURES`, a missing folder, and a place where
+    no file can be written, as `probe_file`."""
+    target = Path(text)
+    if target.suffix.lower() not in PICTURES:
+        raise BadInput(f"--plot '{text}' has no known ending; {', '.join(PICTURES)} are allowed.")
+    if not target.parent.is_dir():
+        raise BadInput(f"--plot '{text}': the folder '{target.parent}' does not exist.")
+    probe_file(target, "--plot")
+    return target
 
 
 def probe_folder(text: str, option: str) -> Path:

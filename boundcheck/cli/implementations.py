@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from boundcheck.cli._output import line, print_json, short, table
+from boundcheck.cli.output import Json, Spec, line, print_json, say, short, spec_file, table
 
 
 def register(app: typer.Typer) -> None:
@@ -17,21 +18,19 @@ def register(app: typer.Typer) -> None:
 
 
 def power(
-    spec: Annotated[Path, typer.Argument(help="A TOML file with [[claim]] tables.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    spec: Spec,
+    as_json: Json = False,
 ) -> int:
-    """Which mistakes of its method each claim would miss at its rounds and seeds.
+    """Which mistakes in an implementation each claim would miss.
 
-    The mistakes are made from the parts of the method (weights, steps, cohorts, ...) and carried out as the claim's
-    method is. A mistake is caught where the verdict is another. Below the table stand, for each claim, the tightness
-    window that catches more, and the mistakes that only a comparison with the reference catches
-    (boundcheck.compare_implementation; assert_matches of the pytest plugin).
+    The claim keeps its rounds and seeds. The mistakes are made from the parts of the method (weights, steps, cohorts,
+    ...) and carried out as the claim's method is. A mistake is caught where the verdict is another. Below the table
+    stand, for each claim, the tightness window that catches more, and the mistakes that only a comparison with the
+    reference catches (boundcheck.judge; assert_matches of the pytest plugin).
 
     \b
-    Example: boundcheck power examples/scgd.toml
+    Example: boundcheck power examples/tour/claims.toml
     """
-    import math
-
     from boundcheck.errors import BoundcheckError
     from boundcheck.evidence.spec import load_claims
     from boundcheck.judge.power import Power, power_of
@@ -64,27 +63,31 @@ def power(
     ]
     table(["claim", "outcome", "tightness", "mistakes", "caught", "missed"], rows)
     for p in found:
-        line(f"{p.label}: {p.words()}")
+        say(f"{p.label}: {p.words()}")
     for label, why in refused:
-        line(f"{label}: not judged. {why}")
+        say(f"{label}: not judged. {why}")
     return 0
 
 
 def identify(
-    file: Annotated[Path, typer.Argument(help="A Python file, which is run.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", parser=spec_file, help="A Python file, which is run.", show_default=False),
+    ],
     run: Annotated[str, typer.Option("--run", help="The function run(task, seed) in it.", show_default=False)],
     rounds: Annotated[int, typer.Option(help="Rounds that are compared.")] = 30,
     seeds: Annotated[int, typer.Option(help="Seeds of a run that is random.")] = 512,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> int:
-    """Which published method the code in a file is: its kind here, its options, paper and equation.
+    """Which published method the code in a file is.
 
-    This runs the file, so take only code that you trust. The function gets a task with numbers by the usual names (K,
-    E, eta, eta_l, mu, ...) and returns the iterates, as for boundcheck.compare_implementation. Where the runs are those
-    of no kind, they are compared with those of kinds that have one known mistake. Exit code 1 where nothing agrees.
+    It names kind, options, paper and equation. This runs the file, so take only code that you trust. The function gets
+    a task with numbers by the usual names (K, E, eta, eta_l, mu, ...) and returns the iterates, as for
+    boundcheck.judge. Where the runs are those of no kind, they are compared with those of kinds that have one known
+    mistake. Exit code 1 where nothing agrees.
 
     \b
-    Example: boundcheck identify fedavg.py --run fedavg
+    Example: boundcheck identify examples/tour/fedavg.py --run fedavg
     """
     from boundcheck.judge.identify import function_of
     from boundcheck.judge.identify import identify as found_by
@@ -93,16 +96,16 @@ def identify(
     if as_json:
         print_json({"file": str(file), "run": run, **found.to_dict()})
     else:
-        line(f"{file} was run. {found.reason}")
+        say(f"{file} was run. {found.reason}")
     return 0 if found.matches else 1
 
 
 def conformance(
     package: Annotated[str, typer.Argument(help="An installed package with plug-ins.", show_default=False)],
     every: Annotated[bool, typer.Option("--all", help="Print the checks that passed, too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> int:
-    """Holds a package's own problems, methods and parts against the paths reader, finite differences and sampling.
+    """Checks the problems, methods and parts of a package.
 
     Parts and methods run on random quadratics, where every outcome is gone through in fractions; the gradients,
     constants and minimiser of problems are looked at, at sampled points. A check that cannot be asked is counted apart.
@@ -124,8 +127,8 @@ def conformance(
     else:
         for check in checks:
             if every or check.status is not Status.PASSED:
-                line(f"{check.status.value.upper()} {check.subject}: {check.name}: {check.sentence}.")
+                say(f"{check.status.value.upper()} {check.subject}: {check.name}: {check.sentence}.")
                 if check.detail:
-                    line(f"    {check.detail}")
+                    say(f"    {check.detail}")
         line(f"{counts[Status.PASSED]} passed, {counts[Status.FAILED]} failed, {counts[Status.NOT_ASKED]} not asked.")
     return 1 if counts[Status.FAILED] else 0

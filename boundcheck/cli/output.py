@@ -1,0 +1,323 @@
+"""What commands share: tables, JSON, numbers, progress, and the options that several of them have."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Generator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from boundcheck.core.executor import Where
+from boundcheck.core.numbers import format_exact, format_short
+
+Row = Sequence[str]
+
+WIDTH = 80  # columns of what is printed where the output is no terminal and COLUMNS is not set
+READABLE = 14  # columns that a cell of several words needs at least
+LONGEST_WORD = 24  # columns of a word that is not broken: the names of constants, not paths and digests
+DIGITS = 200  # characters of an exact number that JSON carries without --exact
+_EXACT = re.compile(r"-?\d+(/\d+)?")
+_COLOURS = {
+    **dict.fromkeys(("HOLDS", "yes"), "32"),
+    **dict.fromkeys(("VIOLATED", "FAILED", "no"), "31"),
+    **dict.fromkeys(("VACUOUS", "UNDECIDED", "OUT_OF_SCOPE"), "33"),
+}
+
+_state = {"exact": False}
+
+
+# ---- options ----
+
+
+def spec_file(text: str) -> Path:
+    """The file that SPEC names: one of examples/ that is not there is the one that comes with boundcheck."""
+    from boundcheck.evidence.shipped_files import example
+
+    return example(text)
+
+
+def matching_ids(incomplete: str) -> list[str]:
+    """The ids that begin with what is typed, for the completion of a shell; full ids once a statement is chosen."""
+    from boundcheck.cli.statements import statement_table
+
+    ids = [r["id"] for r in statement_table()["statements"] if r["id"].startswith(incomplete)]
+    bare = dict.fromkeys(id.rpartition("/")[0] for id in ids)
+    return ids if incomplete.count("/") == 2 or len(bare) == 1 else [id for id in bare if id.startswith(incomplete)]
+
+
+ID = "<paper>/<statement>[/<reading>]."
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Id = Annotated[str, typer.Argument(help=ID, show_default=False, autocompletion=matching_ids)]
+SpecFile = typer.Argument(
+    metavar="SPEC", parser=spec_file, help="A TOML file with [[claim]] tables.", show_default=False
+)
+Spec = Annotated[Path, SpecFile]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A symbol's value: 3, 1e-3, 1/3. Repeatable.", show_default=False),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Number of processes.", show_default="one a processor, for many claims"),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="ADDRESS", help="A Dask scheduler: address, file, or local:N.", show_default=False
+    ),
+]
+TimeLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--time-limit", metavar="TIME", help="Longest time of a claim or study, such as 10m.", show_default=False
+    ),
+]
+NoStore = Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")]
+
+
+def begin() -> None:
+    """Called once a command begins: options that all commands share have their defaults again."""
+    _state["exact"] = False
+
+
+def with_exact(wanted: bool) -> None:
+    """What --exact asks for: JSON with exact numbers of any length."""
+    _state["exact"] = _state["exact"] or wanted
+
+
+def where(workers: int | None, cluster: str | None, time_limit: str | None = None) -> Where:
+    """What --workers, --cluster and --time-limit ask for."""
+    from boundcheck.core.numbers import parse_seconds
+
+    return Where(workers, cluster, None if time_limit is None else parse_seconds(time_limit, "--time-limit"))
+
+
+def chosen_store(no_store: bool) -> Path | str | None:
+    """The folder or URL of the result store, or None."""
+    from boundcheck.core.places import store_place
+
+    return None if no_store else store_place()
+
+
+def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """NAME=VALUE options. Raises BadInput for another form and for a name that is given twice."""
+    from boundcheck.errors import BadInput
+
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise BadInput(f"{option} '{text}' is not of the form {form}.")
+        if name in found:
+            raise BadInput(f"{option} gives {name} twice; give each once.")
+        found[name] = value
+    return found
+
+
+# ---- text ----
+
+
+def line(text: str = "") -> None:
+    """One line on standard output, as it is."""
+    sys.stdout.write(text + "\n")
+
+
+def width() -> int:
+    """Columns of the output: those of the terminal, or of COLUMNS; 80 where neither is there."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        return max(shutil.get_terminal_size((WIDTH, 24)).columns, 20)
+    return WIDTH
+
+
+def say(text: str) -> None:
+    """A sentence on standard output, broken between words where it is wider than the output."""
+    indent = " " * (len(text) - len(text.lstrip()) + 2)
+    for part in textwrap.wrap(
+        text, width(), subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    ) or [""]:
+        line(part)
+
+
+def note_reading(asked: str, taken: str) -> None:
+    """Says which reading a bare id was taken for."""
+    if asked.strip().strip("/") != taken:
+        say(f"{asked}: taking the reading {taken}")
+
+
+def short(value: Any) -> str:
+    """A number for people."""
+    if value is None:
+        return "-"
+    return format_short(value) if isinstance(value, int | float | Fraction) and value is not True else str(value)
+
+
+def table(columns: Sequence[str], rows: Sequence[Row], *, coloured: Sequence[int] = (), whole: bool = False) -> None:
+    """A table in aligned columns, whose cells are broken between words where the output is too narrow.
+
+    coloured: columns of outcomes, in colours on a terminal. whole: the first column holds ids, which are never broken.
+    Where the output is too narrow for all columns, each row is a paragraph.
+    """
+    widths = _widths(columns, rows, width() - 2 * (len(columns) - 1), whole)
+    if widths is None and rows:
+        _paragraphs(columns, rows)
+        return
+    widths = widths or [len(name) for name in columns]
+    colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    for number, row in enumerate((columns, *rows)):
+        cells = [_broken(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for k in range(max(map(len, cells))):
+            parts = [cell[k] if k < len(cell) else "" for cell in cells]
+            texts = [part.ljust(width) for part, width in zip(parts, widths, strict=True)]
+            if colours:
+                codes = ["1" if not number else _COLOURS.get(c, "") if i in coloured else "" for i, c in enumerate(row)]
+                texts = [
+                    f"\x1b[{code}m{text}\x1b[0m" if code else text for code, text in zip(codes, texts, strict=True)
+                ]
+            line("  ".join(texts).rstrip())
+
+
+def _broken(cell: str, width: int) -> list[str]:
+    return [cell] if len(cell) <= width else textwrap.wrap(cell, width, break_on_hyphens=False)
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Row], room: int, whole: bool) -> list[int] | None:
+    """Widths of columns that fit into `room` without a broken word; None where there are none."""
+    cells = [[name, *(row[i] for row in rows)] for i, name in enumerate(columns)]
+    natural = [max(map(len, column)) for column in cells]
+    words = [max((len(word) for cell in column for word in cell.split()), default=0) for column in cells]
+    least = [max(min(w, LONGEST_WORD), min(n, READABLE)) for w, n in zip(words, natural, strict=True)]
+    if whole:
+        least[0] = natural[0]
+    spare = room - sum(least)
+    if sum(natural) <= room:
+        return natural
+    gains = [n - m for n, m in zip(natural, least, strict=True)]
+    return None if spare < 0 else [m + gain * spare // sum(gains) for m, gain in zip(least, gains, strict=True)]
+
+
+def _paragraphs(columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """Each row as its first cell and the others below it with their names, so that no column is lost."""
+    for row in rows:
+        line(row[0])
+        say("  " + "; ".join(f"{name}: {cell}" for name, cell in zip(columns[1:], row[1:], strict=True) if cell))
+
+
+def formula_lines(left: str, blocks: list[list[str]], base: int, width: int) -> list[str]:
+    """A formula in at most `width` columns: as many summands side by side as fit, the next ones below them.
+
+    A summand that is wider by itself is cut where the line ends and goes on below.
+    """
+    beside = len(left) <= width // 3  # else the left side has a line of its own
+    margin = len(left) if beside else min(4, width // 2)
+    room = max(width - margin, 1)
+    groups: list[list[str]] = []
+    for block in blocks:
+        if groups and len(groups[-1][0]) + len(block[0]) <= room:
+            groups[-1] = [a + b for a, b in zip(groups[-1], block, strict=True)]
+        else:
+            groups += [[row[k : k + room] for row in block] for k in range(0, max(len(block[0]), 1), room)]
+    lines = [] if beside else [left.rstrip()]
+    for k, group in enumerate(groups):
+        lines += [""] * bool(k)
+        for number, row in enumerate(group):
+            start = left if beside and k == 0 and number == base else " " * margin
+            if row.strip() or number == base:
+                lines.append((start + row).rstrip())
+    return lines
+
+
+# ---- JSON ----
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """The data, with its schema version, as JSON on standard output.
+
+    What is not finite becomes null. An exact number of more than `DIGITS` characters becomes null without --exact, and
+    the entry NAME_characters beside it says how long it is.
+    """
+    line(json.dumps({"schema": 1} | _plain(data), indent=2, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        found: dict[str, Any] = {}
+        for key, entry in value.items():
+            found[str(key)] = _plain(entry)
+            if _is_long(entry):
+                found |= {str(key): None, f"{key}_characters": len(entry)}
+        return found
+    if isinstance(value, list | tuple):
+        return [f"{len(v)} characters" if _is_long(v) else _plain(v) for v in value]
+    if isinstance(value, Fraction):
+        return _plain(json_number(value))
+    if isinstance(value, float):
+        return json_float(value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    tolist = getattr(value, "tolist", None)  # NumPy's arrays and scalars
+    return _plain(tolist()) if tolist is not None else str(value)
+
+
+def _is_long(value: Any) -> bool:
+    """Whether a text is an exact number that is too long for JSON without --exact."""
+    return (
+        isinstance(value, str) and len(value) > DIGITS and not _state["exact"] and _EXACT.fullmatch(value) is not None
+    )
+
+
+def json_float(value: float) -> float | None:
+    """The float, or None where it is not finite."""
+    return value if math.isfinite(value) else None
+
+
+def json_number(value: Fraction) -> dict[str, Any]:
+    """An exact number as its text and its nearest float (null beyond the floats)."""
+    try:
+        near: float | None = value.numerator / value.denominator
+    except OverflowError:
+        near = None
+    return {"exact": format_exact(value), "float": near}
+
+
+# ---- progress ----
+
+
+@contextlib.contextmanager
+def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None]]:
+    """A bar with the time left on standard error while it is a terminal; gives the function that sets what is
+    done. The bar never goes back."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("elapsed,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        shown = bar.add_task(title, total=total)
+        furthest = 0.0
+
+        def show(done: float) -> None:
+            nonlocal furthest
+            furthest = max(furthest, done)  # work that a lost process repeats is no step back
+            bar.update(shown, completed=furthest)
+
+        yield show
