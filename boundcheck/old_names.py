@@ -7,7 +7,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import boundcheck
 from boundcheck.cli._execute import carry_out, results_of
 from boundcheck.core.executor import Where
 from boundcheck.core.parameters import checks_types
@@ -17,7 +16,10 @@ from boundcheck.evidence import claim as claim_module
 from boundcheck.evidence.spec import claim_from_table, load_claims
 from boundcheck.judge.checks.run import check_implementation
 from boundcheck.judge.comparison import compare_implementation
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import setting
+from boundcheck.theory.loading import load_paper as load_paper
 
 if TYPE_CHECKING:
     from boundcheck.certified.constant import Constant
@@ -34,8 +36,6 @@ __all__ = [
     "run_claim",
     "run_claims",
 ]
-
-load_paper = boundcheck.load
 
 
 def implementation_checks(*given: Any, **settings: Any) -> Any:
@@ -87,6 +87,6 @@ def describe_constants(
 ) -> Mapping[str, Constant]:
     """The constants of a method on a problem, by the names under which they are reported; see `setting.setting`."""
     return setting.describe_constants(
-        boundcheck.method(method) if isinstance(method, Mapping) else method,
-        boundcheck.problem(problem) if isinstance(problem, Mapping) else problem,
+        build_method(method) if isinstance(method, Mapping) else method,
+        build_problem(problem) if isinstance(problem, Mapping) else problem,
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import os
 import signal
 import sys
 import tempfile
+import warnings
 from collections.abc import Generator
 from pathlib import Path
 
@@ -47,6 +49,16 @@ def pytest_collection() -> Generator[None, object, object]:
             fcntl.flock(file, fcntl.LOCK_UN)
             with contextlib.suppress(OSError):
                 lock.unlink()
+
+
+@pytest.fixture(autouse=True)
+def sockets_of_dask(request: pytest.FixtureRequest) -> Generator[None]:
+    """Sockets that Dask's client leaves open are closed here, not in a later test, whose warning they would be."""
+    yield
+    if "cluster" in request.node.path.stem and "distributed" in sys.modules:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
 
 
 @pytest.fixture(autouse=True)
