@@ -200,7 +200,8 @@ def old(name: str) -> Any:
 def test_old_names_do_what_they_did() -> None:
     method = {"kind": "fedshuffle", "eta_l": "1/10", "participation": {"kind": "uniform", "size": 2}}
     assert old("describe_constants")(method, {"kind": "fedshuffle_36"})["M"].value == Fraction(3, 8)
-    assert old("load_paper") is bc.load
+    with pytest.raises(bc.BadInput, match="nowhere"):
+        old("load_paper")("nowhere.py")
     for name in ("compare_implementation", "check_implementation", "implementation_checks"):
         with pytest.raises(bc.BadInput, match=r"run = 5 is not allowed|run is int"):
             old(name)(method=METHOD, run=5)
