@@ -11,6 +11,7 @@ from boundcheck.errors import BadInput, Mistakes, UnknownName
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
+    from boundcheck.theory.stored import Stored
 
 
 MAX_SWEPT = 1_000_000  # points of all sweeps together
@@ -24,7 +25,7 @@ def _pair(text: str, option: str, example: str) -> tuple[str, str]:
 
 
 def parse_values(
-    statement: Statement, sets: Sequence[str], sweeps: Sequence[str], needed: Sequence[str], purpose: str
+    statement: Statement | Stored, sets: Sequence[str], sweeps: Sequence[str], needed: Sequence[str], purpose: str
 ) -> tuple[dict[str, Fraction], dict[str, list[Fraction]]]:
     """The values of all --set options and the points of all --sweep options, each within its symbol's domain.
 
@@ -44,7 +45,7 @@ def parse_values(
     return fixed, grids
 
 
-def _parse_sets(statement: Statement, sets: Sequence[str], mistakes: Mistakes) -> dict[str, Fraction]:
+def _parse_sets(statement: Statement | Stored, sets: Sequence[str], mistakes: Mistakes) -> dict[str, Fraction]:
     """The values of those --set options that are right."""
     values: dict[str, Fraction] = {}
     for text in sets:
@@ -58,7 +59,7 @@ def _parse_sets(statement: Statement, sets: Sequence[str], mistakes: Mistakes) -
 
 
 def _parse_sweeps(
-    statement: Statement, sweeps: Sequence[str], fixed: Mapping[str, Fraction], mistakes: Mistakes
+    statement: Statement | Stored, sweeps: Sequence[str], fixed: Mapping[str, Fraction], mistakes: Mistakes
 ) -> dict[str, list[Fraction]]:
     """The points of those --sweep options that are right: NAME=LOW:HIGH:COUNT[:log|lin] or NAME=V1,V2,..."""
     grids: dict[str, list[Fraction]] = {}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from boundcheck.theory.scope import Scope
     from boundcheck.theory.statement import Statement
+    from boundcheck.theory.stored import Stored
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -238,8 +239,9 @@ def evaluate(
              --set sigma2=1 --set dist2_0=4 --set K=1000 --sweep eta=1e-6:1e-4:50:log
     """
     from boundcheck.theory.evaluation import check_index, needed_symbols
+    from boundcheck.theory.index import numbers_of
 
-    found = _find(id)
+    found = numbers_of(id)
     fixed, grids = parse_values(found, sets or [], sweep or [], needed_symbols(found), "the bound")
     for k in grids.get(str(found.metric.index), ()):
         check_index(found, {**fixed, str(found.metric.index): k})
@@ -249,10 +251,10 @@ def evaluate(
         return _evaluate_point(id, found, fixed, as_json)
     from boundcheck.cli._sweep import run_sweep
 
-    return run_sweep(found, fixed, grids, asked=id, csv=csv, plot=plot, as_json=as_json)
+    return run_sweep(found.expressions(), fixed, grids, asked=id, csv=csv, plot=plot, as_json=as_json)
 
 
-def _evaluate_point(id: str, found: Statement, fixed: dict[str, Fraction], as_json: bool) -> int:
+def _evaluate_point(id: str, found: Statement | Stored, fixed: dict[str, Fraction], as_json: bool) -> int:
     from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
     from boundcheck.theory.scope import scope_symbols
 
@@ -303,9 +305,10 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     Example: boundcheck scope scgd/theorem_3_3/as_printed_main --set mu=1/100 --set L=1/10
              --set n=2 --set E=64 --set eta=10/256
     """
+    from boundcheck.theory.index import numbers_of
     from boundcheck.theory.scope import scope_symbols
 
-    found = _find(id)
+    found = numbers_of(id)
     values, _ = parse_values(found, sets or [], [], scope_symbols(found), "the scope")
     decided = found.scope(**values)
     largest, chosen = _largest_steps(found, values), _prescribed(found, values)
@@ -318,16 +321,12 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     return 0 if decided.in_scope is True else 3
 
 
-def _largest_steps(found: Statement, values: dict[str, Fraction]) -> dict[str, Fraction | str]:
+def _largest_steps(found: Statement | Stored, values: dict[str, Fraction]) -> dict[str, Fraction | str]:
     """The largest value in scope of each step size that a condition limits, or the sentence why there is none."""
-    from boundcheck.theory.dimension import STEP
+    from boundcheck.theory.stored import step_sizes
 
-    used: set[str] = set()
-    for c in found.conditions:
-        used |= {s.name for s in c.relation.free_symbols}
-    steps = [s.name for s in found.symbols if s.name in used and (s.dimension == STEP or s.name.startswith("eta"))]
     largest: dict[str, Fraction | str] = {}
-    for name in steps:
+    for name in step_sizes(found):
         try:
             largest[name] = found.largest(name, **{k: v for k, v in values.items() if k != name})
         except BadInput as error:
@@ -335,7 +334,7 @@ def _largest_steps(found: Statement, values: dict[str, Fraction]) -> dict[str, F
     return largest
 
 
-def _prescribed(found: Statement, values: dict[str, Fraction]) -> dict[str, Fraction]:
+def _prescribed(found: Statement | Stored, values: dict[str, Fraction]) -> dict[str, Fraction]:
     """What the statement prescribes, rounded down, as far as the values of its formulas are given."""
     from boundcheck.theory.choices import missing_for, prescribed
 

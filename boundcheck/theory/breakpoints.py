@@ -10,33 +10,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.theory.balls import ends
-from boundcheck.theory.decide import Point, Undefined
-from boundcheck.theory.scope import difference
+from boundcheck.theory.relations import BITS, Breakpoint, difference, enclosed, root_at
 
-BITS = 256
 _MOST_DEGREE = 200
-
-
-@dataclass(frozen=True)
-class Breakpoint:
-    """A real number between low and high; exact where it is known to be rational."""
-
-    low: Fraction
-    high: Fraction
-    exact: Fraction | None = None
-
-    @staticmethod
-    def at(value: Fraction) -> Breakpoint:
-        """A rational breakpoint."""
-        return Breakpoint(value, value, value)
 
 
 def breakpoints(relation: Any, name: str, values: Mapping[str, Fraction]) -> list[Breakpoint]:
@@ -47,8 +29,20 @@ def breakpoints(relation: Any, name: str, values: Mapping[str, Fraction]) -> lis
     symbol = sp.Symbol(name, real=True)
     found: list[Breakpoint] = []
     for branch in _branches(difference(relation), symbol):
-        found += _roots(branch, symbol, values)
+        root = _affine_root(branch, symbol)
+        if root is not None:
+            found += root_at(root, values)
+        elif branch.has(symbol):
+            found += _polynomial(branch, symbol, values)
     return found
+
+
+def affine_roots(relation: Any, name: str) -> tuple[Any, ...] | None:
+    """The roots of all branches as expressions in the other symbols; None where a branch is not affine in `name`."""
+    symbol = sp.Symbol(name, real=True)
+    moving = [branch for branch in _branches(difference(relation), symbol) if branch.has(symbol)]
+    found = [_affine_root(branch, symbol) for branch in moving]
+    return None if any(root is None for root in found) else tuple(found)
 
 
 def _branches(expr: Any, symbol: Any) -> Iterator[Any]:
@@ -70,25 +64,10 @@ def _branches(expr: Any, symbol: Any) -> Iterator[Any]:
         yield left - right
 
 
-def _roots(expr: Any, symbol: Any, values: Mapping[str, Fraction]) -> list[Breakpoint]:
-    if not expr.has(symbol):
-        return []
-    slope = sp.diff(expr, symbol) if expr.is_polynomial(symbol) else None
-    if slope is not None and not slope.has(symbol):
-        return _affine(-expr.xreplace({symbol: sp.S.Zero}) / slope, values)
-    return _polynomial(expr, symbol, values)
-
-
-def _affine(root: Any, values: Mapping[str, Fraction]) -> list[Breakpoint]:
-    try:
-        point = Point(root, values)
-        exact = point.exact()
-        if exact is not None:
-            return [Breakpoint.at(exact)]
-        low, high = point.enclose(BITS)
-    except Undefined:
-        return []
-    return [Breakpoint(low, high)]
+def _affine_root(expr: Any, symbol: Any) -> Any:
+    """The root of an expression that is affine in the symbol; None for another one, or where the symbol is missing."""
+    slope = sp.diff(expr, symbol) if expr.has(symbol) and expr.is_polynomial(symbol) else None
+    return None if slope is None or slope.has(symbol) else -expr.xreplace({symbol: sp.S.Zero}) / slope
 
 
 def _polynomial(expr: Any, symbol: Any, values: Mapping[str, Fraction]) -> list[Breakpoint]:
@@ -169,12 +148,5 @@ def _real_roots(polynomial: Any) -> list[Breakpoint]:
                 continue
             with ctx.workprec(BITS):
                 roots: list[Any] = piece.complex_roots()
-                found += [_enclosed(root.real) for root, _ in roots if root.imag == 0]
+                found += [enclosed(root.real) for root, _ in roots if root.imag == 0]
     return found
-
-
-def _enclosed(ball: Any) -> Breakpoint:
-    low, high = ends(ball, BITS)
-    if low is None or high is None:
-        raise BadInput("a condition has a root beyond 2^131072.")
-    return Breakpoint(low, high)
