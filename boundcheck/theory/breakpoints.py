@@ -16,7 +16,8 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.theory.relations import BITS, Breakpoint, difference, enclosed, root_at
+from boundcheck.theory.program import compile_expression
+from boundcheck.theory.relations import Breakpoint, difference, real_roots, root_at
 
 _MOST_DEGREE = 200
 
@@ -37,12 +38,27 @@ def breakpoints(relation: Any, name: str, values: Mapping[str, Fraction]) -> lis
     return found
 
 
-def affine_roots(relation: Any, name: str) -> tuple[Any, ...] | None:
-    """The roots of all branches as expressions in the other symbols; None where a branch is not affine in `name`."""
+def roots_of(relation: Any, name: str) -> tuple[tuple[Any, ...], ...] | None:
+    """The breakpoints as expressions in the other symbols: roots, and polynomials by their coefficients.
+
+    None where a branch is neither affine nor rational in the symbol, with coefficients without radicals.
+    """
     symbol = sp.Symbol(name, real=True)
-    moving = [branch for branch in _branches(difference(relation), symbol) if branch.has(symbol)]
-    found = [_affine_root(branch, symbol) for branch in moving]
-    return None if any(root is None for root in found) else tuple(found)
+    found: list[tuple[Any, ...]] = []
+    for branch in _branches(difference(relation), symbol):
+        root = _affine_root(branch, symbol)
+        if root is not None:
+            found.append((root,))
+        elif branch.has(symbol):
+            for part in sp.fraction(sp.together(branch)):
+                expanded = sp.expand(part)
+                if not expanded.is_polynomial(symbol):
+                    return None
+                coefficients = sp.Poly(expanded, symbol).all_coeffs()[::-1] if expanded.has(symbol) else []
+                if not all(compile_expression(c).is_rational for c in coefficients):
+                    return None
+                found += [tuple(coefficients)] if coefficients else []
+    return tuple(found)
 
 
 def _branches(expr: Any, symbol: Any) -> Iterator[Any]:
@@ -76,7 +92,7 @@ def _polynomial(expr: Any, symbol: Any, values: Mapping[str, Fraction]) -> list[
     found: list[Breakpoint] = []
     for branch in _branches(special, None):
         for polynomial in _eliminate(branch, symbol):
-            found += _real_roots(polynomial)
+            found += real_roots([Fraction(int(c.p), int(c.q)) for c in reversed(polynomial.all_coeffs())])
     return found
 
 
@@ -133,20 +149,3 @@ def _as_polynomial(expr: Any, symbol: Any) -> Any:
     if polynomial.degree() > _MOST_DEGREE or not all(c.is_Rational for c in polynomial.coeffs()):
         raise BadInput(f"the largest {symbol} is not found: the condition is of degree {polynomial.degree()} in it.")
     return polynomial
-
-
-def _real_roots(polynomial: Any) -> list[Breakpoint]:
-    from flint import ctx, fmpq, fmpq_poly
-
-    coefficients = [fmpq(int(c.p), int(c.q)) for c in reversed(polynomial.all_coeffs())]
-    numerator = fmpq_poly(coefficients).numer()
-    found: list[Breakpoint] = []
-    for factor, _ in numerator.factor_squarefree()[1]:
-        for piece, _ in factor.factor()[1]:
-            if piece.degree() == 1:
-                found.append(Breakpoint.at(Fraction(-int(piece[0]), int(piece[1]))))
-                continue
-            with ctx.workprec(BITS):
-                roots: list[Any] = piece.complex_roots()
-                found += [enclosed(root.real) for root, _ in roots if root.imag == 0]
-    return found

@@ -21,7 +21,7 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.decide import Point
 from boundcheck.theory.evaluation import needed_symbols
 from boundcheck.theory.program import names_of, text_of
-from boundcheck.theory.relations import Breakpoint, Relation, holds, root_at
+from boundcheck.theory.relations import Breakpoint, Relation, holds, stored_breakpoints
 from boundcheck.theory.scope import read_values, require, scope_symbols
 from boundcheck.theory.whole import Unsolved, Whole, is_whole, whole_numbers
 
@@ -157,7 +157,7 @@ class _Feasible:
 def _breakpoints(relation: Any, name: str, values: Mapping[str, Fraction]) -> list[Breakpoint]:
     """See `theory.breakpoints`, which is needed for a relation that has no roots stored."""
     if isinstance(relation, Relation):
-        return [point for root in relation.roots[name] for point in root_at(root, values)]
+        return stored_breakpoints(relation.roots[name], values)
     from boundcheck.theory.breakpoints import breakpoints
 
     return breakpoints(relation, name, values)

@@ -32,13 +32,17 @@ class Condition:
     vacuity: bool = False
 
 
+# Each a root by itself, or the coefficients of a polynomial, the constant first.
+Roots = tuple[tuple[Program, ...], ...]
+
+
 @dataclass(frozen=True)
 class Relation:
     """An inequality or equation.
 
     text: on one line. sign: "<=", "<", ">=", ">", "=" or "!=". symbols: the names in it. difference: the expression
     whose sign decides it, the larger side minus the smaller, or left minus right. right: its right side. roots: for
-    some symbols in which the difference is made of affine parts, the zeros of these parts.
+    symbols in which the difference is made of affine or rational parts, the places where these can change sign.
     """
 
     text: str
@@ -46,7 +50,7 @@ class Relation:
     symbols: frozenset[str]
     difference: Program
     right: Program
-    roots: Mapping[str, tuple[Program, ...]] = field(default_factory=dict[str, tuple[Program, ...]], compare=False)
+    roots: Mapping[str, Roots] = field(default_factory=dict[str, "Roots"], compare=False)
 
     def holds(self, direction: int | None) -> bool | None:
         """Whether it holds, given the sign of its difference; None for None."""
@@ -60,14 +64,14 @@ class Relation:
 
     def to_json(self) -> list[Any]:
         """A JSON-able form."""
-        roots = {name: [to_json(r) for r in found] for name, found in self.roots.items()}
+        roots = {name: [[to_json(p) for p in own] for own in found] for name, found in self.roots.items()}
         return [self.text, self.sign, sorted(self.symbols), to_json(self.difference), to_json(self.right), roots]
 
     @staticmethod
     def from_json(data: Sequence[Any]) -> Relation:
         """Inverse of `to_json`."""
         text, sign, symbols, difference, right, roots = data
-        found = {name: tuple(map(from_json, own)) for name, own in roots.items()}
+        found = {name: tuple(tuple(map(from_json, part)) for part in own) for name, own in roots.items()}
         return Relation(text, sign, frozenset(symbols), from_json(difference), from_json(right), found)
 
 
@@ -131,7 +135,39 @@ def root_at(root: Any, values: Mapping[str, Fraction]) -> list[Breakpoint]:
     return [Breakpoint(low, high)]
 
 
-def enclosed(ball: Any) -> Breakpoint:
+def stored_breakpoints(roots: Roots, values: Mapping[str, Fraction]) -> list[Breakpoint]:
+    """The breakpoints at stored roots; none where one has no value."""
+    found: list[Breakpoint] = []
+    for root, *more in roots:
+        if not more:
+            found += root_at(root, values)
+            continue
+        try:
+            exact = [Point(part, values).exact() for part in (root, *more)]
+        except Undefined:
+            continue
+        found += real_roots([value for value in exact if value is not None])  # coefficients are rational
+    return found
+
+
+def real_roots(coefficients: Sequence[Fraction]) -> list[Breakpoint]:
+    """The real roots of a polynomial, the constant coefficient first; none of the zero polynomial."""
+    from flint import ctx, fmpq, fmpq_poly
+
+    numerator = fmpq_poly([fmpq(c.numerator, c.denominator) for c in coefficients]).numer()
+    found: list[Breakpoint] = []
+    for factor, _ in numerator.factor_squarefree()[1] if numerator else ():
+        for piece, _ in factor.factor()[1]:
+            if piece.degree() == 1:
+                found.append(Breakpoint.at(Fraction(-int(piece[0]), int(piece[1]))))
+                continue
+            with ctx.workprec(BITS):
+                roots: list[Any] = piece.complex_roots()
+                found += [_enclosed(root.real) for root, _ in roots if root.imag == 0]
+    return found
+
+
+def _enclosed(ball: Any) -> Breakpoint:
     """The breakpoint in a flint ball."""
     low, high = ends(ball, BITS)
     if low is None or high is None:

@@ -1,7 +1,7 @@
 """A statement as evaluating it and deciding its scope need it: formulas as programs, without SymPy.
 
 `theory.index` keeps these of the shipped statements, so that a command about numbers loads no SymPy. What needs the
-expressions themselves (sweeps, a step size in a condition that is not affine in it) goes to the statement.
+expressions themselves (sweeps, a step size in a condition that is not rational in it) goes to the statement.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from boundcheck.core import providers
 from boundcheck.core.numbers import format_exact, parse_number
 from boundcheck.theory.dimension import STEP, Dimension
 from boundcheck.theory.program import Program, compile_expression, from_json, names_of, text_of, to_json
-from boundcheck.theory.relations import Condition, Relation, relation_of
+from boundcheck.theory.relations import Condition, Relation, Roots, relation_of
 from boundcheck.theory.symbols import Symbol, declared
 
 if TYPE_CHECKING:
@@ -164,14 +164,14 @@ def _program(expr: Any) -> Program:
 
 
 def _relation(relation: Any, steps: list[str]) -> Relation:
-    from boundcheck.theory.breakpoints import affine_roots
+    from boundcheck.theory.breakpoints import roots_of
 
     made = relation_of(relation)
-    roots: dict[str, tuple[Program, ...]] = {}
+    roots: dict[str, Roots] = {}
     for name in steps:
-        found = affine_roots(relation, name) if name in made.symbols else None
+        found = roots_of(relation, name) if name in made.symbols else None
         if found is not None:
-            roots[name] = tuple(map(compile_expression, found))
+            roots[name] = tuple(tuple(map(compile_expression, part)) for part in found)
     return Relation(made.text, made.sign, made.symbols, made.difference, made.right, roots)
 
 
