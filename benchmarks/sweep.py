@@ -65,7 +65,7 @@ def one() -> bool:
     with tempfile.TemporaryDirectory() as folder:
         dataset = Dataset(sweep, folder)
         dataset.compute(0)
-        evaluated = [seconds(lambda k=k: columns_of(sweep, *sweep.range_of(k))) for k in range(1, 6)]
+        evaluated = [seconds(lambda k=k: columns_of(sweep, sweep.box(k))) for k in range(1, 6)]
         whole = [seconds(lambda k=k: dataset.compute(k)) for k in range(1, 6)]
         size = sum(len(dataset.files.read(name) or b"") for name in dataset.files.names()) / (6 * sweep.chunk)
     rates = [sweep.chunk / statistics.median(times) for times in (evaluated, whole)]
@@ -104,8 +104,8 @@ def rate_of(claimed: Statement) -> float:
     axes = "".join(f"constants.{s.name} = {wide(s)}\n" for s in claimed.symbols if s.name in names)
     text = f'kind = "bound"\nstatement = "{claimed.id}"\n[latin]\npoints = {2 * CHUNK}\n{axes}'
     sweep = sweep_from_text(text)
-    columns_of(sweep, 0, 1000)
-    return CHUNK / seconds(lambda: columns_of(sweep, CHUNK, 2 * CHUNK))
+    columns_of(sweep, (range(1000),))
+    return CHUNK / seconds(lambda: columns_of(sweep, sweep.box(1)))
 
 
 def every() -> None:

@@ -35,7 +35,7 @@ def problems(text: str) -> list[tuple[int, str]]:
 
 def test_axes_and_rows() -> None:
     sweep = sweep_from_text(BOUND)
-    assert sweep.names == ["mu", "eta", "K"]
+    assert [axis.name for axis in sweep.every_axis] == ["mu", "eta", "K"]
     assert sweep.shape == (2, 4, 2)
     assert (sweep.rows, sweep.chunks, sweep.range_of(0)) == (16, 1, (0, 16))
     assert sweep.units["mu"][0] == "[f] [x]^-2"
@@ -44,7 +44,11 @@ def test_axes_and_rows() -> None:
 
 def test_a_key_that_two_axes_share_keeps_its_path() -> None:
     text = COMPARE + 'problem.kind = ["scgd_appendix_c"]\nmethod.kind = ["scgd"]\n'
-    assert sweep_from_text(text).names == ["E", "method.kind", "problem.kind"]  # table by table
+    assert [axis.name for axis in sweep_from_text(text).every_axis] == [
+        "E",
+        "method.kind",
+        "problem.kind",
+    ]  # table by table
 
 
 @pytest.mark.parametrize(
@@ -58,11 +62,11 @@ def test_a_key_that_two_axes_share_keeps_its_path() -> None:
         ('["1/10", 1]', "0.1", 5, "is no axis; write a list"),
         ('["1/10", 1]', "[]", 5, "empty list"),
         ('["1/10", 1]', '["0.1", "1/10"]', 5, "has a value twice"),
-        ("constants.mu", "constant.mu", 5, "is no part of a claim; did you mean 'constants'"),
+        ("constants.mu", "constant.mu", 5, "the key 'grid.constant' is unknown; did you mean 'constants'"),
         ("1e-3:4", "1e-7:4", 6, "needs 0 < low < high"),
         ("[10, 100]", '["1/2"]', 7, "integers"),
         ("[grid]", "chunk = 0\n[grid]", 4, "chunk = 0 is not allowed"),
-        ("[grid]", '[latin]\nconstants.sigma2 = "log:1:2"\n[grid]', 4, "points is missing"),
+        ("[grid]", '[latin]\nconstants.sigma2 = "log:1:2"\n[grid]', 4, "'latin.points' is missing"),
         ("[grid]", '[latin]\npoints = 3\nconstants.sigma2 = "1:2"\n[grid]', 6, "is not of the form log:low:high"),
         ("[grid]", '[latin]\npoints = 3\nconstants.n = "lin:2:9"\n[grid]', 6, "takes integers; end its range"),
         ("[grid]", '[latin]\npoints = 3\nconstants.mu = "lin:2:9"\n[grid]', 6, "stands in grid and in latin"),
