@@ -50,18 +50,6 @@ class _Keys(BaseModel):
     estimate: Any = None
     neural: Any = None
 
-    def leaves(self) -> Iterator[tuple[Path, Any]]:
-        """The paths of the values that are given, within their tables."""
-
-        def walk(table: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Any]]:
-            for key, value in table.items():
-                if isinstance(value, Mapping):
-                    yield from walk(cast("Mapping[str, Any]", value), (*path, key))
-                else:
-                    yield (*path, key), value
-
-        yield from walk({k: v for k, v in self if k in self.model_fields_set and k not in ("points", "seed")}, ())
-
 
 class _Axes(_Keys):
     target: Any = None
@@ -99,16 +87,16 @@ def _sweep(file: TomlFile) -> Sweep:
     def add(keys: KeyPath, text: str) -> None:
         problems[(file.line_of(keys), text)] = None
 
-    def read(top: str, make: Callable[[Path, Any], A], keys: _Axes | None) -> list[A]:
+    def read(top: str, make: Callable[[Path, Any], A]) -> list[A]:
         found: list[A] = []
-        for path, value in () if keys is None else keys.leaves():
+        for path, value in _leaves({k: v for k, v in file.data.get(top, {}).items() if k not in ("points", "seed")}):
             try:
                 found.append(make(path, value))
             except BadInput as error:
                 add((top, *path), str(error))
         return found
 
-    axes, ranges = read("grid", _axis, spec.grid), read("latin", _range, spec.latin)
+    axes, ranges = read("grid", _axis), read("latin", _range)
     axes.sort(key=lambda axis: axis.path[0] in CONSTANTS)  # stable: outer axes first
     for twice in {a.path for a in axes} & {r.path for r in ranges}:
         add(("latin", *twice), f"{'.'.join(twice)} stands in grid and in latin; once is enough.")
@@ -131,6 +119,15 @@ def _sweep(file: TomlFile) -> Sweep:
     if problems:
         raise SpecError(file.path, problems)
     return replace(found, units=units_of(found))
+
+
+def _leaves(table: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The paths of the values of nested tables, in the order of the file."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(cast("Mapping[str, Any]", value), (*path, key))
+        else:
+            yield (*path, key), value
 
 
 def _axis(path: Path, value: Any) -> Axis:

@@ -103,6 +103,7 @@ def test_every_flipped_bit_is_found_and_the_part_computed_again(tmp_path: Path) 
     part = min((tmp_path / "a").glob("*.parquet"))
     whole = part.read_bytes()
     random = np.random.default_rng(0)
+    damaged = bytearray(whole)
     for at in random.integers(0, 8 * len(whole), 300):
         damaged = bytearray(whole)
         damaged[at // 8] ^= 1 << int(at % 8)
