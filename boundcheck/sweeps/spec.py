@@ -112,8 +112,10 @@ def _sweep(file: TomlFile) -> Sweep:
     chunk = spec.chunk or CHUNKS[spec.kind]
     found = Sweep(spec.kind, base, grid, latin, chunk, float(spec.tight), spec.target, {})
     if not problems and found.chunks > MOST_CHUNKS:
+        least = -(-found.rows // MOST_CHUNKS)  # twice that where the levels divide badly
+        enough = next(c for c in (least, 2 * least) if replace(found, chunk=c).chunks <= MOST_CHUNKS)
         text = f"{found.rows} rows in chunks of {chunk} are {found.chunks} files; write chunk = "
-        add(("chunk",), f"{text}{-(-found.rows // MOST_CHUNKS)} or more.")
+        add(("chunk",), f"{text}{enough} or more.")
     for keys, text in () if problems else mistakes(found, file):
         add(keys, text)
     if problems:

@@ -182,11 +182,13 @@ class Sweep:
         while axis and inner * self.shape[axis] <= self.chunk:
             inner *= self.shape[axis]
             axis -= 1
-        return axis, max(1, min(self.shape[axis], self.chunk // inner))
+        levels = self.shape[axis]
+        parts = -(-levels // max(1, self.chunk // inner))
+        return axis, -(-levels // parts)  # of about the same size
 
     @property
     def chunks(self) -> int:
-        """The number of chunks, of `chunk` rows at most."""
+        """The number of chunks, of `chunk` rows at most and more than half of that on average."""
         axis, step = self._cut
         return math.prod(self.shape[:axis]) * -(-self.shape[axis] // step)
 

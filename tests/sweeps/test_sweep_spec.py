@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 
@@ -104,6 +105,10 @@ def test_a_file_without_axes_and_one_with_too_many_chunks() -> None:
     assert "the file has no axis" in problems(COMPARE.partition("[grid]")[0])[0][1]
     many = BOUND.replace("[grid]", 'chunk = 1\n[latin]\npoints = 1000000\nconstants.sigma2 = "lin:1:2"\n[grid]')
     assert "write chunk = 80 or more" in problems(many)[0][1]
+    uneven = many.replace("[10, 100]", "[10, 100, 1000]").replace("points = 1000000", "points = 999983")
+    needed = re.search(r"write chunk = (\d+) or more", problems(uneven)[0][1])
+    assert needed is not None
+    assert sweep_from_text(uneven.replace("chunk = 1\n", f"chunk = {needed[1]}\n")).chunks <= 200_000
 
 
 def test_a_long_range_travels_as_its_text() -> None:
