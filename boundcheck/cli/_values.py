@@ -10,8 +10,7 @@ from boundcheck.core.numbers import parse_grid, parse_number
 from boundcheck.errors import BadInput, Mistakes, UnknownName
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
-    from boundcheck.theory.stored import Stored
+    from boundcheck.theory.relations import AnyStatement
 
 
 MAX_SWEPT = 1_000_000  # points of all sweeps together
@@ -25,7 +24,7 @@ def _pair(text: str, option: str, example: str) -> tuple[str, str]:
 
 
 def parse_values(
-    statement: Statement | Stored, sets: Sequence[str], sweeps: Sequence[str], needed: Sequence[str], purpose: str
+    statement: AnyStatement, sets: Sequence[str], sweeps: Sequence[str], needed: Sequence[str], purpose: str
 ) -> tuple[dict[str, Fraction], dict[str, list[Fraction]]]:
     """The values of all --set options and the points of all --sweep options, each within its symbol's domain.
 
@@ -45,7 +44,7 @@ def parse_values(
     return fixed, grids
 
 
-def _parse_sets(statement: Statement | Stored, sets: Sequence[str], mistakes: Mistakes) -> dict[str, Fraction]:
+def _parse_sets(statement: AnyStatement, sets: Sequence[str], mistakes: Mistakes) -> dict[str, Fraction]:
     """The values of those --set options that are right."""
     values: dict[str, Fraction] = {}
     for text in sets:
@@ -59,7 +58,7 @@ def _parse_sets(statement: Statement | Stored, sets: Sequence[str], mistakes: Mi
 
 
 def _parse_sweeps(
-    statement: Statement | Stored, sweeps: Sequence[str], fixed: Mapping[str, Fraction], mistakes: Mistakes
+    statement: AnyStatement, sweeps: Sequence[str], fixed: Mapping[str, Fraction], mistakes: Mistakes
 ) -> dict[str, list[Fraction]]:
     """The points of those --sweep options that are right: NAME=LOW:HIGH:COUNT[:log|lin] or NAME=V1,V2,..."""
     grids: dict[str, list[Fraction]] = {}

@@ -20,9 +20,9 @@ from boundcheck.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from boundcheck.theory.relations import AnyStatement
     from boundcheck.theory.scope import Scope
     from boundcheck.theory.statement import Statement
-    from boundcheck.theory.stored import Stored
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -254,7 +254,7 @@ def evaluate(
     return run_sweep(found.expressions(), fixed, grids, asked=id, csv=csv, plot=plot, as_json=as_json)
 
 
-def _evaluate_point(id: str, found: Statement | Stored, fixed: dict[str, Fraction], as_json: bool) -> int:
+def _evaluate_point(id: str, found: AnyStatement, fixed: dict[str, Fraction], as_json: bool) -> int:
     from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
     from boundcheck.theory.scope import scope_symbols
 
@@ -321,7 +321,7 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     return 0 if decided.in_scope is True else 3
 
 
-def _largest_steps(found: Statement | Stored, values: dict[str, Fraction]) -> dict[str, Fraction | str]:
+def _largest_steps(found: AnyStatement, values: dict[str, Fraction]) -> dict[str, Fraction | str]:
     """The largest value in scope of each step size that a condition limits, or the sentence why there is none."""
     from boundcheck.theory.stored import step_sizes
 
@@ -334,7 +334,7 @@ def _largest_steps(found: Statement | Stored, values: dict[str, Fraction]) -> di
     return largest
 
 
-def _prescribed(found: Statement | Stored, values: dict[str, Fraction]) -> dict[str, Fraction]:
+def _prescribed(found: AnyStatement, values: dict[str, Fraction]) -> dict[str, Fraction]:
     """What the statement prescribes, rounded down, as far as the values of its formulas are given."""
     from boundcheck.theory.choices import missing_for, prescribed
 

@@ -19,8 +19,7 @@ from boundcheck.theory.decide import Point, Undefined
 from boundcheck.theory.program import Builder, Program, compile_expression, names_of
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
-    from boundcheck.theory.stored import Stored
+    from boundcheck.theory.relations import AnyStatement
 
 
 ROUNDED = Fraction(1, 10**12)  # a value below an irrational prescribed one by at most this share is taken for it
@@ -57,7 +56,7 @@ def missing_for(expr: Any, known: Collection[str]) -> list[str]:
     return sorted(name for name in names_of(expr) if name not in known)
 
 
-def prescribed(statement: Statement | Stored, name: str, values: Mapping[str, Fraction]) -> Fraction:
+def prescribed(statement: AnyStatement, name: str, values: Mapping[str, Fraction]) -> Fraction:
     """The value that the statement prescribes for a symbol: itself where rational and short, else rounded down.
 
     Rounding loses less than a relative 1e-13. Raises BadInput where the statement prescribes none, a symbol of the
@@ -92,7 +91,7 @@ def _rounded(expr: Any, values: Mapping[str, Fraction]) -> Fraction:
     return round_down(point.enclose(128)[0], _DIGITS)
 
 
-def check_choices(statement: Statement | Stored, values: Mapping[str, Fraction]) -> list[Choice]:
+def check_choices(statement: AnyStatement, values: Mapping[str, Fraction]) -> list[Choice]:
     """Every choice whose symbol and formula have values here."""
     found: list[Choice] = []
     for name, expr in statement.choices:
@@ -130,7 +129,7 @@ def _share(expr: Any) -> Fraction:
     return Fraction(1) if compile_expression(expr).is_rational else 1 - ROUNDED
 
 
-def choice_relations(statement: Statement, given: Collection[str]) -> tuple[Any, ...]:
+def choice_relations(statement: AnyStatement, given: Collection[str]) -> tuple[Any, ...]:
     """The choices as relations that hold where a value is met, as far as `given` has all their symbols."""
     import sympy as sp
 

@@ -20,8 +20,7 @@ from boundcheck.theory.scope import decide_condition, float_above, float_below, 
 if TYPE_CHECKING:
     import numpy as np
 
-    from boundcheck.theory.statement import Statement
-    from boundcheck.theory.stored import Stored
+    from boundcheck.theory.relations import AnyStatement
 
 
 SHOWN_DIGITS = 4000  # an exact value of more digits above or below the line is enclosed; Python prints 4300 at most
@@ -187,7 +186,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def needed_symbols(statement: Statement | Stored) -> tuple[str, ...]:
+def needed_symbols(statement: AnyStatement) -> tuple[str, ...]:
     """The symbols that bound, trivial value, conditions and domain use, in the order of declaration."""
     used: set[str] = set()
     parts = [statement.bound, *statement.domain, *(c.relation for c in statement.conditions)]
@@ -196,7 +195,7 @@ def needed_symbols(statement: Statement | Stored) -> tuple[str, ...]:
     return tuple(s.name for s in statement.symbols if s.name in used)
 
 
-def evaluate(statement: Statement | Stored, values: Mapping[str, Any]) -> Evaluation:
+def evaluate(statement: AnyStatement, values: Mapping[str, Any]) -> Evaluation:
     """The bound at these constants.
 
     values: symbol name -> number (int, float, Fraction, text) or list / array of such; arrays broadcast. One point is
@@ -235,7 +234,7 @@ def evaluate(statement: Statement | Stored, values: Mapping[str, Any]) -> Evalua
     return Evaluation(statement.best_id, value, found, in_scope, vacuous, declared, " ".join(notes), closed)
 
 
-def check_index(statement: Statement | Stored, exact: Mapping[str, Fraction]) -> None:
+def check_index(statement: AnyStatement, exact: Mapping[str, Fraction]) -> None:
     """BadInput where the index stands for no whole number of rounds from 0 on (from 1 on for an average)."""
     metric = statement.metric
     used = names_of(metric.rounds)
@@ -251,7 +250,7 @@ def check_index(statement: Statement | Stored, exact: Mapping[str, Fraction]) ->
         )
 
 
-def guarantees(statement: Statement | Stored, values: Mapping[str, Any]) -> bool:
+def guarantees(statement: AnyStatement, values: Mapping[str, Any]) -> bool:
     """Whether `evaluate` finds one point in scope and the statement not vacuous there, without the rest of its answer.
 
     Raises as `evaluate` does where the point is in scope; outside, the first condition that fails settles it.
@@ -301,7 +300,7 @@ def _has_form(exact: Mapping[str, Fraction], point: Point, found: Fraction | Enc
     return all(v.numerator.bit_length() + v.denominator.bit_length() <= 200 for v in exact.values())
 
 
-def _closed_form(statement: Statement | Stored, exact: Mapping[str, Fraction]) -> Any:
+def _closed_form(statement: AnyStatement, exact: Mapping[str, Fraction]) -> Any:
     """The bound with the constants put in."""
     import sympy as sp
 

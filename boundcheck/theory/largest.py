@@ -21,13 +21,11 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.decide import Point
 from boundcheck.theory.evaluation import needed_symbols
 from boundcheck.theory.program import names_of, text_of
-from boundcheck.theory.relations import Breakpoint, Relation, holds, stored_breakpoints
+from boundcheck.theory.relations import AnyStatement, Breakpoint, Relation, holds, stored_breakpoints
 from boundcheck.theory.scope import read_values, require, scope_symbols
 from boundcheck.theory.whole import Unsolved, Whole, is_whole, whole_numbers
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
-    from boundcheck.theory.stored import Stored
     from boundcheck.theory.symbols import Symbol
 
 
@@ -41,7 +39,7 @@ class NothingAllowed(BadInput):
 class _Feasible:
     """The set of values of one symbol that domain and conditions allow, the others fixed."""
 
-    def __init__(self, statement: Statement | Stored, symbol: Symbol, values: Mapping[str, Fraction]) -> None:
+    def __init__(self, statement: AnyStatement, symbol: Symbol, values: Mapping[str, Fraction]) -> None:
         self.statement = statement
         self.symbol = symbol
         self.values = dict(values)
@@ -175,7 +173,7 @@ def _distinct(found: Sequence[Breakpoint]) -> list[Breakpoint]:
     return result
 
 
-def largest(statement: Statement | Stored, name: str, values: Mapping[str, Any]) -> Fraction:
+def largest(statement: AnyStatement, name: str, values: Mapping[str, Any]) -> Fraction:
     """The largest value of a symbol that domain and conditions allow at the other constants.
 
     Exact where the binding relation has a rational root there, otherwise a decimal of 13 significant digits
@@ -242,7 +240,7 @@ class _Axis:
         return above or below
 
 
-def best(statement: Statement, names: Sequence[str], values: Mapping[str, Any]) -> Mapping[str, Fraction]:
+def best(statement: AnyStatement, names: Sequence[str], values: Mapping[str, Any]) -> Mapping[str, Fraction]:
     """Values of one to three free symbols, in scope (decided exactly), at which the bound is least.
 
     Numerical: a grid over the domain (10^-15 to 10^15 where it is unlimited) that is narrowed around its best
@@ -271,7 +269,7 @@ def best(statement: Statement, names: Sequence[str], values: Mapping[str, Any]) 
     return _polish(statement, chosen, exact)
 
 
-def _whole(statement: Statement, symbol: Symbol, exact: Mapping[str, Fraction]) -> Whole:
+def _whole(statement: AnyStatement, symbol: Symbol, exact: Mapping[str, Fraction]) -> Whole:
     """The integers that a condition such as n divides T leaves at the fixed values; all where that is not solved."""
     for condition in statement.conditions:
         others = names_of(condition.relation) - {symbol.name}
@@ -283,7 +281,7 @@ def _whole(statement: Statement, symbol: Symbol, exact: Mapping[str, Fraction]) 
     return Whole()
 
 
-def _search(statement: Statement, axes: Sequence[_Axis], exact: Mapping[str, Fraction]) -> tuple[float, ...]:
+def _search(statement: AnyStatement, axes: Sequence[_Axis], exact: Mapping[str, Fraction]) -> tuple[float, ...]:
     from boundcheck.theory.vectorised import evaluate_arrays
 
     count = _GRID[len(axes)]
@@ -305,7 +303,9 @@ def _search(statement: Statement, axes: Sequence[_Axis], exact: Mapping[str, Fra
     return where
 
 
-def _polish(statement: Statement, chosen: dict[str, Fraction], exact: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
+def _polish(
+    statement: AnyStatement, chosen: dict[str, Fraction], exact: Mapping[str, Fraction]
+) -> Mapping[str, Fraction]:
     """Short decimals and scope edges, wherever they do not raise the bound."""
     least = _bound(statement, {**exact, **chosen})
     for name, value in tuple(chosen.items()):
@@ -329,6 +329,6 @@ def _polish(statement: Statement, chosen: dict[str, Fraction], exact: Mapping[st
     return chosen
 
 
-def _bound(statement: Statement, values: Mapping[str, Any]) -> Fraction:
+def _bound(statement: AnyStatement, values: Mapping[str, Any]) -> Fraction:
     low, high = Point(statement.bound, values).enclose(64)
     return (low + high) / 2

@@ -121,7 +121,7 @@ def text_of(part: Any) -> str:
     known = getattr(part, "text", None)
     if known is not None:
         return known
-    from boundcheck.theory.typeset import expr_text
+    from boundcheck.theory.translate import expr_text
 
     return expr_text(part)
 

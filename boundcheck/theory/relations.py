@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from boundcheck.errors import BadInput
 from boundcheck.theory.balls import ends
 from boundcheck.theory.decide import Point, Undefined
 from boundcheck.theory.program import Program, compile_expression, from_json, names_of, text_of, to_json
+
+if TYPE_CHECKING:
+    from boundcheck.theory.symbols import Symbol
 
 BITS = 256  # of an irrational root
 _SIGNS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "==": "=", "!=": "!="}  # by SymPy's word for them
@@ -30,6 +33,38 @@ class Condition:
     relation: Any
     meaning: str = ""
     vacuity: bool = False
+
+
+class AnyStatement(Protocol):
+    """What deciding at given constants needs of a statement: a `Statement`, or its programs (`theory.stored`)."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def best_id(self) -> str: ...
+    @property
+    def symbols(self) -> tuple[Symbol, ...]: ...
+    @property
+    def metric(self) -> Any: ...
+    @property
+    def bound(self) -> Any: ...
+    @property
+    def trivial(self) -> Any: ...
+    @property
+    def excess(self) -> Any: ...
+    @property
+    def domain(self) -> tuple[Any, ...]: ...
+    @property
+    def conditions(self) -> tuple[Condition, ...]: ...
+    @property
+    def choices(self) -> tuple[tuple[str, Any], ...]: ...
+    @property
+    def assumptions(self) -> tuple[Any, ...]: ...
+    def symbol(self, name: str) -> Symbol: ...
+    def expressions(self) -> Any: ...
+    def scope(self, **values: Any) -> Any: ...
+    def evaluate(self, **values: Any) -> Any: ...
+    def largest(self, name: str, **values: Any) -> Fraction: ...
 
 
 # Each a root by itself, or the coefficients of a polynomial, the constant first.

@@ -13,12 +13,11 @@ from boundcheck.core import numbers
 from boundcheck.errors import BadInput, Mistakes
 from boundcheck.theory.decide import MAX_BITS, Point, Undefined
 from boundcheck.theory.program import names_of, text_of
-from boundcheck.theory.relations import Condition, holds, relation_of
+from boundcheck.theory.relations import AnyStatement, Condition, holds, relation_of
 from boundcheck.theory.relations import difference as difference
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
-    from boundcheck.theory.stored import Stored
+    pass
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ def _slack_text(c: ConditionResult) -> str:
     return "not a real number" if math.isnan(low) else numbers.format_short((low + high) / 2)
 
 
-def scope_symbols(statement: Statement | Stored, *, choices: bool = False) -> tuple[str, ...]:
+def scope_symbols(statement: AnyStatement, *, choices: bool = False) -> tuple[str, ...]:
     """The symbols that conditions and domain use, in the order of declaration.
 
     choices: also those that the statement prescribes, and of their formulas; a scope can do without these.
@@ -161,7 +160,7 @@ def scope_symbols(statement: Statement | Stored, *, choices: bool = False) -> tu
     return tuple(s.name for s in statement.symbols if s.name in used)
 
 
-def require(statement: Statement | Stored, given: Iterable[str], needed: Iterable[str], purpose: str) -> None:
+def require(statement: AnyStatement, given: Iterable[str], needed: Iterable[str], purpose: str) -> None:
     """UnknownName for a name that is no symbol of the statement, BadInput listing the needed ones without a value."""
     given = list(given)
     for name in given:
@@ -171,7 +170,7 @@ def require(statement: Statement | Stored, given: Iterable[str], needed: Iterabl
         raise BadInput(f"{statement.best_id}: {purpose} needs a value for {', '.join(missing)}.")
 
 
-def read_values(statement: Statement | Stored, values: Mapping[str, Any]) -> dict[str, Fraction]:
+def read_values(statement: AnyStatement, values: Mapping[str, Any]) -> dict[str, Fraction]:
     """Exact values of the given symbols, each within its declared domain.
 
     Raises UnknownName (nearest names) and BadInput (not a number, outside the domain, domain relation broken), for all
@@ -181,7 +180,7 @@ def read_values(statement: Statement | Stored, values: Mapping[str, Any]) -> dic
 
 
 def read_needed(
-    statement: Statement | Stored, values: Mapping[str, Any], needed: Iterable[str], purpose: str
+    statement: AnyStatement, values: Mapping[str, Any], needed: Iterable[str], purpose: str
 ) -> dict[str, Fraction]:
     """`read_values`, where the needed symbols must be among the values; raises as `require` does, too, all at once."""
     mistakes = Mistakes()
@@ -201,7 +200,7 @@ def read_needed(
 
 
 def check_domain(
-    statement: Statement | Stored, exact: Mapping[str, Fraction], given: Mapping[str, Any] | None = None
+    statement: AnyStatement, exact: Mapping[str, Fraction], given: Mapping[str, Any] | None = None
 ) -> None:
     """BadInput, naming the values, where a domain relation (mu <= L) whose symbols are all given is broken."""
     for relation in statement.domain:
@@ -217,7 +216,7 @@ def check_domain(
         )
 
 
-def index_conditions(statement: Statement | Stored) -> tuple[Condition, ...]:
+def index_conditions(statement: AnyStatement) -> tuple[Condition, ...]:
     """The conditions on the index itself (R at least so many rounds): they say of which values the claim speaks."""
     name = statement.metric.index
     return tuple(c for c in statement.conditions if name in names_of(c.relation))
@@ -235,7 +234,7 @@ def missed_by(row: ConditionResult) -> str:
 
 
 def index_rows(
-    statement: Statement | Stored,
+    statement: AnyStatement,
     values: Mapping[str, Fraction],
     compared: Iterable[Fraction],
     tried: Iterable[Fraction],
@@ -270,7 +269,7 @@ def _values_text(found: list[Fraction]) -> str:
     return f"{numbers.format_short(found[0])} to {numbers.format_short(found[-1])} ({len(found)} compared values)"
 
 
-def decide_scope(statement: Statement | Stored, values: Mapping[str, Any], *, every_index: bool = False) -> Scope:
+def decide_scope(statement: AnyStatement, values: Mapping[str, Any], *, every_index: bool = False) -> Scope:
     """Which conditions hold at these constants.
 
     every_index: leave out the conditions on the index, which has no value then.
@@ -293,7 +292,7 @@ def decide_scope(statement: Statement | Stored, values: Mapping[str, Any], *, ev
     return Scope(statement.best_id, rows, in_scope, names, tuple(exact.items()))
 
 
-def _choice_rows(statement: Statement | Stored, exact: Mapping[str, Fraction]) -> tuple[ConditionResult, ...]:
+def _choice_rows(statement: AnyStatement, exact: Mapping[str, Fraction]) -> tuple[ConditionResult, ...]:
     """The prescribed symbols whose values are given; the slack is the given value less the prescribed one."""
     from boundcheck.theory.choices import check_choices
 

@@ -15,7 +15,7 @@ from boundcheck.core import providers
 from boundcheck.core.numbers import format_exact, parse_number
 from boundcheck.theory.dimension import STEP, Dimension
 from boundcheck.theory.program import Program, compile_expression, from_json, names_of, text_of, to_json
-from boundcheck.theory.relations import Condition, Relation, Roots, relation_of
+from boundcheck.theory.relations import AnyStatement, Condition, Relation, Roots, relation_of
 from boundcheck.theory.symbols import Symbol, declared
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Stored:
         )
 
 
-def step_sizes(statement: Statement | Stored) -> list[str]:
+def step_sizes(statement: AnyStatement) -> list[str]:
     """The step sizes that a condition limits."""
     used = frozenset[str]().union(*(names_of(c.relation) for c in statement.conditions))
     return [s.name for s in statement.symbols if s.name in used and (s.dimension == STEP or s.name.startswith("eta"))]

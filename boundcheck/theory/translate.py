@@ -1,17 +1,16 @@
-"""SymPy expressions as nodes of a program: the one place that reads SymPy's trees for numbers."""
+"""SymPy expressions as nodes of a program, the one place that reads SymPy's trees for numbers; and as text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import sympy as sp
+from sympy.printing.str import StrPrinter
 
 from boundcheck.errors import BadInput
-
-if TYPE_CHECKING:
-    from boundcheck.theory.program import Builder
 
 _FUNCTIONS: dict[Any, str] = {
     sp.Min: "min",
@@ -24,13 +23,23 @@ _FUNCTIONS: dict[Any, str] = {
 }
 
 
+class _Builder(Protocol):
+    """What a `theory.program.Builder` does here; each gives the index of a node."""
+
+    def node(self, op: str, args: tuple[int, ...] = (), data: Any = None) -> int: ...
+    def number(self, value: Fraction) -> int: ...
+    def symbol(self, name: str) -> int: ...
+    def product(self, factors: Sequence[int]) -> int: ...
+    def add(self, expr: Any) -> int: ...
+
+
 @lru_cache(maxsize=4096)
 def sympified(expr: Any) -> Any:
     """The SymPy expression of a number or expression; raises SympifyError for text."""
     return sp.sympify(expr, strict=True)
 
 
-def node_of(builder: Builder, expr: Any) -> int:
+def node_of(builder: _Builder, expr: Any) -> int:
     """The node of a SymPy expression, its parts before it. Raises BadInput for a function that has no rule here."""
     if expr.is_Rational:
         return builder.number(Fraction(int(expr.p), int(expr.q)))
@@ -55,7 +64,7 @@ def node_of(builder: Builder, expr: Any) -> int:
     return builder.node(name, tuple(builder.add(a) for a in sorted(expr.args, key=sp.default_sort_key)))
 
 
-def _sum(builder: Builder, expr: Any) -> int:
+def _sum(builder: _Builder, expr: Any) -> int:
     args: list[int] = []
     signs: list[int] = []
     for term in expr.args:
@@ -66,7 +75,7 @@ def _sum(builder: Builder, expr: Any) -> int:
     return builder.node("add", tuple(args), tuple(signs))
 
 
-def _product(builder: Builder, expr: Any) -> int:
+def _product(builder: _Builder, expr: Any) -> int:
     top: list[int] = []
     bottom: list[int] = []
     for factor in expr.args:
@@ -78,7 +87,7 @@ def _product(builder: Builder, expr: Any) -> int:
     return builder.node("div", (numerator, builder.product(bottom))) if bottom else numerator
 
 
-def _power(builder: Builder, base: Any, exponent: Any) -> int:
+def _power(builder: _Builder, base: Any, exponent: Any) -> int:
     if base is sp.E:
         return builder.node("exp", (builder.add(exponent),))
     if not exponent.is_Rational:
@@ -89,3 +98,25 @@ def _power(builder: Builder, base: Any, exponent: Any) -> int:
     if q == 1:
         return builder.node("powi", (builder.add(base),), p)
     return builder.node("root", (builder.add(base),), (p, q))
+
+
+def negative_last(terms: Sequence[Any]) -> list[Any]:
+    """1 - x rather than -x + 1."""
+    return sorted(terms, key=lambda t: bool(t.could_extract_minus_sign()))
+
+
+class _Text(StrPrinter):
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        return negative_last(super()._as_ordered_terms(expr, order=order))
+
+
+@lru_cache(maxsize=1 << 12, typed=True)  # the same conditions are told at many constants
+def expr_text(expr: Any) -> str:
+    """One line for terminals, in the ASCII names that users type."""
+    if getattr(expr, "is_Relational", False):
+        operator = {"==": "=", "!=": "!="}.get(expr.rel_op, expr.rel_op)
+        return f"{expr_text(expr.lhs)} {operator} {expr_text(expr.rhs)}"
+    text = str(_Text().doprint(expr))
+    for name, short in (("Min(", "min("), ("Max(", "max("), ("Abs(", "abs("), ("ceiling(", "ceil(")):
+        text = text.replace(name, short)
+    return text
