@@ -102,7 +102,7 @@ def wide(symbol: Symbol) -> str:
 
 
 def rate_of(claimed: Statement) -> float:
-    """Rows a second; the first thousand rows compile."""
+    """Rows a second; the first thousand rows compile, and draw the points."""
     names = needed_symbols(claimed)
     axes = "".join(f"constants.{s.name} = {wide(s)}\n" for s in claimed.symbols if s.name in names)
     text = f'kind = "bound"\nstatement = "{claimed.id}"\n[latin]\npoints = {2 * CHUNK}\n{axes}'
