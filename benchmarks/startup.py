@@ -16,8 +16,8 @@ from pathlib import Path
 
 REPEATS = 11
 BOUNDCHECK = str(Path(sys.executable).parent / "boundcheck")
-EVALUATE = ["evaluate", "scgd/theorem_3_3", "--set", "mu=1", "--set", "L=10", "--set", "n=20", "--set", "E=4"]
-EVALUATE += ["--set", "eta=1/200000", "--set", "sigma2=1", "--set", "dist2_0=1", "--set", "K=1000"]
+SETS = "mu=1 L=10 n=20 E=4 eta=1/200000 sigma2=1 dist2_0=1 K=1000"
+EVALUATE = ["evaluate", "scgd/theorem_3_3", *(part for set in SETS.split() for part in ("--set", set))]
 CASES: dict[str, tuple[list[str], float]] = {
     "boundcheck --help": ([BOUNDCHECK, "--help"], 0.3),
     "boundcheck list": ([BOUNDCHECK, "list"], 0.3),
