@@ -27,6 +27,8 @@ from boundcheck.theory.discovery import all_statements
 from boundcheck.theory.evaluation import needed_symbols
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
@@ -54,7 +56,7 @@ at.K = "log:1:1000000:25:integer"
 """
 
 
-def seconds(call) -> float:
+def seconds(call: Callable[[], object]) -> float:
     start = time.process_time()
     call()
     return time.process_time() - start
@@ -65,11 +67,12 @@ def one() -> bool:
     with tempfile.TemporaryDirectory() as folder:
         dataset = Dataset(sweep, folder)
         dataset.compute(0)
-        evaluated = [seconds(lambda k=k: columns_of(sweep, *sweep.range_of(k))) for k in range(1, 6)]
+        evaluated = [seconds(lambda k=k: columns_of(sweep, sweep.box(k))) for k in range(1, 6)]
         whole = [seconds(lambda k=k: dataset.compute(k)) for k in range(1, 6)]
-        size = sum(len(dataset.files.read(name) or b"") for name in dataset.files.names()) / (6 * sweep.chunk)
-    rates = [sweep.chunk / statistics.median(times) for times in (evaluated, whole)]
-    print(f"{sweep.rows} rows in chunks of {sweep.chunk}; {size:.1f} bytes of Parquet a row")
+        low, high = sweep.range_of(0)
+        size = sum(len(dataset.files.read(name) or b"") for name in dataset.files.names()) / (6 * (high - low))
+    rates = [(high - low) / statistics.median(times) for times in (evaluated, whole)]
+    print(f"{sweep.rows} rows in chunks of {high - low}; {size:.1f} bytes of Parquet a row")
     print(f"evaluated: {rates[0]:.3g} rows a second and core; with their files: {rates[1]:.3g} (goal: 10^6)")
     return rates[1] >= GOAL
 
@@ -99,13 +102,13 @@ def wide(symbol: Symbol) -> str:
 
 
 def rate_of(claimed: Statement) -> float:
-    """Rows a second; the first thousand rows compile."""
+    """Rows a second; the first thousand rows compile, and draw the points."""
     names = needed_symbols(claimed)
     axes = "".join(f"constants.{s.name} = {wide(s)}\n" for s in claimed.symbols if s.name in names)
     text = f'kind = "bound"\nstatement = "{claimed.id}"\n[latin]\npoints = {2 * CHUNK}\n{axes}'
     sweep = sweep_from_text(text)
-    columns_of(sweep, 0, 1000)
-    return CHUNK / seconds(lambda: columns_of(sweep, CHUNK, 2 * CHUNK))
+    columns_of(sweep, (range(1000),))
+    return CHUNK / seconds(lambda: columns_of(sweep, sweep.box(1)))
 
 
 def every() -> None:

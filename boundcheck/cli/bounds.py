@@ -28,6 +28,7 @@ from boundcheck.core.targets import probe_picture
 from boundcheck.errors import BadInput, Mistakes, UnknownName
 
 if TYPE_CHECKING:
+    from boundcheck.theory.relations import AnyStatement
     from boundcheck.theory.scope import Scope
     from boundcheck.theory.statement import Statement
 
@@ -65,10 +66,10 @@ def evaluate(
              --set n=20 --set E=4 --set sigma2=1 --set dist2_0=4 --set K=1000
              --sweep eta=1e-6:1e-4:50:log
     """
-    from boundcheck.theory.discovery import statement
     from boundcheck.theory.evaluation import check_index, needed_symbols
+    from boundcheck.theory.index import numbers_of
 
-    found = statement(id)
+    found = numbers_of(id)
     fixed, grids = _parse_values(found, sets or [], sweep or [], needed_symbols(found), "the bound")
     for k in grids.get(str(found.metric.index), ()):
         check_index(found, {**fixed, str(found.metric.index): k})
@@ -76,10 +77,10 @@ def evaluate(
         if csv or plot is not None:
             raise BadInput(f"{'--csv' if csv else '--plot'} needs a --sweep; one value makes no table.")
         return _evaluate_point(id, found, fixed, as_json)
-    return _evaluate_sweep(found, fixed, grids, asked=id, csv=csv, plot=plot, as_json=as_json)
+    return _evaluate_sweep(found.expressions(), fixed, grids, asked=id, csv=csv, plot=plot, as_json=as_json)
 
 
-def _evaluate_point(id: str, found: Statement, fixed: dict[str, Fraction], as_json: bool) -> int:
+def _evaluate_point(id: str, found: AnyStatement, fixed: dict[str, Fraction], as_json: bool) -> int:
     from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
     from boundcheck.theory.scope import scope_symbols
 
@@ -130,10 +131,10 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     Example: boundcheck scope scgd/theorem_3_3/as_printed_main --set mu=1/100
              --set L=1/10 --set n=2 --set E=64 --set eta=10/256
     """
-    from boundcheck.theory.discovery import statement
+    from boundcheck.theory.index import numbers_of
     from boundcheck.theory.scope import scope_symbols
 
-    found = statement(id)
+    found = numbers_of(id)
     values, _ = _parse_values(found, sets or [], [], scope_symbols(found), "the scope")
     decided = found.scope(**values)
     largest, chosen = _largest_steps(found, values), _prescribed(found, values)
@@ -146,16 +147,12 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     return 0 if decided.in_scope is True else 3
 
 
-def _largest_steps(found: Statement, values: dict[str, Fraction]) -> dict[str, Fraction | str]:
+def _largest_steps(found: AnyStatement, values: dict[str, Fraction]) -> dict[str, Fraction | str]:
     """The largest value in scope of each step size that a condition limits, or the sentence why there is none."""
-    from boundcheck.theory.dimension import STEP
+    from boundcheck.theory.stored import step_sizes
 
-    used: set[str] = set()
-    for c in found.conditions:
-        used |= {s.name for s in c.relation.free_symbols}
-    steps = [s.name for s in found.symbols if s.name in used and (s.dimension == STEP or s.name.startswith("eta"))]
     largest: dict[str, Fraction | str] = {}
-    for name in steps:
+    for name in step_sizes(found):
         try:
             largest[name] = found.largest(name, **{k: v for k, v in values.items() if k != name})
         except BadInput as error:
@@ -163,7 +160,7 @@ def _largest_steps(found: Statement, values: dict[str, Fraction]) -> dict[str, F
     return largest
 
 
-def _prescribed(found: Statement, values: dict[str, Fraction]) -> dict[str, Fraction]:
+def _prescribed(found: AnyStatement, values: dict[str, Fraction]) -> dict[str, Fraction]:
     """What the statement prescribes, rounded down, as far as the values of its formulas are given."""
     from boundcheck.theory.choices import missing_for, prescribed
 
@@ -199,7 +196,7 @@ def _pair(text: str, option: str, example: str) -> tuple[str, str]:
 
 
 def _parse_values(
-    statement: Statement, sets: Sequence[str], sweeps: Sequence[str], needed: Sequence[str], purpose: str
+    statement: AnyStatement, sets: Sequence[str], sweeps: Sequence[str], needed: Sequence[str], purpose: str
 ) -> tuple[dict[str, Fraction], dict[str, list[Fraction]]]:
     """The values of all --set options and the points of all --sweep options, each within its symbol's domain.
 
@@ -219,7 +216,7 @@ def _parse_values(
     return fixed, grids
 
 
-def _parse_sets(statement: Statement, sets: Sequence[str], mistakes: Mistakes) -> dict[str, Fraction]:
+def _parse_sets(statement: AnyStatement, sets: Sequence[str], mistakes: Mistakes) -> dict[str, Fraction]:
     """The values of those --set options that are right."""
     values: dict[str, Fraction] = {}
     for text in sets:
@@ -233,7 +230,7 @@ def _parse_sets(statement: Statement, sets: Sequence[str], mistakes: Mistakes) -
 
 
 def _parse_sweeps(
-    statement: Statement, sweeps: Sequence[str], fixed: Mapping[str, Fraction], mistakes: Mistakes
+    statement: AnyStatement, sweeps: Sequence[str], fixed: Mapping[str, Fraction], mistakes: Mistakes
 ) -> dict[str, list[Fraction]]:
     """The points of those --sweep options that are right: NAME=LOW:HIGH:COUNT[:log|lin] or NAME=V1,V2,..."""
     grids: dict[str, list[Fraction]] = {}

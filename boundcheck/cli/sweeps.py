@@ -140,8 +140,7 @@ def plot(
              boundcheck plot scope
     """
     from boundcheck.report.maps import draw
-    from boundcheck.sweeps.dataset import need_pyarrow
-    from boundcheck.sweeps.reading import read_sweep
+    from boundcheck.sweeps.dataset import need_pyarrow, read_sweep
 
     need_pyarrow()
     target = out if out is not None else Path(place.rstrip("/").rpartition("://")[2]).with_suffix(".svg")

@@ -25,6 +25,7 @@ type_names = "an integer, a decimal such as 1e-3, or a ratio such as 1/3"
 Number = int | float | str | Fraction
 
 MAX_TEXT = 4000  # characters of one number
+LONG_TEXT = 1_000_000  # characters of an exact number in a file of our own
 MAX_DIGITS = 4300  # above and below the line of a number that a user types; Python prints no more at once
 MAX_EXPONENT = 4000  # |power of ten|; larger ones would take the machine, not the user, by surprise
 

@@ -30,7 +30,7 @@ from boundcheck.sweeps.sweep import RESULTS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from boundcheck.sweeps.reading import SweepData
+    from boundcheck.sweeps.dataset import SweepData
 
 PANELS = 12
 LINES = 8

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.core.toml_lines import KeyPath, TomlFile
-from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
+from boundcheck.errors import BoundcheckError, SpecError
 from boundcheck.evidence.rounds_to_target import assembled, is_bound
 from boundcheck.evidence.spec import claim_from_table
 from boundcheck.problems.build import build as build_problem
-from boundcheck.sweeps.axes import Axis, Path, Range
-from boundcheck.sweeps.sweep import Sweep
+from boundcheck.sweeps.sweep import CONSTANTS, Axis, Path, Range, Sweep
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.evaluation import needed_symbols
 
@@ -24,126 +23,41 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
 TRIED = 24  # levels of one axis that are tried; of more, some between the first and the last
-CONSTANTS = ("constants", "at")  # tables of symbols of the statement
 
 Mistake = tuple[KeyPath, str]
-Point = dict[Path, Any]
 
 
-def check_points(sweep: Sweep, file: TomlFile, units: dict[str, tuple[str, str]]) -> Iterator[Mistake]:
-    """The mistakes with their key paths; `units` gets unit and meaning of every axis that is a symbol."""
-    check = _bound_mistakes if sweep.kind == "bound" else _claim_mistakes
-    for point, place in _points(sweep):
-        yield from check(sweep, file, point, place)
+def mistakes(sweep: Sweep, file: TomlFile) -> Iterator[Mistake]:
+    """The mistakes with their key paths."""
     if sweep.kind == "bound":
-        yield from _level_mistakes(sweep)
-    for axis in _all_axes(sweep):
-        units[axis.name] = _unit(sweep, axis)
-
-
-def _all_axes(sweep: Sweep) -> list[Axis | Range]:
-    return [*sweep.axes, *(() if sweep.latin is None else sweep.latin.ranges)]
-
-
-def _points(sweep: Sweep) -> Iterator[tuple[Point, KeyPath]]:
-    """The first point, and those that differ from it in one axis, with the place of what differs."""
-    first: Point = {}
-    for axis in _all_axes(sweep):
-        first[axis.path] = axis.values[0] if isinstance(axis, Axis) else _end(axis, axis.low)
-    yield first, ()
-    for axis in _all_axes(sweep):
-        if isinstance(axis, Range):
-            yield {**first, axis.path: _end(axis, axis.high)}, ("latin", *axis.path)
-            continue
-        if sweep.kind == "bound" and axis.path[0] in CONSTANTS:
-            continue  # all of its levels are looked at, without the rest
-        step = max(1, -(-len(axis.values) // TRIED))
-        for i in sorted({*range(0, len(axis.values), step), len(axis.values) - 1}):
-            yield {**first, axis.path: axis.values[i]}, ("grid", *axis.path, i)
-
-
-def _end(axis: Range, value: float) -> Fraction:
-    return Fraction(round(value)) if axis.integer else Fraction(value)
-
-
-def _claim_mistakes(sweep: Sweep, file: TomlFile, point: Point, place: KeyPath) -> Iterator[Mistake]:
-    """Those of the claim at one point, on the lines of the axes that give its parts."""
-    table = sweep.table({p: v for p, v in point.items() if p[0] != "target"})
-    lines: dict[KeyPath, int] = {path: line for path, line in file.lines.items() if path[0] not in ("grid", "latin")}
-    for axis in _all_axes(sweep):
-        where: KeyPath = ("grid" if isinstance(axis, Axis) else "latin", *axis.path)
-        lines[axis.path] = file.line_of(place if place[: len(where)] == where else where)
-    try:
-        claim = claim_from_table(table, file.path, lines)
-    except SpecError as error:
-        yield from ((_at_line(file, line), text) for line, text in error.problems)
+        yield from _settings(sweep)
+        yield from _constants(sweep)
         return
-    if not 0 < as_fraction(point.get(("target",), sweep.target)) < 1:
-        yield place or ("target",), "target is a share of the start; between 0 and 1 is allowed."
-    if sweep.kind == "tune" and not is_bound(statement(claim.statement)):
-        why = "bounds no metric for every number of rounds, so that it promises nothing"
-        yield place or ("statement",), f"{claim.id} {why}."
+    for point, place in _points(sweep):
+        yield from _of_claim(sweep, file, point, place)
 
 
-def _at_line(file: TomlFile, line: int) -> KeyPath:
-    """A key path that stands on a line."""
-    return next((path for path, found in file.lines.items() if found == line), ())
-
-
-def _bound_mistakes(sweep: Sweep, file: TomlFile, point: Point, place: KeyPath) -> Iterator[Mistake]:
-    table = sweep.table(point)
-    try:
-        claimed = statement(str(table.get("statement", "")))
-    except BoundcheckError as error:
-        yield place or ("statement",), str(error)
-        return
-    known: dict[str, Fraction] = {}
-    if "problem" in table or "method" in table:
-        found = setting_values(claimed, table)
-        if isinstance(found, str):
-            yield place or ("problem" if "problem" in table else "method",), f"{claimed.best_id}: {found}."
-            return
-        known = found
-    for group in CONSTANTS:
-        for name, value in table.get(group, {}).items():
-            path = (group, name)
-            own = place[1:3] == path
-            where = place if own else ("grid", *path) if ("grid", *path) in file.lines else path
-            where = where if where in file.lines or own else ("latin", *path)
-            try:
-                symbol = claimed.symbol(name)
-                if name in known:
-                    raise BadInput(f"{claimed.best_id}: problem and method give {name}; leave it out of {group}.")
-                known_value = symbol.check(as_fraction(value, name), claimed.best_id)
-                ranges = () if sweep.latin is None else sweep.latin.ranges
-                if symbol.integer and any(r.path == path and not r.integer for r in ranges):
-                    raise BadInput(f"{claimed.best_id}: {name} takes integers; end its range with ':integer'.")
-                table[group][name] = known_value
-            except UnknownName as error:
-                if len(_statements(sweep)) == 1 or not any(_has(s, name) for s in _statements(sweep)):
-                    yield where, str(error)
-            except BoundcheckError as error:
-                yield where, str(error)
-    given = {*known, *(name for group in CONSTANTS for name in table.get(group, {}))}
-    lacking = [name for name in needed_symbols(claimed) if name not in given]
-    if lacking:
-        text = f"{claimed.best_id}: no value for {', '.join(lacking)}; write it under constants, grid or latin."
-        yield place if place[1:2] == ("statement",) else ("statement",), text
-
-
-def _level_mistakes(sweep: Sweep) -> Iterator[Mistake]:
-    """Levels of constants that no statement of the sweep admits."""
-    known = {symbol.name: (claimed, symbol) for claimed in _statements(sweep) for symbol in claimed.symbols}
-    for axis in sweep.axes:
-        if axis.path[0] not in CONSTANTS or axis.path[-1] not in known:
+def statements_of(sweep: Sweep) -> list[Statement]:
+    """The statements of a sweep, those that are unknown aside."""
+    axis = next((a for a in sweep.axes if a.path == ("statement",)), None)
+    found: list[Statement] = []
+    for id in axis.values if axis is not None else (sweep.base.get("statement", ""),):
+        try:
+            found.append(statement(str(id)))
+        except BoundcheckError:
             continue
-        claimed, symbol = known[axis.path[-1]]
-        for i, value in enumerate(axis.values):
-            try:
-                symbol.check(as_fraction(value, symbol.name), claimed.best_id)
-            except BoundcheckError as error:
-                yield ("grid", *axis.path, i), str(error)
-                break
+    return found
+
+
+def units_of(sweep: Sweep) -> dict[str, tuple[str, str]]:
+    """Unit and meaning of every axis; of a parameter of a method, those of the symbol that takes its value."""
+    known = {symbol.name: symbol for claimed in statements_of(sweep) for symbol in claimed.symbols}
+    found: dict[str, tuple[str, str]] = {}
+    for axis in sweep.every_axis:
+        symbol = known.get(axis.path[-1]) if len(axis.path) == 2 and axis.path[0] != "problem" else None
+        other = axis.name if len(axis.path) == 1 else f"{'.'.join(axis.path[1:])} of the {axis.path[0]}"
+        found[axis.name] = ("", other) if symbol is None else (str(symbol.dimension), symbol.meaning)
+    return found
 
 
 def setting_values(claimed: Statement, table: Mapping[str, Any]) -> dict[str, Fraction] | str:
@@ -160,27 +74,108 @@ def setting_values(claimed: Statement, table: Mapping[str, Any]) -> dict[str, Fr
     return {name: value for name, value in found.values.items() if name not in table.get("at", {})}
 
 
-def _statements(sweep: Sweep) -> list[Statement]:
-    """The statements of a sweep, those that are unknown aside."""
-    axis = next((a for a in sweep.axes if a.path == ("statement",)), None)
-    ids = axis.values if axis is not None else (sweep.base.get("statement", ""),)
-    found: list[Statement] = []
-    for id in ids:
-        try:
-            found.append(statement(str(id)))
-        except BoundcheckError:
+def _points(sweep: Sweep, *, outer: bool = False) -> Iterator[tuple[dict[Path, Any], KeyPath]]:
+    """The first point, and those that differ from it in one axis (one of the outer ones), with the place of what
+    differs."""
+    first = {a.path: a.values[0] if isinstance(a, Axis) else a.exact(a.low) for a in sweep.every_axis}
+    yield first, ()
+    for axis in sweep.every_axis:
+        if outer and axis.path[0] in CONSTANTS:
             continue
-    return found
+        if isinstance(axis, Range):
+            yield {**first, axis.path: axis.exact(axis.high)}, ("latin", *axis.path)
+            continue
+        step = max(1, -(-len(axis.values) // TRIED))
+        for i in sorted({*range(0, len(axis.values), step), len(axis.values) - 1}):
+            yield {**first, axis.path: axis.values[i]}, ("grid", *axis.path, i)
 
 
-def _has(claimed: Statement, name: str) -> bool:
-    return name in [s.name for s in claimed.symbols]
+def _of_claim(sweep: Sweep, file: TomlFile, point: Mapping[Path, Any], place: KeyPath) -> Iterator[Mistake]:
+    """Those of the claim at one point, on the lines of the axes that give its parts."""
+    table = sweep.table({p: v for p, v in point.items() if p[0] != "target"})
+    lines: dict[KeyPath, int] = {path: line for path, line in file.lines.items() if path[0] not in ("grid", "latin")}
+    for axis in sweep.every_axis:
+        where: KeyPath = (_top(axis), *axis.path)
+        lines[axis.path] = file.line_of(place if place[: len(where)] == where else where)
+    try:
+        claim = claim_from_table(table, file.path, lines)
+    except SpecError as error:
+        at = {line: path for path, line in reversed(file.lines.items())}
+        yield from ((at.get(line, ()), text) for line, text in error.problems)
+        return
+    if not 0 < as_fraction(point.get(("target",), sweep.target)) < 1:
+        yield place or ("target",), "target is a share of the start; between 0 and 1 is allowed."
+    if sweep.kind == "tune" and not is_bound(statement(claim.statement)):
+        why = "bounds no metric for every number of rounds, so that it promises nothing"
+        yield place or ("statement",), f"{claim.id} {why}."
 
 
-def _unit(sweep: Sweep, axis: Axis | Range) -> tuple[str, str]:
-    """The unit and meaning of an axis; of a parameter of a method, those of the symbol that takes its value."""
-    for claimed in _statements(sweep):
-        for symbol in claimed.symbols:
-            if axis.path == (axis.path[0], symbol.name) and axis.path[0] in (*CONSTANTS, "method"):
-                return str(symbol.dimension), symbol.meaning
-    return "", axis.name if len(axis.path) == 1 else f"{'.'.join(axis.path[1:])} of the {axis.path[0]}"
+def _settings(sweep: Sweep) -> Iterator[Mistake]:
+    """What is wrong with statement, problem and method, and which symbols nothing gives."""
+    named = {a.path[1] for a in sweep.every_axis if a.path[0] in CONSTANTS}
+    named |= {name for group in CONSTANTS for name in sweep.base.get(group, {})}
+    for point, place in _points(sweep, outer=True):
+        table = sweep.table(point)
+        try:
+            claimed = statement(str(table.get("statement", "")))
+        except BoundcheckError as error:
+            yield place or ("statement",), str(error)
+            continue
+        known: Mapping[str, Fraction] = {}
+        if "problem" in table or "method" in table:
+            found = setting_values(claimed, table)
+            if isinstance(found, str):
+                yield place or ("problem" if "problem" in table else "method",), f"{claimed.best_id}: {found}."
+                continue
+            known = found
+        for name in sorted(named & set(known)):
+            group = next(g for g in CONSTANTS if name in table.get(g, {}))
+            text = f"{claimed.best_id}: problem and method give {name}; leave it out of {group}."
+            yield next(iter(_places(sweep, group, name))), text
+        lacking = [name for name in needed_symbols(claimed) if name not in {*known, *named}]
+        if lacking:
+            text = f"{claimed.best_id}: no value for {', '.join(lacking)}; write it under constants, grid or latin."
+            yield place if place[1:2] == ("statement",) else ("statement",), text
+
+
+def _constants(sweep: Sweep) -> Iterator[Mistake]:
+    """Symbols that no statement of the sweep has, and values that one of them does not admit."""
+    every = statements_of(sweep)
+    values: dict[Path, Axis | Range | Any] = {
+        (group, name): value for group in CONSTANTS for name, value in sweep.base.get(group, {}).items()
+    }
+    values |= {a.path: a for a in sweep.every_axis if a.path[0] in CONSTANTS}
+    for path, given in values.items():
+        own = [s for s in every if path[-1] in [symbol.name for symbol in s.symbols]] or every[:1]
+        for claimed in own:
+            for place, value in zip(_places(sweep, *path), _tried(given), strict=False):
+                try:
+                    symbol = claimed.symbol(path[-1])
+                    symbol.check(as_fraction(value, symbol.name), claimed.best_id)
+                except BoundcheckError as error:
+                    yield place, str(error)
+                    break
+            else:
+                if isinstance(given, Range) and claimed.symbol(path[-1]).integer and not given.integer:
+                    yield (
+                        ("latin", *path),
+                        f"{claimed.best_id}: {path[-1]} takes integers; end its range with ':integer'.",
+                    )
+
+
+def _tried(given: Any) -> tuple[Any, ...]:
+    if isinstance(given, Range):
+        return given.exact(given.low), given.exact(given.high)
+    return given.values if isinstance(given, Axis) else (given,)
+
+
+def _places(sweep: Sweep, *path: str) -> list[KeyPath]:
+    """Where each level of a constant stands."""
+    axis = next((a for a in sweep.every_axis if a.path == path), None)
+    if isinstance(axis, Axis):
+        return [("grid", *path, i) for i in range(len(axis.values))]
+    return [path] if axis is None else [("latin", *path)] * 2
+
+
+def _top(axis: Axis | Range) -> str:
+    return "grid" if isinstance(axis, Axis) else "latin"

@@ -1,12 +1,12 @@
 """The data set of a sweep: one Parquet file a chunk, in a folder or at a URL, each named by what it holds.
 
-    <place>/part-<digest>-0000012.parquet    chunk 12 of the sweep with this digest
+    <place>/part-<digest>-0000012-<checksum>.parquet    chunk 12 of the sweep with this digest
 
 The digest is of the specification, of the code that computes the rows and of the versions of what it uses, so that a
-sweep that goes on finds what it has by a listing, and never mixes what two versions computed. A file is there as a
-whole or not at all. Its schema says unit and meaning of each column, and its metadata, under the key `boundcheck`,
-where the rows come from, how many there are of each label, and a checksum of the file: SHA-256 of its bytes with the
-digits of the checksum itself as zeros. Equal chunks are equal byte for byte.
+sweep that goes on finds what it has by a listing, and never mixes what two versions computed; the checksum is of the
+file's bytes. A file is there as a whole or not at all. Its schema says unit and meaning of each column, and its
+metadata, under the key `boundcheck`, where the rows come from and how many there are of each label. Equal chunks are
+equal byte for byte.
 """
 
 from __future__ import annotations
@@ -17,56 +17,32 @@ import importlib.util
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from boundcheck.core.digest import code_digest, digest, package_version
+from boundcheck.core.digest import digest, package_version
 from boundcheck.core.extras import missing
+from boundcheck.core.facts import facts
 from boundcheck.core.loaded import LOADED, digests
+from boundcheck.core.numbers import as_double, parse_number
 from boundcheck.core.places import Place
-from boundcheck.errors import BadInput, MissingExtra
-from boundcheck.methods import build as methods
-from boundcheck.problems import build as problems
-from boundcheck.setting.metrics import modules_of, of_a_round
-from boundcheck.sweeps.axes import Axis
+from boundcheck.errors import BadInput, MissingExtra, UnknownName
+from boundcheck.sweeps.checks import statements_of
 from boundcheck.sweeps.rows import LABELS, columns_of
-from boundcheck.sweeps.sweep import RESULTS, Sweep
-from boundcheck.theory.discovery import statement
+from boundcheck.sweeps.sweep import METRIC, RESULTS, Axis, Sweep
 
-SCHEMA = 2
+SCHEMA = 3
 KEY = b"boundcheck"  # of the metadata
-PART = re.compile(r"part-([0-9a-f]{12})-([0-9]{7})\.parquet")
-_BLANK = b"0" * 64
-_CHECKSUM = re.compile(rb'"checksum": "([0-9a-f]{64})"')
-_CODE = ("boundcheck.sweeps.rows", "boundcheck.engines.exact", "boundcheck.engines.simulate")
-_PACKAGES = ("boundcheck", "numpy", "numba", "scipy", "sympy", "pyarrow")
-# Result columns that hold text and truth values; the others are doubles.
-_TEXT = ("outcome", "grade", "reason")
-_TRUE = ("in_scope", "vacuous")
-_MEANINGS: Mapping[str, str] = {
-    "label": "the class of the row on maps and in counts",
-    "bound": "the value of the bound",
-    "in_scope": "whether all conditions of the statement hold, decided exactly",
-    "vacuous": "whether the bound is not below its trivial value",
-    "reason": "why, in words; of a row that was not run, what was refused",
-    "outcome": "the verdict",
-    "grade": "the grade of the evidence",
-    "tightness": "least bound over metric",
-    "slope": "log-log slope of the metric over the last half of the log range of rounds",
-    "bound_end": "the bound at the last compared point",
-    "metric_low_end": "the metric at the last compared point, from below",
-    "metric_high_end": "the metric at the last compared point, from above",
-    "ratio": "rounds that the bound promises over rounds of the best choice found by running",
-    "step_ratio": "best step found by running over the step that the bound recommends",
-    "recommended_step": "the step that the bound recommends",
-    "best_step": "the best step found by running",
-    "promised_rounds": "communication rounds to the target that the bound promises at its step",
-    "needed_rounds": "communication rounds to the target that this step needs",
-    "best_rounds": "communication rounds to the target that the best choice needs",
-}
+MOST_ROWS = 20_000_000  # of a picture
+_PART = re.compile(r"part-([0-9a-f]{12})-([0-9]{7})-([0-9a-f]{16})\.parquet")
+
+Counts = Mapping[str, int]  # label -> rows of a chunk
 
 
 def need_pyarrow() -> None:
@@ -75,7 +51,7 @@ def need_pyarrow() -> None:
         raise MissingExtra(missing("pyarrow", "a sweep"))
 
 
-Counts = Mapping[str, int]  # label -> rows of a chunk
+# --- writing ---------------------------------------------------------------------------------------------------------
 
 
 class Dataset:
@@ -87,19 +63,15 @@ class Dataset:
         self.files = Place(place)
         self.digest = known_digest or sweep_digest(sweep)
 
-    def name(self, chunk: int) -> str:
-        """The name of the file of a chunk."""
-        return f"part-{self.digest[:12]}-{chunk:07d}.parquet"
-
     def claim(self) -> dict[int, Counts]:
-        """The whole chunks that are there, with the counts of their labels.
+        """The whole chunks that are there, with the counts of their labels; files that are damaged are removed.
 
         Raises BadInput where the place holds another sweep, or files that are no sweep.
         """
         self.files.tidy()
         found: dict[int, Counts] = {}
         for name in self.files.names():
-            match = PART.fullmatch(name)
+            match = _PART.fullmatch(name)
             if match is None:
                 raise BadInput(
                     f"{self.files.place} holds files that are no part of a sweep (such as '{name}'); name a new folder."
@@ -109,42 +81,34 @@ class Dataset:
                     f"{self.files.place} holds a sweep of another specification, or of another version of boundcheck "
                     f"('{name}'); name a new folder, or remove what is there."
                 )
-            counts = self.counts(int(match[2]))
-            if counts is not None:
-                found[int(match[2])] = counts
+            content = self.files.read(name) or b""
+            if is_whole(name, content) and int(match[2]) not in found:
+                found[int(match[2])] = about_of(content)["counts"]
+            else:
+                self.files.remove(name)
         return found
 
-    def counts(self, chunk: int) -> Counts | None:
-        """The labels of a chunk that is there; None where it is not, or is damaged."""
-        content = self.files.read(self.name(chunk))
-        if content is None:
-            return None
-        try:
-            about = about_of(content)
-            low, high = self.sweep.range_of(chunk)
-            counts = {str(k): int(v) for k, v in about["counts"].items()}
-            return counts if about["rows"] == [low, high] and sum(counts.values()) == high - low else None
-        except (ValueError, LookupError, TypeError, OSError):  # pyarrow's errors are of these kinds
-            return None
+    def chunks(self) -> set[int]:
+        """The numbers of the chunks of this sweep that are there, whole or damaged."""
+        matches = map(_PART.fullmatch, self.files.names())
+        return {int(m[2]) for m in matches if m is not None and m[1] == self.digest[:12]}
 
     def compute(self, chunk: int, tell: Any = None) -> Counts:
         """Computes a chunk and puts its file in place."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        start, stop = self.sweep.range_of(chunk)
-        columns = columns_of(self.sweep, start, stop, tell)
+        columns = columns_of(self.sweep, self.sweep.box(chunk), tell)
         tally = np.bincount(columns["label"], minlength=len(LABELS))
         counts = {name: int(n) for name, n in zip(LABELS, tally, strict=True) if n}
         fields = fields_of(self.sweep)
-        about = self.about() | {"rows": [start, stop], "counts": counts, "checksum": _BLANK.decode()}
+        about = self.about() | {"rows": list(self.sweep.range_of(chunk)), "counts": counts}
         schema = pa.schema(fields, metadata={KEY: json.dumps(about, sort_keys=True)})
         arrays = [_array(columns[field.name], field.type) for field in fields]
         packed = io.BytesIO()
         pq.write_table(pa.Table.from_arrays(arrays, schema=schema), packed, compression="zstd", store_schema=True)
-        blank = packed.getvalue()
-        at = _place_of_checksum(blank)
-        self.files.write(self.name(chunk), blank[:at] + _checksum(blank) + blank[at + len(_BLANK) :])
+        content = packed.getvalue()
+        self.files.write(f"part-{self.digest[:12]}-{chunk:07d}-{_checksum(content)}.parquet", content)
         return counts
 
     def about(self) -> dict[str, Any]:
@@ -153,97 +117,56 @@ class Dataset:
             "schema": SCHEMA,
             "sweep": self.sweep.to_dict(),
             "digest": self.digest,
-            "statements": [statement(id).best_id for id in _ids(self.sweep)],
-            "versions": {name: package_version(name) for name in _PACKAGES},
+            "statements": [claimed.best_id for claimed in statements_of(self.sweep)],
+            "versions": facts(),
             "total_rows": self.sweep.rows,
         }
 
 
+def is_whole(name: str, content: bytes) -> bool:
+    """Whether the bytes of a part are those that were written under its name."""
+    match = _PART.fullmatch(name)
+    return match is not None and match[3] == _checksum(content)
+
+
 def about_of(content: bytes) -> dict[str, Any]:
-    """The metadata of a part. Raises ValueError where its bytes are not those that were written."""
+    """The metadata of a part."""
     import pyarrow.parquet as pq
 
-    at = _place_of_checksum(content)
-    end = at + len(_BLANK)
-    if content[at:end] != _checksum(content[:at] + _BLANK + content[end:]):
-        raise ValueError("the checksum differs")
     return json.loads(pq.read_schema(io.BytesIO(content)).metadata[KEY])
 
 
-def _place_of_checksum(content: bytes) -> int:
-    """Where the digits of a part's checksum begin: the last ones, in the footer of the file."""
-    found = [match.start(1) for match in _CHECKSUM.finditer(content)]
-    if not found:
-        raise ValueError("there is no checksum")
-    return found[-1]
-
-
-def _checksum(blank: bytes) -> bytes:
-    return hashlib.sha256(blank).hexdigest().encode()
-
-
-def _ids(sweep: Sweep) -> list[str]:
-    axis = next((a for a in sweep.axes if a.path == ("statement",)), None)
-    return [str(v) for v in axis.values] if axis is not None else [str(sweep.base.get("statement", ""))]
-
-
-@functools.lru_cache(maxsize=8)
-def _code(modules: tuple[str, ...]) -> str:
-    return digest({name: package_version(name) for name in _PACKAGES} | {"code": code_digest(modules)})
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def sweep_digest(sweep: Sweep) -> str:
     """SHA-256 of what the sweep computes, of the code that does and of the versions of what it uses."""
-    modules = {*_CODE, *_named_modules(sweep), *modules_of(of_a_round())}
-    loaded = digests() if LOADED else None
-    return digest({"schema": SCHEMA, "sweep": sweep.to_dict(), "code": _code(tuple(sorted(modules))), "loaded": loaded})
-
-
-def _named_modules(sweep: Sweep) -> Iterable[str]:
-    """Modules that are found by the names in the specification: problems, methods and statements."""
-    kinds = {("problem", "kind"): problems.module_name, ("method", "kind"): methods.module_name}
-    for path, module_of in kinds.items():
-        values = [a.values for a in sweep.axes if a.path == path]
-        own = sweep.base.get(path[0], {}).get(path[1])
-        for kind in (*(v for vs in values for v in vs), *([own] if own is not None else [])):
-            yield module_of(str(kind))
-    for id in _ids(sweep):
-        paper, _, rest = statement(id).best_id.partition("/")
-        if paper not in LOADED:
-            yield f"boundcheck.papers.{paper}.{rest.partition('/')[0]}"
+    code = {**facts(), "pyarrow": str(package_version("pyarrow"))}
+    return digest({"schema": SCHEMA, "sweep": sweep.to_dict(), "code": code, "loaded": digests() if LOADED else None})
 
 
 def fields_of(sweep: Sweep) -> list[Any]:
     """The columns with types, units and meanings."""
     import pyarrow as pa
 
-    label = pa.dictionary(pa.int8(), pa.string())
+    types = {"label": pa.dictionary(pa.int8(), pa.string()), "double": pa.float64()}
+    types |= {"bool": pa.bool_(), "string": pa.string()}
+    units = {str(claimed.metric.dimension) for claimed in statements_of(sweep)}
     found: list[Any] = []
-    for name in sweep.names:
-        axis = next((a for a in sweep.axes if a.name == name), None)
-        kind = pa.float64() if axis is None or axis.is_numeric else _type_of(axis)
-        unit, meaning = sweep.units.get(name, ("", ""))
-        found.append(pa.field(name, kind, metadata={"unit": unit, "meaning": meaning}))
-    kinds = {"label": label, **dict.fromkeys(_TEXT, pa.string()), **dict.fromkeys(_TRUE, pa.bool_())}
-    for name in RESULTS[sweep.kind]:
-        about = {"unit": _result_unit(sweep, name), "meaning": _MEANINGS[name]}
-        found.append(pa.field(name, kinds.get(name, pa.float64()), metadata=about))
+    for axis in sweep.every_axis:
+        unit, meaning = sweep.units.get(axis.name, ("", ""))
+        found.append(pa.field(axis.name, types[_type_of(axis)], metadata={"unit": unit, "meaning": meaning}))
+    for name, (kind, unit, meaning) in RESULTS[sweep.kind].items():
+        unit = unit if unit != METRIC else units.copy().pop() if len(units) == 1 else ""
+        found.append(pa.field(name, types[kind], metadata={"unit": unit, "meaning": meaning}))
     return found
 
 
-def _type_of(axis: Axis) -> Any:
-    """The type of a column of values that are no numbers."""
-    import pyarrow as pa
-
-    return pa.bool_() if all(isinstance(v, bool) for v in axis.values) else pa.string()
-
-
-def _result_unit(sweep: Sweep, name: str) -> str:
-    """The unit of a result: that of the metric for bounds and metrics, where all statements share it."""
-    if name in ("bound", "bound_end", "metric_low_end", "metric_high_end"):
-        units = {str(statement(id).metric.dimension) for id in _ids(sweep)}
-        return units.pop() if len(units) == 1 else ""
-    return "" if name in (*_TEXT, *_TRUE, "label") or name.endswith("_step") else "rounds" if "rounds" in name else "1"
+def _type_of(axis: Any) -> str:
+    if not isinstance(axis, Axis) or axis.is_numeric:
+        return "double"
+    return "bool" if all(isinstance(v, bool) for v in axis.values) else "string"
 
 
 def _array(values: Any, kind: Any) -> Any:
@@ -255,3 +178,120 @@ def _array(values: Any, kind: Any) -> Any:
         texts = [v if v is None or isinstance(v, str) else json.dumps(v, sort_keys=True) for v in values]
         return pa.array(texts, kind)
     return pa.array(values, kind)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SweepData:
+    """A data set at a place, for a picture: its axes, and columns of the rows that are asked for.
+
+    about: the metadata of its files; at: column -> value, or (low, high), that rows must have; parts: its files.
+    """
+
+    files: Place
+    about: Mapping[str, Any]
+    at: Mapping[str, Any]
+    parts: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """The kind of the sweep: bound, compare or tune."""
+        return self.about["sweep"]["kind"]
+
+    @property
+    def drawn_at_random(self) -> tuple[str, ...]:
+        """The columns of the Latin hypercube."""
+        latin = self.about["sweep"]["latin"]
+        return () if latin is None else tuple(name for _, name, *_ in latin["ranges"])
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """All columns of axes."""
+        return (*(name for _, name, _ in self.about["sweep"]["grid"]), *self.drawn_at_random)
+
+    @cached_property
+    def fields(self) -> Mapping[str, tuple[str, str]]:
+        """Unit and meaning of every column."""
+        import pyarrow.parquet as pq
+
+        schema = pq.read_schema(io.BytesIO(_content(self.files, self.parts[0])))
+        of = [(f.name, {k.decode(): v.decode() for k, v in (f.metadata or {}).items()}) for f in schema]
+        return {name: (about.get("unit", ""), about.get("meaning", "")) for name, about in of}
+
+    def columns(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Columns of the rows that fit `at`; text as Python strings, a missing number as nan."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        known = (*self.axes, *RESULTS[self.kind])
+        for name in (*names, *self.at):
+            if name not in known:
+                raise UnknownName("the column", name, known)
+        schema = pq.read_schema(io.BytesIO(_content(self.files, self.parts[0])))
+        wanted = [_fits(schema.field(name), value) for name, value in self.at.items()]
+        filters = functools.reduce(lambda a, b: a & b, wanted) if wanted else None
+        tables: list[Any] = []
+        for part in self.parts:
+            content = pa.BufferReader(_content(self.files, part))
+            tables.append(pq.read_table(content, columns=list(names), filters=filters))
+            if sum(table.num_rows for table in tables) > MOST_ROWS:
+                raise BadInput(f"more than {MOST_ROWS} rows are asked for; choose fewer with --at.")
+        whole = pa.concat_tables(tables)
+        if not whole.num_rows:
+            raise BadInput("no row of the sweep has the values of --at.")
+        return {name: _plain(whole.column(name)) for name in names}
+
+
+def _plain(column: Any) -> NDArray[Any]:
+    """An array of an Arrow column."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(column.type):
+        return np.asarray(column.combine_chunks().fill_null(float("nan")).to_numpy(zero_copy_only=False))
+    found = np.empty(len(column), dtype=object)
+    found[:] = column.to_pylist()
+    return found
+
+
+def _fits(field: Any, wanted: Any) -> Any:
+    """The rows that have a value of --at, as a filter of Arrow; numbers are equal to a relative 1e-9."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_number = pa.types.is_floating(field.type)
+    if isinstance(wanted, tuple):
+        if not is_number:
+            raise BadInput(f"--at {field.name}: a column of text has no range; give one value.")
+        return (pc.field(field.name) >= wanted[0]) & (pc.field(field.name) <= wanted[1])
+    if not is_number:
+        value = {"True": True, "False": False}.get(wanted) if pa.types.is_boolean(field.type) else wanted
+        return pc.field(field.name) == value
+    value = float(parse_number(wanted, f"--at {field.name}"))
+    near = 1e-9 * abs(value)
+    return (pc.field(field.name) >= value - near) & (pc.field(field.name) <= value + near)
+
+
+def read_sweep(place: str, at: Sequence[str]) -> SweepData:
+    """The data set at a place; at: NAME=VALUE or NAME=LOW:HIGH. Raises BadInput where there is none."""
+    files = Place(place)
+    parts = sorted(name for name in files.names() if _PART.fullmatch(name))
+    if not parts:
+        raise BadInput(f"{place} holds no sweep; give the folder of `boundcheck sweep`.")
+    wanted: dict[str, Any] = {}
+    for text in at:
+        name, equals, value = text.partition("=")
+        if not equals or not value.strip():
+            raise BadInput(f"--at '{text}' is not of the form NAME=VALUE or NAME=LOW:HIGH.")
+        low, colon, high = value.partition(":")
+        wanted[name.strip()] = tuple(as_double(v, f"--at {name}") for v in (low, high)) if colon else value.strip()
+    return SweepData(files, about_of(_content(files, parts[0])), wanted, tuple(parts))
+
+
+def _content(files: Place, part: str) -> bytes:
+    """The bytes of a part. Raises BadInput where it is damaged."""
+    content = files.read(part) or b""
+    if not is_whole(part, content):
+        raise BadInput(f"{files.where(part)} is damaged; run the sweep again, which replaces it.")
+    return content

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction
@@ -18,12 +18,14 @@ from boundcheck.evidence.claim_spec import ClaimSpec
 from boundcheck.evidence.rate import fit_rate
 from boundcheck.evidence.tuning import Choice, Tuning, tune
 from boundcheck.problems.build import build as build_problem
-from boundcheck.sweeps.axes import Axis, Box, Path, boxes, levels
-from boundcheck.sweeps.checks import CONSTANTS, setting_values
-from boundcheck.sweeps.sweep import RESULTS, Sweep
+from boundcheck.sweeps.checks import setting_values
+from boundcheck.sweeps.sweep import CONSTANTS, RESULTS, Box, Path, Sweep, objects
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.vectorised import evaluate_arrays
 from boundcheck.verdict import Outcome
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Statement
 
 Columns = dict[str, Any]
 # What a row is called on maps and in counts.
@@ -32,139 +34,112 @@ UNDECIDED, IN_SCOPE, NOT_RUN = "undecided", "in scope", "not run"
 LABELS = (TIGHT, LOOSE, IN_SCOPE, VACUOUS, OUT, VIOLATED, UNDECIDED, NOT_RUN)
 
 
-def columns_of(sweep: Sweep, start: int, stop: int, tell: Callable[[float], None] | None = None) -> Columns:
-    """The columns of the rows start..stop-1: those of the axes, then those of the results (`sweep.RESULTS`).
+def columns_of(sweep: Sweep, box: Box, tell: Callable[[float], None] | None = None) -> Columns:
+    """The columns of the rows of a box: those of the axes, then those of the results (`sweep.RESULTS`).
 
-    `label` holds places in `LABELS`.
+    Numbers of an axis are doubles, other values stand as they are; `label` holds places in `LABELS`.
     """
-    found = _axis_columns(sweep, start, stop)
+    found = {name: np.broadcast_to(column, [*map(len, box)]).reshape(-1) for name, column in _sides(sweep, box)}
     if sweep.kind == "bound":
-        return found | _bounds(sweep, start, stop)
+        return found | _bounds(sweep, box)
     rows: list[Mapping[str, Any]] = []
-    for row in range(start, stop):
-        rows.append(_compared(sweep, row) if sweep.kind == "compare" else _tuned(sweep, row))
+    total = math.prod(map(len, box))
+    for levels in itertools.product(*box):
+        point = sweep.point(levels)
+        rows.append(_compared(sweep, point) if sweep.kind == "compare" else _tuned(sweep, point))
         if tell is not None:
-            tell((row + 1 - start) / (stop - start))
+            tell(len(rows) / total)
     found |= {name: [row.get(name) for row in rows] for name in RESULTS[sweep.kind]}
     return found | {"label": np.array([LABELS.index(name) for name in found["label"]])}
 
 
-def point(sweep: Sweep, row: int) -> dict[Path, Any]:
-    """The value of each axis at a row, exactly."""
-    at = levels(row, sweep.shape)
-    found = {axis.path: axis.values[level] for axis, level in zip(sweep.axes, at, strict=False)}
-    if sweep.latin is not None:
-        for number, axis in enumerate(sweep.latin.ranges):
-            found[axis.path] = Fraction(float(sweep.latin.values(number, np.array([at[-1]]))[0]))
-    return found
+def _sides(sweep: Sweep, box: Box, *, exact: bool = False) -> list[tuple[str, Any]]:
+    """(name of the column, its values at the levels of the box) of every axis, in the shape that broadcasts over it.
 
-
-def _axis_columns(sweep: Sweep, start: int, stop: int) -> Columns:
-    """Numbers of an axis as doubles; other values as they stand."""
-    rows = np.arange(start, stop)
-    places = np.unravel_index(rows, sweep.shape)
-    found: Columns = {}
-    for axis, place in zip(sweep.axes, places, strict=False):
-        if axis.is_numeric:
-            found[axis.name] = axis.floats[place]
-        else:
-            found[axis.name] = [axis.values[i] for i in place]
+    exact: numbers of the grids as fractions, and names of symbols.
+    """
+    found: list[tuple[str, Any]] = []
+    for number, axis in enumerate(sweep.axes):
+        form = [1] * len(box)
+        form[number] = len(box[number])
+        part = slice(box[number].start, box[number].stop)
+        values = objects(axis.values[part]) if exact else axis.column[part]
+        found.append((axis.path[-1] if exact else axis.name, values.reshape(form)))
     if sweep.latin is not None:
-        for number, axis in enumerate(sweep.latin.ranges):
-            found[axis.name] = sweep.latin.values(number, np.asarray(places[-1]))
+        table = sweep.latin.table[box[-1].start : box[-1].stop]
+        names = [r.path[-1] if exact else r.name for r in sweep.latin.ranges]
+        found += [(name, table[:, k]) for k, name in enumerate(names)]
     return found
 
 
 # --- bounds ----------------------------------------------------------------------------------------------------------
 
 
-def _bounds(sweep: Sweep, start: int, stop: int) -> Columns:
+def _bounds(sweep: Sweep, box: Box) -> Columns:
     """Bound and scope, evaluated over the inner axes (constants and index) at once for each point of the outer ones."""
-    outer = tuple(axis for axis in sweep.axes if axis.path[0] not in CONSTANTS)
-    inner_shape = sweep.shape[len(outer) :]
-    inner = math.prod(inner_shape)
-    parts: list[Columns] = []
-    for number in range(start // inner, -(-stop // inner)):
-        at = levels(number, sweep.shape[: len(outer)])
-        here = {axis.path: axis.values[i] for axis, i in zip(outer, at, strict=True)}
-        low, high = max(start, number * inner) - number * inner, min(stop, (number + 1) * inner) - number * inner
-        parts.append(_inner_bounds(sweep, here, inner_shape or (1,), low, high))
+    outer = sum(axis.path[0] not in CONSTANTS for axis in sweep.axes)
+    inner = [range(level, level + 1) for level in (0,) * outer]
+    values = _sides(sweep, (*inner, *box[outer:]), exact=True)[outer:]
+    form = tuple(map(len, box[outer:]))
+    parts = [
+        _inner_bounds(
+            sweep, sweep.table(sweep.point(levels)), {n: v.reshape(v.shape[-len(form) :]) for n, v in values}, form
+        )
+        for levels in itertools.product(*box[:outer])
+    ]
     return {name: np.concatenate([part[name] for part in parts]) for name in RESULTS["bound"]}
 
 
-def _inner_bounds(
-    sweep: Sweep, here: Mapping[Path, Any], shape: tuple[int, ...], start: int, stop: int
-) -> dict[str, NDArray[Any]]:
-    table = sweep.table(here)
+def _inner_bounds(sweep: Sweep, table: dict[str, Any], values: dict[str, Any], form: tuple[int, ...]) -> Columns:
+    """The results at one point of the outer axes, whose keys of a claim are given.
+
+    values: of the symbols of the inner axes, in shapes that broadcast to `form`.
+    """
     claimed = statement(str(table["statement"]))
     symbols = {s.name for s in claimed.symbols}
-    value, in_scope, vacuous = np.full(stop - start, np.nan), *np.zeros((2, stop - start), dtype=bool)
-    reasons = np.full(stop - start, None, dtype=object)
-    fixed: dict[str, Any] = {}
-    if "problem" in table or "method" in table:
-        given = setting_values(claimed, table)
-        if isinstance(given, str):
-            reasons[:] = f"{claimed.best_id}: {given}."
-            start = stop  # nothing is evaluated
-        else:
-            fixed |= given
-    for group in CONSTANTS:
-        fixed |= {k: as_fraction(v, k) for k, v in table.get(group, {}).items() if k in symbols}
-    domain = f"outside the domain of {claimed.best_id}: {', '.join(map(str, claimed.domain))} is needed."
-    done = 0
-    for box in boxes(shape, start, stop):
-        rows, form = slice(done, done + box.size), (len(box.slice), *box.rest)
-        done += box.size
-        values = fixed | _box_values(sweep, box, symbols)
-        own = np.broadcast_shapes(*(np.shape(v) for v in values.values()))
-        outside = np.zeros(math.prod(own), dtype=bool)
-        try:
-            found = (*evaluate_arrays(claimed, values, outside=outside)[:3], outside.reshape(own))
-        except BoundcheckError as error:
-            reasons[rows] = str(error)
-            continue
-        value[rows], in_scope[rows], vacuous[rows], out = (np.broadcast_to(f, form).reshape(-1) for f in found)
-        if out.any():
-            reasons[done - box.size + np.flatnonzero(out)] = domain
+    size = math.prod(form)
+    reasons = np.full(size, None, dtype=object)
+    value, in_scope, vacuous, outside = np.full(size, np.nan), *np.zeros((3, size), dtype=bool)
+    try:
+        given: dict[str, Any] = dict(_of_setting(claimed, table))
+        for group in CONSTANTS:
+            given |= {k: as_fraction(v, k) for k, v in table.get(group, {}).items() if k in symbols}
+        given |= {name: array for name, array in values.items() if name in symbols}
+        own = np.broadcast_shapes(*(np.shape(v) for v in given.values()))
+        out = np.zeros(math.prod(own), dtype=bool)
+        found = (*evaluate_arrays(claimed, given, outside=out)[:3], out.reshape(own))
+        value, in_scope, vacuous, outside = (np.broadcast_to(f, form).reshape(-1) for f in found)
+    except BoundcheckError as error:
+        reasons[:] = str(error)
+    reasons[outside] = f"outside the domain of {claimed.best_id}: {', '.join(map(str, claimed.domain))} is needed."
     label = np.where(in_scope, np.where(vacuous, *map(LABELS.index, (VACUOUS, IN_SCOPE))), LABELS.index(OUT))
     refused = np.not_equal(reasons, np.array(None))
-    label[refused], value[refused] = LABELS.index(NOT_RUN), np.nan
+    label[refused], value = LABELS.index(NOT_RUN), np.where(refused, np.nan, value)
     return {"label": label, "bound": value, "in_scope": in_scope, "vacuous": vacuous, "reason": reasons}
 
 
-def _box_values(sweep: Sweep, box: Box, symbols: set[str]) -> dict[str, Any]:
-    """Symbol -> exact number, or array that broadcasts over the box: each level is converted once, not each row."""
-    axes: list[Axis | None] = [axis for axis in sweep.axes if axis.path[0] in CONSTANTS]
-    if sweep.latin is not None:
-        axes.append(None)
-    found: dict[str, Any] = {}
-    sides = [*(range(level, level + 1) for level in box.fixed), box.slice, *map(range, box.rest)]
-    for number, (axis, along) in enumerate(zip(axes, sides, strict=False)):
-        form = [1] * (1 + len(box.rest))
-        form[max(0, number - len(box.fixed))] = len(along)
-        if axis is not None:
-            here = np.empty(len(along), dtype=object)
-            here[:] = axis.values[along.start : along.stop]
-            found[axis.path[-1]] = here.reshape(form)
-        elif sweep.latin is not None:
-            index = np.arange(along.start, along.stop)
-            for k, of in enumerate(sweep.latin.ranges):
-                found[of.path[-1]] = sweep.latin.values(k, index).reshape(form)
-    return {name: array for name, array in found.items() if name in symbols}
+def _of_setting(claimed: Statement, table: Mapping[str, Any]) -> Mapping[str, Fraction]:
+    """The constants of problem and method, where the table names them. Raises BadInput where they give none."""
+    if "problem" not in table and "method" not in table:
+        return {}
+    found = setting_values(claimed, table)
+    if isinstance(found, str):
+        raise BadInput(f"{claimed.best_id}: {found}.")
+    return found
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
 
 
-def claim_of(sweep: Sweep, row: int) -> Claim:
-    """The claim of a row."""
-    values = {path: value for path, value in point(sweep, row).items() if path != ("target",)}
-    return ClaimSpec.model_validate(sweep.table(values)).to_claim(row)
+def claim_of(sweep: Sweep, point: Mapping[Path, Any]) -> Claim:
+    """The claim of a row, whose point is given."""
+    values = {path: value for path, value in point.items() if path != ("target",)}
+    return ClaimSpec.model_validate(sweep.table(values)).to_claim(0)
 
 
-def _compared(sweep: Sweep, row: int) -> Mapping[str, Any]:
+def _compared(sweep: Sweep, point: Mapping[Path, Any]) -> Mapping[str, Any]:
     try:
-        result = run_claim(claim_of(sweep, row))
+        result = run_claim(claim_of(sweep, point))
     except (BadInput, MissingExtra, Unsupported) as error:
         return {"label": NOT_RUN, "reason": str(error)}
     verdict = result.verdict
@@ -202,10 +177,10 @@ def _slope(result: ClaimResult) -> float | None:
 # --- recommendations -------------------------------------------------------------------------------------------------
 
 
-def _tuned(sweep: Sweep, row: int) -> Mapping[str, Any]:
+def _tuned(sweep: Sweep, point: Mapping[Path, Any]) -> Mapping[str, Any]:
     try:
-        claim = claim_of(sweep, row)
-        target = as_fraction(point(sweep, row).get(("target",), sweep.target), "target")
+        claim = claim_of(sweep, point)
+        target = as_fraction(point.get(("target",), sweep.target), "target")
         found = tune(statement(claim.statement), build_problem(claim.problem), claim.method, target, claim.constants)
     except (BadInput, MissingExtra, Unsupported) as error:
         return {"label": NOT_RUN, "reason": str(error)}

@@ -122,10 +122,9 @@ def carry_out(
 
 def _check_there(dataset: Dataset, chunks: Iterable[int]) -> None:
     """Raises BadInput where this process does not see what a worker has written."""
-    names = set(dataset.files.names())
-    absent = [name for name in map(dataset.name, chunks) if name not in names]
+    absent = sorted(set(chunks) - dataset.chunks())
     if absent:
         raise BadInput(
-            f"{absent[0]} was written, but is not in {dataset.files.place}; where workers run on other machines, -o "
-            "must be a folder that all of them share, or a URL such as s3://bucket/sweep."
+            f"chunk {absent[0]} was written, but is not in {dataset.files.place}; where workers run on other machines, "
+            "-o must be a folder that all of them share, or a URL such as s3://bucket/sweep."
         )

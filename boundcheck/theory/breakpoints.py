@@ -10,33 +10,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.theory.balls import ends
-from boundcheck.theory.decide import Point, Undefined
-from boundcheck.theory.scope import difference
+from boundcheck.theory.program import compile_expression
+from boundcheck.theory.relations import Breakpoint, difference, real_roots, root_at
 
-BITS = 256
 _MOST_DEGREE = 200
-
-
-@dataclass(frozen=True)
-class Breakpoint:
-    """A real number between low and high; exact where it is known to be rational."""
-
-    low: Fraction
-    high: Fraction
-    exact: Fraction | None = None
-
-    @staticmethod
-    def at(value: Fraction) -> Breakpoint:
-        """A rational breakpoint."""
-        return Breakpoint(value, value, value)
 
 
 def breakpoints(relation: Any, name: str, values: Mapping[str, Fraction]) -> list[Breakpoint]:
@@ -47,8 +30,35 @@ def breakpoints(relation: Any, name: str, values: Mapping[str, Fraction]) -> lis
     symbol = sp.Symbol(name, real=True)
     found: list[Breakpoint] = []
     for branch in _branches(difference(relation), symbol):
-        found += _roots(branch, symbol, values)
+        root = _affine_root(branch, symbol)
+        if root is not None:
+            found += root_at(root, values)
+        elif branch.has(symbol):
+            found += _polynomial(branch, symbol, values)
     return found
+
+
+def roots_of(relation: Any, name: str) -> tuple[tuple[Any, ...], ...] | None:
+    """The breakpoints as expressions in the other symbols: roots, and polynomials by their coefficients.
+
+    None where a branch is neither affine nor rational in the symbol, with coefficients without radicals.
+    """
+    symbol = sp.Symbol(name, real=True)
+    found: list[tuple[Any, ...]] = []
+    for branch in _branches(difference(relation), symbol):
+        root = _affine_root(branch, symbol)
+        if root is not None:
+            found.append((root,))
+        elif branch.has(symbol):
+            for part in sp.fraction(sp.together(branch)):
+                expanded = sp.expand(part)
+                if not expanded.is_polynomial(symbol):
+                    return None
+                coefficients = sp.Poly(expanded, symbol).all_coeffs()[::-1] if expanded.has(symbol) else []
+                if not all(compile_expression(c).is_rational for c in coefficients):
+                    return None
+                found += [tuple(coefficients)] if coefficients else []
+    return tuple(found)
 
 
 def _branches(expr: Any, symbol: Any) -> Iterator[Any]:
@@ -70,25 +80,10 @@ def _branches(expr: Any, symbol: Any) -> Iterator[Any]:
         yield left - right
 
 
-def _roots(expr: Any, symbol: Any, values: Mapping[str, Fraction]) -> list[Breakpoint]:
-    if not expr.has(symbol):
-        return []
-    slope = sp.diff(expr, symbol) if expr.is_polynomial(symbol) else None
-    if slope is not None and not slope.has(symbol):
-        return _affine(-expr.xreplace({symbol: sp.S.Zero}) / slope, values)
-    return _polynomial(expr, symbol, values)
-
-
-def _affine(root: Any, values: Mapping[str, Fraction]) -> list[Breakpoint]:
-    try:
-        point = Point(root, values)
-        exact = point.exact()
-        if exact is not None:
-            return [Breakpoint.at(exact)]
-        low, high = point.enclose(BITS)
-    except Undefined:
-        return []
-    return [Breakpoint(low, high)]
+def _affine_root(expr: Any, symbol: Any) -> Any:
+    """The root of an expression that is affine in the symbol; None for another one, or where the symbol is missing."""
+    slope = sp.diff(expr, symbol) if expr.has(symbol) and expr.is_polynomial(symbol) else None
+    return None if slope is None or slope.has(symbol) else -expr.xreplace({symbol: sp.S.Zero}) / slope
 
 
 def _polynomial(expr: Any, symbol: Any, values: Mapping[str, Fraction]) -> list[Breakpoint]:
@@ -97,7 +92,7 @@ def _polynomial(expr: Any, symbol: Any, values: Mapping[str, Fraction]) -> list[
     found: list[Breakpoint] = []
     for branch in _branches(special, None):
         for polynomial in _eliminate(branch, symbol):
-            found += _real_roots(polynomial)
+            found += real_roots([Fraction(int(c.p), int(c.q)) for c in reversed(polynomial.all_coeffs())])
     return found
 
 
@@ -154,27 +149,3 @@ def _as_polynomial(expr: Any, symbol: Any) -> Any:
     if polynomial.degree() > _MOST_DEGREE or not all(c.is_Rational for c in polynomial.coeffs()):
         raise BadInput(f"the largest {symbol} is not found: the condition is of degree {polynomial.degree()} in it.")
     return polynomial
-
-
-def _real_roots(polynomial: Any) -> list[Breakpoint]:
-    from flint import ctx, fmpq, fmpq_poly
-
-    coefficients = [fmpq(int(c.p), int(c.q)) for c in reversed(polynomial.all_coeffs())]
-    numerator = fmpq_poly(coefficients).numer()
-    found: list[Breakpoint] = []
-    for factor, _ in numerator.factor_squarefree()[1]:
-        for piece, _ in factor.factor()[1]:
-            if piece.degree() == 1:
-                found.append(Breakpoint.at(Fraction(-int(piece[0]), int(piece[1]))))
-                continue
-            with ctx.workprec(BITS):
-                roots: list[Any] = piece.complex_roots()
-                found += [_enclosed(root.real) for root, _ in roots if root.imag == 0]
-    return found
-
-
-def _enclosed(ball: Any) -> Breakpoint:
-    low, high = ends(ball, BITS)
-    if low is None or high is None:
-        raise BadInput("a condition has a root beyond 2^131072.")
-    return Breakpoint(low, high)

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-
-import sympy as sp
 
 from boundcheck.core.numbers import format_apart, format_exact, format_short, round_down
 from boundcheck.errors import BadInput
 from boundcheck.theory.decide import Point, Undefined
+from boundcheck.theory.program import Builder, Program, compile_expression, names_of
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
+    from boundcheck.theory.relations import AnyStatement
 
 
 ROUNDED = Fraction(1, 10**12)  # a value below an irrational prescribed one by at most this share is taken for it
@@ -31,13 +31,14 @@ _SHORT = 200  # characters up to which a rational value of a formula with roots 
 class Choice:
     """One prescribed symbol at given constants.
 
-    expr: the formula. near: its value, rounded down (None where it has no value). met: whether the given value is the
-    prescribed one or rounded down from it, None where that stays undecided. exact: whether it is known to be the
-    prescribed one itself.
+    expr: the formula. excess: the symbol minus the formula. near: the formula's value, rounded down (None where it has
+    no value). met: whether the given value is the prescribed one or rounded down from it, None where that stays
+    undecided. exact: whether it is known to be the prescribed one itself.
     """
 
     name: str
     expr: Any
+    excess: Program
     near: Fraction | None
     met: bool | None
     exact: bool
@@ -52,10 +53,10 @@ class Choice:
 
 def missing_for(expr: Any, known: Collection[str]) -> list[str]:
     """The symbols of a formula without a value, sorted."""
-    return sorted(s.name for s in expr.free_symbols if s.name not in known)
+    return sorted(name for name in names_of(expr) if name not in known)
 
 
-def prescribed(statement: Statement, name: str, values: Mapping[str, Fraction]) -> Fraction:
+def prescribed(statement: AnyStatement, name: str, values: Mapping[str, Fraction]) -> Fraction:
     """The value that the statement prescribes for a symbol: itself where rational and short, else rounded down.
 
     Rounding loses less than a relative 1e-13. Raises BadInput where the statement prescribes none, a symbol of the
@@ -90,41 +91,52 @@ def _rounded(expr: Any, values: Mapping[str, Fraction]) -> Fraction:
     return round_down(point.enclose(128)[0], _DIGITS)
 
 
-def check_choices(statement: Statement, values: Mapping[str, Fraction]) -> list[Choice]:
+def check_choices(statement: AnyStatement, values: Mapping[str, Fraction]) -> list[Choice]:
     """Every choice whose symbol and formula have values here."""
     found: list[Choice] = []
     for name, expr in statement.choices:
         if name not in values or missing_for(expr, values):
             continue
+        excess = _excess(name, expr, Fraction(1))
         try:
             near = _rounded(expr, values)
-            above = Point(sp.Symbol(name, real=True) - expr, values).sign()
+            above = Point(excess, values).sign()
         except Undefined:
-            found.append(Choice(name, expr, None, met=False, exact=False))
+            found.append(Choice(name, expr, excess, None, met=False, exact=False))
             continue
         if above == 0:
-            found.append(Choice(name, expr, near, met=True, exact=True))
+            found.append(Choice(name, expr, excess, near, met=True, exact=True))
         elif above == 1:
-            found.append(Choice(name, expr, near, met=False, exact=False))
+            found.append(Choice(name, expr, excess, near, met=False, exact=False))
         else:  # below, or so near that it is undecided
-            enough = Point(sp.Symbol(name, real=True) - expr * _share(expr), values).sign()
-            found.append(Choice(name, expr, near, met=None if enough is None else enough >= 0, exact=False))
+            enough = Point(_excess(name, expr, _share(expr)), values).sign()
+            met = None if enough is None else enough >= 0
+            found.append(Choice(name, expr, excess, near, met=met, exact=False))
     return found
 
 
-def _share(expr: Any) -> Any:
+@lru_cache(maxsize=1024)
+def _excess(name: str, expr: Any, share: Fraction) -> Program:
+    """The symbol minus a share of the formula."""
+    formula = compile_expression(expr)
+    builder = Builder(formula.nodes)
+    root = formula.root if share == 1 else builder.product([builder.number(share), formula.root])
+    return builder.program(builder.difference(builder.symbol(name), root))
+
+
+def _share(expr: Any) -> Fraction:
     """How much of the formula's value a given one must have at least: all of it where that is a fraction."""
-    if not expr.atoms(sp.Function, sp.NumberSymbol) and all(p.exp.is_Integer for p in expr.atoms(sp.Pow)):
-        return sp.S.One
-    kept = 1 - ROUNDED
-    return sp.Rational(kept.numerator, kept.denominator)
+    return Fraction(1) if compile_expression(expr).is_rational else 1 - ROUNDED
 
 
-def choice_relations(statement: Statement, given: Collection[str]) -> tuple[Any, ...]:
+def choice_relations(statement: AnyStatement, given: Collection[str]) -> tuple[Any, ...]:
     """The choices as relations that hold where a value is met, as far as `given` has all their symbols."""
+    import sympy as sp
+
     found: list[Any] = []
     for name, expr in statement.choices:
         if name in given and not missing_for(expr, given):
-            symbol = statement.symbol(name).expr
-            found += [sp.Le(symbol, expr, evaluate=False), sp.Ge(symbol, expr * _share(expr), evaluate=False)]
+            symbol, share = statement.symbol(name).expr, _share(expr)
+            lower = expr * sp.Rational(share.numerator, share.denominator)
+            found += [sp.Le(symbol, expr, evaluate=False), sp.Ge(symbol, lower, evaluate=False)]
     return tuple(found)

@@ -114,21 +114,6 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Condition:
-    """A hypothesis on the constants.
-
-    name, meaning: captions. relation: SymPy relational, sides with the same dimension. vacuity: it says that the
-    theorem guarantees something at all (rho > 0 where the bound is f - rho |grad f|^2); where nothing else fails the
-    verdict is VACUOUS.
-    """
-
-    name: str
-    relation: Any
-    meaning: str = ""
-    vacuity: bool = False
-
-
-@dataclass(frozen=True)
 class Metric:
     """What is bounded.
 

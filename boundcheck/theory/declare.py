@@ -20,8 +20,9 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.theory.assumptions import *
-from boundcheck.theory.declarations import ITERATION, ROUND, Algorithm, Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.declarations import ITERATION, ROUND, Algorithm, Belief, Kind, Metric, Source
 from boundcheck.theory.dimension import CURVATURE, FREE, GRADIENT2, LENGTH, LENGTH2, ONE, STEP, VALUE, Dimension
 from boundcheck.theory.paper import Paper
+from boundcheck.theory.relations import Condition
 from boundcheck.theory.symbols import Symbol, common, count, nonnegative, positive, share
 from boundcheck.theory.theorem import Reading, Theorem

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.core.numbers import parse_number
+from boundcheck.core.numbers import LONG_TEXT, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import Dimension
 from boundcheck.theory.paper import Paper
-from boundcheck.theory.serial import MAX_TEXT, METRIC_FIELDS, SCHEMA, SYMBOL_FIELDS, TEXTS, expr_from_json, optional
+from boundcheck.theory.serial import METRIC_FIELDS, SCHEMA, SYMBOL_FIELDS, TEXTS, expr_from_json, optional
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
 
@@ -41,7 +41,7 @@ def _statement(data: Mapping[str, Any]) -> Statement:
         return Dimension(**{name: parse_number(value, name) for name, value in found.items()})
 
     def fraction(value: str | None) -> Fraction | None:
-        return None if value is None else parse_number(value, "an end of a domain", max_text=MAX_TEXT)
+        return None if value is None else parse_number(value, "an end of a domain", max_text=LONG_TEXT)
 
     metric, algorithm, source = data["metric"], data["algorithm"], data["source"]
     return Statement(

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
 
 from boundcheck.core import numbers
 from boundcheck.core.cards import Card, Shown
-from boundcheck.core.numbers import format_exact, format_short, parse_number
+from boundcheck.core.numbers import LONG_TEXT, format_exact, format_short, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
+from boundcheck.theory.program import names_of, text_of
 from boundcheck.theory.scope import decide_condition, read_needed, require
-from boundcheck.theory.serial import MAX_TEXT, expr_from_json, expr_to_json
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
+    import numpy as np
+
+    from boundcheck.theory.relations import AnyStatement
 
 
 SHOWN_DIGITS = 4000  # an exact value of more digits above or below the line is enclosed; Python prints 4300 at most
@@ -54,7 +55,7 @@ class Evaluation(Shown):
     exact: what is known rigorously of the value: the value itself as a Fraction, or an interval that holds it (an
     `Enclosure` with low and high) where it is irrational or too long; None for arrays and undefined values. `known`
     says which of them it is.
-    form: exact SymPy form of an algebraic irrational value, else None.
+    closed: what makes `form`, where the value is algebraic and irrational.
     in_scope: whether all conditions hold, decided exactly (None: undecided); a boolean array for arrays, where an
     undecided point counts as False. vacuous: the bound is not below the statement's trivial value (False where the
     statement declares none: see trivial_declared). note: sentences on what is special here, or empty.
@@ -67,7 +68,12 @@ class Evaluation(Shown):
     vacuous: Any
     trivial_declared: bool
     note: str = ""
-    form: Any = None
+    closed: Callable[[], Any] | None = field(default=None, repr=False)
+
+    @cached_property
+    def form(self) -> Any:
+        """The exact SymPy form of an algebraic irrational value of moderate length, else None."""
+        return None if self.closed is None else self.closed()
 
     @property
     def known(self) -> Literal["exact", "enclosed", "float"]:
@@ -81,7 +87,11 @@ class Evaluation(Shown):
 
         exact: text for a value that is known exactly, {low, high, bits} for an interval, null otherwise; see `known`.
         """
-        exact: Any = None
+        exact, form = None, None
+        if self.form is not None:
+            from boundcheck.theory.serial import expr_to_json
+
+            form = expr_to_json(self.form)
         if isinstance(self.exact, Fraction):
             exact = format_exact(self.exact)
         elif self.exact is not None:
@@ -96,7 +106,7 @@ class Evaluation(Shown):
             "value": _plain(self.value),
             "known": self.known,
             "exact": exact,
-            "form": None if self.form is None else expr_to_json(self.form),
+            "form": form,
             "in_scope": _plain(self.in_scope),
             "vacuous": _plain(self.vacuous),
             "trivial_declared": self.trivial_declared,
@@ -106,11 +116,15 @@ class Evaluation(Shown):
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Evaluation:
         """Inverse of `to_dict`, but that infinities come back as nan."""
+        import numpy as np
+
+        from boundcheck.theory.serial import expr_from_json
+
         exact: Any = data["exact"]
         if isinstance(exact, str):
-            exact = parse_number(exact, "the exact value", max_text=MAX_TEXT)
+            exact = parse_number(exact, "the exact value", max_text=LONG_TEXT)
         elif exact is not None:
-            low, high = (parse_number(exact[e], "the exact value", max_text=MAX_TEXT) for e in ("low", "high"))
+            low, high = (parse_number(exact[e], "the exact value", max_text=LONG_TEXT) for e in ("low", "high"))
             exact = Enclosure(low, high, exact["bits"])
         value, in_scope, vacuous = data["value"], data["in_scope"], data["vacuous"]
         if isinstance(value, list):
@@ -124,12 +138,12 @@ class Evaluation(Shown):
             vacuous=vacuous,
             trivial_declared=data["trivial_declared"],
             note=data["note"],
-            form=None if data["form"] is None else expr_from_json(data["form"]),
+            closed=None if data["form"] is None else partial(expr_from_json, data["form"]),
         )
 
     def __repr__(self) -> str:
-        if isinstance(self.value, np.ndarray):
-            inside = int(np.count_nonzero(self.in_scope))
+        if _is_array(self.value):
+            inside = int(self.in_scope.sum())
             return f"<{self.statement_id}: {self.value.size} values, {inside} in scope>"
         scope = {True: "in scope", False: "out of scope", None: "scope undecided"}[self.in_scope]
         exact = ""
@@ -144,6 +158,8 @@ class Evaluation(Shown):
         )
 
     def _card(self) -> Card:
+        import numpy as np
+
         value, within, empty = (np.atleast_1d(v).ravel().tolist() for v in (self.value, self.in_scope, self.vacuous))
         words = {True: "in scope", False: "out of scope", None: "undecided"}
         columns: dict[str, list[Any]] = {"bound": value, "scope": [words[v] for v in within]}
@@ -157,8 +173,12 @@ class Evaluation(Shown):
         return Card(f"{self.statement_id}: the bound", facts, columns=columns, lines=lines)
 
 
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "ndim")
+
+
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
+    if _is_array(value):
         return [_plain(v) for v in value.tolist()] if value.ndim else _plain(value.item())
     if isinstance(value, list):
         return [_plain(v) for v in value]
@@ -167,16 +187,16 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def needed_symbols(statement: Statement) -> tuple[str, ...]:
+def needed_symbols(statement: AnyStatement) -> tuple[str, ...]:
     """The symbols that bound, trivial value, conditions and domain use, in the order of declaration."""
     used: set[str] = set()
     parts = [statement.bound, *statement.domain, *(c.relation for c in statement.conditions)]
     for part in parts if statement.trivial is None else [*parts, statement.trivial]:
-        used |= {s.name for s in part.free_symbols}
+        used |= names_of(part)
     return tuple(s.name for s in statement.symbols if s.name in used)
 
 
-def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
+def evaluate(statement: AnyStatement, values: Mapping[str, Any]) -> Evaluation:
     """The bound at these constants.
 
     values: symbol name -> number (int, float, Fraction, text) or list / array of such; arrays broadcast. One point is
@@ -186,6 +206,7 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
     if any(isinstance(v, list | tuple | range) or getattr(v, "ndim", 0) for v in values.values()):
         from boundcheck.theory.vectorised import evaluate_arrays
 
+        statement = statement.expressions()
         require(statement, values, needed_symbols(statement), "the bound")
         value, in_scope, vacuous, note = evaluate_arrays(statement, values)
         return Evaluation(statement.best_id, value, None, in_scope, vacuous, statement.trivial is not None, note)
@@ -194,7 +215,8 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
     verdicts = [decide_condition(c, exact).holds for c in statement.conditions]
     verdicts += [choice.met for choice in check_choices(statement, exact)]
     in_scope = False if False in verdicts else None if None in verdicts else True
-    declared = statement.trivial is not None
+    excess = statement.excess
+    declared = excess is not None
     try:
         point = Point(statement.bound, exact)
         found, notes = _value_of(point)
@@ -204,19 +226,19 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
             statement.best_id, math.nan, None, in_scope, False, declared, f"The bound has no value: {error}"
         )
     vacuous = False
-    if declared:
-        direction = Point(statement.bound - statement.trivial, exact).sign()
+    if excess is not None:
+        direction = Point(excess, exact).sign()
         vacuous = direction is None or direction >= 0
         if direction is None:
             notes.append("Whether the bound is below its trivial value is undecided; it is not counted as below.")
-    form = _closed_form(statement.bound, exact, point, found)
-    return Evaluation(statement.best_id, value, found, in_scope, vacuous, declared, " ".join(notes), form)
+    closed = partial(_closed_form, statement, exact) if _has_form(exact, point, found) else None
+    return Evaluation(statement.best_id, value, found, in_scope, vacuous, declared, " ".join(notes), closed)
 
 
-def check_index(statement: Statement, exact: Mapping[str, Fraction]) -> None:
+def check_index(statement: AnyStatement, exact: Mapping[str, Fraction]) -> None:
     """BadInput where the index stands for no whole number of rounds from 0 on (from 1 on for an average)."""
     metric = statement.metric
-    used = {s.name for s in metric.rounds.free_symbols}
+    used = names_of(metric.rounds)
     if metric.index is None or metric.index not in used or not used <= set(exact):
         return
     rounds, least = Point(metric.rounds, exact).exact(), 0 if metric.weights is None else 1
@@ -224,11 +246,12 @@ def check_index(statement: Statement, exact: Mapping[str, Fraction]) -> None:
         shown = "no fraction" if rounds is None else format_short(rounds)
         raise BadInput(
             f"{statement.best_id}: {metric.index} = {format_short(exact[metric.index])} is outside the range of the "
-            f"index: its number of rounds, {metric.rounds}, is {shown}; a whole number of at least {least} is needed."
+            f"index: its number of rounds, {text_of(metric.rounds)}, is {shown}; a whole number of at least {least} "
+            "is needed."
         )
 
 
-def guarantees(statement: Statement, values: Mapping[str, Any]) -> bool:
+def guarantees(statement: AnyStatement, values: Mapping[str, Any]) -> bool:
     """Whether `evaluate` finds one point in scope and the statement not vacuous there, without the rest of its answer.
 
     Raises as `evaluate` does where the point is in scope; outside, the first condition that fails settles it.
@@ -242,9 +265,10 @@ def guarantees(statement: Statement, values: Mapping[str, Any]) -> bool:
         _value_of(Point(statement.bound, exact))
     except Undefined:
         return True
-    if statement.trivial is None:
+    excess = statement.excess
+    if excess is None:
         return True
-    direction = Point(statement.bound - statement.trivial, exact).sign()
+    direction = Point(excess, exact).sign()
     return direction is not None and direction < 0
 
 
@@ -266,14 +290,18 @@ def _nearest_float(found: Fraction | Enclosure) -> float:
     return numbers.nearest_float(found if isinstance(found, Fraction) else (found.low + found.high) / 2)
 
 
-def _closed_form(bound: Any, exact: Mapping[str, Fraction], point: Point, found: Fraction | Enclosure | None) -> Any:
-    """The bound with the constants put in, where that is an irrational algebraic number of moderate length."""
+def _has_form(exact: Mapping[str, Fraction], point: Point, found: Fraction | Enclosure | None) -> bool:
+    """Whether the value is an irrational algebraic number of moderate length."""
     if not isinstance(found, Enclosure) or point.too_large or point.exact() is not None or not point.is_algebraic():
-        return None
-    if any(v.numerator.bit_length() + v.denominator.bit_length() > 200 for v in exact.values()):
-        return None
+        return False
+    return all(v.numerator.bit_length() + v.denominator.bit_length() <= 200 for v in exact.values())
+
+
+def _closed_form(statement: AnyStatement, exact: Mapping[str, Fraction]) -> Any:
+    """The bound with the constants put in."""
     import sympy as sp
 
+    bound = statement.expressions().bound
     table = {s: sp.Rational(exact[s.name].numerator, exact[s.name].denominator) for s in bound.free_symbols}
     return bound.xreplace(table)
 
@@ -282,10 +310,12 @@ def enclose_along(
     expr: Any, values: Mapping[str, Fraction], index: str, points: Sequence[Fraction]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rigorous floats (low, high) around an expression at many values of the symbol `index`, which it need not use."""
+    import numpy as np
+
     low, high = np.empty(len(points)), np.empty(len(points))
     if not points:
         return low, high
-    moves = any(s.name == index for s in expr.free_symbols)
+    moves = index in names_of(expr)
     point = Point(expr, {**values, index: points[0]})
     for j, k in enumerate(points):
         if moves:

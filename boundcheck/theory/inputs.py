@@ -14,14 +14,14 @@ from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, Mistakes
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
+    from boundcheck.theory.relations import AnyStatement
     from boundcheck.theory.symbols import Symbol
 
 
 class Inputs:
     """The given values, broadcast lazily: floats for the vectorised path, exact ones for single points."""
 
-    def __init__(self, statement: Statement, values: Mapping[str, Any]) -> None:
+    def __init__(self, statement: AnyStatement, values: Mapping[str, Any]) -> None:
         self.label = statement.best_id
         self.exact_scalars: dict[str, Fraction] = {}
         self.sources: dict[str, Any] = {}  # arrays as given

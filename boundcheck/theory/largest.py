@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_short, round_down, round_up
 from boundcheck.errors import BadInput
-from boundcheck.theory.breakpoints import Breakpoint, breakpoints
 from boundcheck.theory.decide import Point
 from boundcheck.theory.evaluation import needed_symbols
-from boundcheck.theory.scope import holds, read_values, require, scope_symbols
-from boundcheck.theory.typeset import relation_text
+from boundcheck.theory.program import names_of, text_of
+from boundcheck.theory.relations import AnyStatement, Breakpoint, Relation, holds, stored_breakpoints
+from boundcheck.theory.scope import read_values, require, scope_symbols
 from boundcheck.theory.whole import Unsolved, Whole, is_whole, whole_numbers
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
 
@@ -40,7 +39,7 @@ class NothingAllowed(BadInput):
 class _Feasible:
     """The set of values of one symbol that domain and conditions allow, the others fixed."""
 
-    def __init__(self, statement: Statement, symbol: Symbol, values: Mapping[str, Fraction]) -> None:
+    def __init__(self, statement: AnyStatement, symbol: Symbol, values: Mapping[str, Fraction]) -> None:
         self.statement = statement
         self.symbol = symbol
         self.values = dict(values)
@@ -51,7 +50,7 @@ class _Feasible:
         named = [("the domain", r) for r in statement.domain]
         named += [(f"condition '{c.name}'", c.relation) for c in statement.conditions]
         for where, relation in named:
-            used = {s.name for s in relation.free_symbols}
+            used = names_of(relation)
             if symbol.name in used:
                 if used - {symbol.name} <= set(values):
                     self.relations.append(relation)
@@ -60,7 +59,7 @@ class _Feasible:
                         self._restrict(relation)
             elif used <= set(values) and not holds(relation, values):
                 raise NothingAllowed(
-                    f"{statement.best_id}: no {symbol.name} is allowed, since {where} ({relation_text(relation)}) "
+                    f"{statement.best_id}: no {symbol.name} is allowed, since {where} ({text_of(relation)}) "
                     f"does not hold at {self.given()}."
                 )
 
@@ -68,7 +67,7 @@ class _Feasible:
         if self._restricted:
             raise BadInput(
                 f"{self.statement.best_id}: the largest {self.symbol.name} is not found: it has two conditions of the "
-                f"form {relation_text(relation)}."
+                f"form {text_of(relation)}."
             )
         self._restricted = True
         self.whole = whole_numbers(relation, self.symbol.expr, self.values)
@@ -91,7 +90,7 @@ class _Feasible:
         found: list[Breakpoint] = []
         for relation in self.relations:
             if not (self.symbol.integer and is_whole(relation, self.symbol.expr)):
-                found += breakpoints(relation, self.symbol.name, self.values)
+                found += _breakpoints(relation, self.symbol.name, self.values)
         if self.whole.divided is not None:
             found.append(Breakpoint.at(Fraction(self.whole.divided)))
         for end in (self.symbol.low, self.symbol.high):
@@ -146,11 +145,20 @@ class _Feasible:
 
     def _nothing(self) -> NothingAllowed:
         kind = f"positive {self.symbol.name}" if self.symbol.low == 0 and self.symbol.low_open else self.symbol.name
-        shown = "; ".join(relation_text(r) for r in self.relations)
+        shown = "; ".join(text_of(r) for r in self.relations)
         return NothingAllowed(
             f"{self.statement.best_id}: no {kind} satisfies {' and '.join(self.names) or 'its domain'}"
             f"{f' ({shown})' if shown else ''} at {self.given()}."
         )
+
+
+def _breakpoints(relation: Any, name: str, values: Mapping[str, Fraction]) -> list[Breakpoint]:
+    """See `theory.breakpoints`, which is needed for a relation that has no roots stored."""
+    if isinstance(relation, Relation):
+        return stored_breakpoints(relation.roots[name], values)
+    from boundcheck.theory.breakpoints import breakpoints
+
+    return breakpoints(relation, name, values)
 
 
 def _distinct(found: Sequence[Breakpoint]) -> list[Breakpoint]:
@@ -165,7 +173,7 @@ def _distinct(found: Sequence[Breakpoint]) -> list[Breakpoint]:
     return result
 
 
-def largest(statement: Statement, name: str, values: Mapping[str, Any]) -> Fraction:
+def largest(statement: AnyStatement, name: str, values: Mapping[str, Any]) -> Fraction:
     """The largest value of a symbol that domain and conditions allow at the other constants.
 
     Exact where the binding relation has a rational root there, otherwise a decimal of 13 significant digits
@@ -232,7 +240,7 @@ class _Axis:
         return above or below
 
 
-def best(statement: Statement, names: Sequence[str], values: Mapping[str, Any]) -> Mapping[str, Fraction]:
+def best(statement: AnyStatement, names: Sequence[str], values: Mapping[str, Any]) -> Mapping[str, Fraction]:
     """Values of one to three free symbols, in scope (decided exactly), at which the bound is least.
 
     Numerical: a grid over the domain (10^-15 to 10^15 where it is unlimited) that is narrowed around its best
@@ -261,10 +269,10 @@ def best(statement: Statement, names: Sequence[str], values: Mapping[str, Any]) 
     return _polish(statement, chosen, exact)
 
 
-def _whole(statement: Statement, symbol: Symbol, exact: Mapping[str, Fraction]) -> Whole:
+def _whole(statement: AnyStatement, symbol: Symbol, exact: Mapping[str, Fraction]) -> Whole:
     """The integers that a condition such as n divides T leaves at the fixed values; all where that is not solved."""
     for condition in statement.conditions:
-        others = {s.name for s in condition.relation.free_symbols} - {symbol.name}
+        others = names_of(condition.relation) - {symbol.name}
         if symbol.integer and is_whole(condition.relation, symbol.expr) and others <= set(exact):
             try:
                 return whole_numbers(condition.relation, symbol.expr, exact) or Whole()
@@ -273,7 +281,7 @@ def _whole(statement: Statement, symbol: Symbol, exact: Mapping[str, Fraction]) 
     return Whole()
 
 
-def _search(statement: Statement, axes: Sequence[_Axis], exact: Mapping[str, Fraction]) -> tuple[float, ...]:
+def _search(statement: AnyStatement, axes: Sequence[_Axis], exact: Mapping[str, Fraction]) -> tuple[float, ...]:
     from boundcheck.theory.vectorised import evaluate_arrays
 
     count = _GRID[len(axes)]
@@ -295,7 +303,9 @@ def _search(statement: Statement, axes: Sequence[_Axis], exact: Mapping[str, Fra
     return where
 
 
-def _polish(statement: Statement, chosen: dict[str, Fraction], exact: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
+def _polish(
+    statement: AnyStatement, chosen: dict[str, Fraction], exact: Mapping[str, Fraction]
+) -> Mapping[str, Fraction]:
     """Short decimals and scope edges, wherever they do not raise the bound."""
     least = _bound(statement, {**exact, **chosen})
     for name, value in tuple(chosen.items()):
@@ -319,6 +329,6 @@ def _polish(statement: Statement, chosen: dict[str, Fraction], exact: Mapping[st
     return chosen
 
 
-def _bound(statement: Statement, values: Mapping[str, Any]) -> Fraction:
+def _bound(statement: AnyStatement, values: Mapping[str, Any]) -> Fraction:
     low, high = Point(statement.bound, values).enclose(64)
     return (low + high) / 2

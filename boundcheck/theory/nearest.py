@@ -16,8 +16,8 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.evaluation import guarantees
 
 if TYPE_CHECKING:
+    from boundcheck.theory.relations import AnyStatement
     from boundcheck.theory.scope import Scope
-    from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
 
@@ -42,7 +42,7 @@ class Near:
 
 
 def nearest_guarantee(
-    statement: Statement, values: Mapping[str, Fraction], movable: Iterable[str] | None = None
+    statement: AnyStatement, values: Mapping[str, Fraction], movable: Iterable[str] | None = None
 ) -> tuple[Near, ...]:
     """For each symbol that can do it alone, the least change after which the statement guarantees something.
 
@@ -65,21 +65,21 @@ def nearest_guarantee(
     return tuple(near for _, near in sorted(found, key=lambda pair: pair[0]))
 
 
-def guarantees_nothing(statement: Statement, scope: Scope) -> bool:
+def guarantees_nothing(statement: AnyStatement, scope: Scope) -> bool:
     """Whether a decided scope fails, and only by conditions which say that something is guaranteed at all."""
     empty = {c.name for c in statement.conditions if c.vacuity}
     failed = scope.failed
     return bool(failed) and all(c.name in empty for c in failed) and all(c.holds is not None for c in scope.conditions)
 
 
-def _guarantees(statement: Statement, values: Mapping[str, Fraction]) -> bool:
+def _guarantees(statement: AnyStatement, values: Mapping[str, Fraction]) -> bool:
     try:
         return guarantees(statement, values)
     except BadInput:  # outside the domain
         return False
 
 
-def _move(statement: Statement, values: Mapping[str, Fraction], symbol: Symbol, direction: str) -> Fraction | None:
+def _move(statement: AnyStatement, values: Mapping[str, Fraction], symbol: Symbol, direction: str) -> Fraction | None:
     start = values[symbol.name]
     outside, inside = start, None
     for power in POWERS:
@@ -103,7 +103,7 @@ def _move(statement: Statement, values: Mapping[str, Fraction], symbol: Symbol, 
 
 
 def _edge(
-    statement: Statement, values: Mapping[str, Fraction], symbol: Symbol, outside: Fraction, inside: Fraction
+    statement: AnyStatement, values: Mapping[str, Fraction], symbol: Symbol, outside: Fraction, inside: Fraction
 ) -> Fraction:
     """A value inside, within `WITHIN` of the edge between the two."""
     while abs(inside - outside) > (1 if symbol.integer else WITHIN * abs(inside)):

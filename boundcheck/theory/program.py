@@ -1,18 +1,18 @@
 """An expression as a flat list of operations, each common subexpression once.
 
-The exact decisions (`decide`) and the vectorised evaluation (`evaluation`) walk the same list.
+The exact decisions (`decide`) and the vectorised evaluation (`evaluation`) walk the same list. A program needs no
+SymPy; a SymPy expression becomes one in `theory.translate`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-import sympy as sp
-
-from boundcheck.errors import BadInput
+RATIONAL = frozenset({"num", "sym", "add", "mul", "div", "powi", "min", "max"})  # operations that leave fractions
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,28 @@ class Node:
 
 @dataclass(frozen=True)
 class Program:
-    """nodes: arguments before their users; root: the value; symbols: names that it needs."""
+    """nodes: arguments before their users; root: the value; text: the expression on one line, where it is kept."""
 
     nodes: tuple[Node, ...]
     root: int
-    symbols: frozenset[str]
+    text: str = field(default="", compare=False)
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        """The names that it needs."""
+        return frozenset(node.data for node in self.nodes if node.op == "sym")
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether its value at fractions is a fraction, so that nothing has to be rounded."""
+        return all(node.op in RATIONAL for node in self.nodes)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Builder:
-    """Translates SymPy expressions into nodes, sharing equal ones."""
+    """Collects nodes, sharing equal ones."""
 
     def __init__(self, nodes: tuple[Node, ...] = ()) -> None:
         self.nodes: list[Node] = list(nodes)
@@ -57,93 +70,85 @@ class Builder:
         """A constant."""
         return self.node("num", (), value)
 
+    def symbol(self, name: str) -> int:
+        """The value of a symbol."""
+        return self.node("sym", (), name)
+
     def difference(self, left: int, right: int) -> int:
         """left - right."""
         return self.node("add", (left, right), (1, -1))
 
-    def add(self, expr: Any) -> int:
-        """Translate a SymPy expression. Raises BadInput for a function that has no rule here."""
-        if expr not in self._seen:
-            self._seen[expr] = self._translate(expr)
-        return self._seen[expr]
-
-    def _translate(self, expr: Any) -> int:
-        if expr.is_Rational:
-            return self.number(Fraction(int(expr.p), int(expr.q)))
-        if expr.is_Symbol:
-            return self.node("sym", (), expr.name)
-        if expr is sp.pi:
-            return self.node("pi")
-        if expr is sp.E:
-            return self.node("exp", (self.number(Fraction(1)),))
-        if isinstance(expr, sp.Add):
-            return self._sum(expr)
-        if isinstance(expr, sp.Mul):
-            return self._product(expr)
-        if isinstance(expr, sp.Pow):
-            return self._power(expr.base, expr.exp)
-        name = _FUNCTIONS.get(expr.func)
-        if name is None:
-            raise BadInput(
-                f"{expr} cannot be evaluated: {expr.func.__name__} has no rule; use exact rationals, "
-                "+, *, /, powers, sqrt, Min, Max, Abs, exp, log, floor and ceiling."
-            )
-        return self.node(name, tuple(self.add(a) for a in sorted(expr.args, key=sp.default_sort_key)))
-
-    def _sum(self, expr: Any) -> int:
-        args: list[int] = []
-        signs: list[int] = []
-        for term in expr.args:
-            coefficient, _ = term.as_coeff_Mul()
-            negative = bool(coefficient.is_Rational and coefficient < 0)
-            args.append(self.add(-term if negative else term))
-            signs.append(-1 if negative else 1)
-        return self.node("add", tuple(args), tuple(signs))
-
-    def _product(self, expr: Any) -> int:
-        top: list[int] = []
-        bottom: list[int] = []
-        for factor in expr.args:
-            if isinstance(factor, sp.Pow) and factor.exp.is_Rational and factor.exp < 0:
-                bottom.append(self.add(1 / factor))
-            else:
-                top.append(self.add(factor))
-        numerator = self._times(top)
-        return self.node("div", (numerator, self._times(bottom))) if bottom else numerator
-
-    def _times(self, factors: list[int]) -> int:
+    def product(self, factors: Sequence[int]) -> int:
+        """The product of nodes; 1 of none."""
         if not factors:
             return self.number(Fraction(1))
         return factors[0] if len(factors) == 1 else self.node("mul", tuple(factors))
 
-    def _power(self, base: Any, exponent: Any) -> int:
-        if base is sp.E:
-            return self.node("exp", (self.add(exponent),))
-        if not exponent.is_Rational:
-            return self.node("pow", (self.add(base), self.add(exponent)))
-        if exponent < 0:
-            return self.node("div", (self.number(Fraction(1)), self.add(base**-exponent)))
-        p, q = int(exponent.p), int(exponent.q)
-        if q == 1:
-            return self.node("powi", (self.add(base),), p)
-        return self.node("root", (self.add(base),), (p, q))
+    def add(self, expr: Any) -> int:
+        """Translate a SymPy expression. Raises BadInput for a function that has no rule."""
+        if expr not in self._seen:
+            from boundcheck.theory.translate import node_of
+
+            self._seen[expr] = node_of(self, expr)
+        return self._seen[expr]
+
+    def program(self, root: int) -> Program:
+        """The program of one value."""
+        return Program(tuple(self.nodes), root)
 
 
-_FUNCTIONS: dict[Any, str] = {
-    sp.Min: "min",
-    sp.Max: "max",
-    sp.Abs: "abs",
-    sp.exp: "exp",
-    sp.log: "log",
-    sp.floor: "floor",
-    sp.ceiling: "ceiling",
-}
+def compile_expression(expr: Any) -> Program:
+    """The program of a SymPy expression, kept for the next call; a Program is returned as it is."""
+    return expr if isinstance(expr, Program) else _compiled(expr)
 
 
 @lru_cache(maxsize=4096)
-def compile_expression(expr: Any) -> Program:
-    """The nodes of a SymPy expression, kept for the next call."""
+def _compiled(expr: Any) -> Program:
+    from boundcheck.theory.translate import sympified
+
     builder = Builder()
-    root = builder.add(sp.sympify(expr, strict=True))
-    names = frozenset(node.data for node in builder.nodes if node.op == "sym")
-    return Program(tuple(builder.nodes), root, names)
+    return builder.program(builder.add(sympified(expr)))
+
+
+def names_of(part: Any) -> frozenset[str]:
+    """The names of the symbols of a SymPy expression, a Program or a Relation."""
+    known = getattr(part, "symbols", None)
+    return frozenset(s.name for s in part.free_symbols) if known is None else known
+
+
+def text_of(part: Any) -> str:
+    """A SymPy expression, a Program or a Relation on one line, in the names that users type."""
+    known = getattr(part, "text", None)
+    if known is not None:
+        return known
+    from boundcheck.theory.translate import expr_text
+
+    return expr_text(part)
+
+
+def to_json(program: Program) -> list[Any]:
+    """A JSON-able form: the root, the text and every node as [operation, arguments, data]."""
+    rows = [[node.op, list(node.args), _data_to_json(node)] for node in program.nodes]
+    return [program.root, program.text, rows]
+
+
+def from_json(data: Sequence[Any]) -> Program:
+    """Inverse of `to_json`."""
+    root, text, rows = data
+    nodes = (Node(op, tuple(args), _READ.get(op, _same)(value)) for op, args, value in rows)
+    return Program(tuple(nodes), root, text)
+
+
+def _data_to_json(node: Node) -> Any:
+    return [str(node.data.numerator), str(node.data.denominator)] if node.op == "num" else node.data
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_READ: Mapping[str, Any] = {
+    "num": lambda pair: Fraction(int(pair[0]), int(pair[1])),
+    "add": tuple,
+    "root": tuple,
+}

@@ -9,15 +9,15 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import sympy as sp
-
 from boundcheck.core import numbers
 from boundcheck.errors import BadInput, Mistakes
 from boundcheck.theory.decide import MAX_BITS, Point, Undefined
-from boundcheck.theory.typeset import relation_text
+from boundcheck.theory.program import names_of, text_of
+from boundcheck.theory.relations import AnyStatement, Condition, holds, relation_of
+from boundcheck.theory.relations import difference as difference
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Condition, Statement
+    pass
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,15 @@ class Scope:
                 relation=row["relation"],
                 holds=row["holds"],
                 slack=(_number(row["slack"][0]), _number(row["slack"][1])),
-                exact=None if row["exact"] is None else numbers.parse_number(row["exact"], max_text=_LONG),
+                exact=None if row["exact"] is None else numbers.parse_number(row["exact"], max_text=numbers.LONG_TEXT),
                 relative=_number(row["relative"]),
                 note=row["note"],
             )
             for row in data["conditions"]
         ]
         values = tuple(
-            (name, numbers.parse_number(value, name, max_text=_LONG)) for name, value in data["values"].items()
+            (name, numbers.parse_number(value, name, max_text=numbers.LONG_TEXT))
+            for name, value in data["values"].items()
         )
         return Scope(data["statement"], tuple(rows), data["in_scope"], tuple(data["assumptions"]), values)
 
@@ -127,7 +128,6 @@ class Scope:
         return f"<p><code>{self.statement_id}</code>: {_WORDS[self.in_scope]}</p><table>{head}{rows}</table>{rest}"
 
 
-_LONG = 1_000_000  # characters of an exact number in a file of our own
 _WORDS = {True: "in scope", False: "out of scope", None: "scope undecided"}
 _HOLDS = {True: "holds", False: "fails", None: "undecided"}
 
@@ -147,20 +147,20 @@ def _slack_text(c: ConditionResult) -> str:
     return "not a real number" if math.isnan(low) else numbers.format_short((low + high) / 2)
 
 
-def scope_symbols(statement: Statement, *, choices: bool = False) -> tuple[str, ...]:
+def scope_symbols(statement: AnyStatement, *, choices: bool = False) -> tuple[str, ...]:
     """The symbols that conditions and domain use, in the order of declaration.
 
     choices: also those that the statement prescribes, and of their formulas; a scope can do without these.
     """
     used: set[str] = set()
     for relation in (*statement.domain, *(c.relation for c in statement.conditions)):
-        used |= {s.name for s in relation.free_symbols}
+        used |= names_of(relation)
     for name, expr in statement.choices if choices else ():
-        used |= {name, *(s.name for s in expr.free_symbols)}
+        used |= {name, *names_of(expr)}
     return tuple(s.name for s in statement.symbols if s.name in used)
 
 
-def require(statement: Statement, given: Iterable[str], needed: Iterable[str], purpose: str) -> None:
+def require(statement: AnyStatement, given: Iterable[str], needed: Iterable[str], purpose: str) -> None:
     """UnknownName for a name that is no symbol of the statement, BadInput listing the needed ones without a value."""
     given = list(given)
     for name in given:
@@ -170,7 +170,7 @@ def require(statement: Statement, given: Iterable[str], needed: Iterable[str], p
         raise BadInput(f"{statement.best_id}: {purpose} needs a value for {', '.join(missing)}.")
 
 
-def read_values(statement: Statement, values: Mapping[str, Any]) -> dict[str, Fraction]:
+def read_values(statement: AnyStatement, values: Mapping[str, Any]) -> dict[str, Fraction]:
     """Exact values of the given symbols, each within its declared domain.
 
     Raises UnknownName (nearest names) and BadInput (not a number, outside the domain, domain relation broken), for all
@@ -180,7 +180,7 @@ def read_values(statement: Statement, values: Mapping[str, Any]) -> dict[str, Fr
 
 
 def read_needed(
-    statement: Statement, values: Mapping[str, Any], needed: Iterable[str], purpose: str
+    statement: AnyStatement, values: Mapping[str, Any], needed: Iterable[str], purpose: str
 ) -> dict[str, Fraction]:
     """`read_values`, where the needed symbols must be among the values; raises as `require` does, too, all at once."""
     mistakes = Mistakes()
@@ -199,65 +199,27 @@ def read_needed(
     return exact
 
 
-def check_domain(statement: Statement, exact: Mapping[str, Fraction], given: Mapping[str, Any] | None = None) -> None:
+def check_domain(
+    statement: AnyStatement, exact: Mapping[str, Fraction], given: Mapping[str, Any] | None = None
+) -> None:
     """BadInput, naming the values, where a domain relation (mu <= L) whose symbols are all given is broken."""
     for relation in statement.domain:
-        names = sorted(s.name for s in relation.free_symbols)
+        names = sorted(names_of(relation))
         if not set(names) <= set(exact) or holds(relation, exact):
             continue
         texts = numbers.format_apart(*(exact[name] for name in names), digits=17)
         shown = " and ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
         hint = "" if given is None else _edge_note(relation, exact, given)
         raise BadInput(
-            f"{statement.best_id}: {relation_text(relation)} is needed for the statement to make sense, but "
+            f"{statement.best_id}: {text_of(relation)} is needed for the statement to make sense, but "
             f"{shown}." + (f" The edge is {hint}" if hint else "")
         )
 
 
-def sides(relation: Any) -> tuple[Any, Any]:
-    """Left and right side."""
-    return relation.lhs, relation.rhs
-
-
-def slack(relation: Any) -> tuple[Any, bool]:
-    """(expression that must not be negative, whether it must not be zero either) of an inequality."""
-    left, right = sides(relation)
-    if isinstance(relation, sp.Le | sp.Lt):
-        return right - left, isinstance(relation, sp.Lt)
-    if isinstance(relation, sp.Ge | sp.Gt):
-        return left - right, isinstance(relation, sp.Gt)
-    raise BadInput(f"{relation} is no inequality; conditions are written with <=, <, >=, >, = or !=.")
-
-
-def holds(relation: Any, values: Mapping[str, Fraction]) -> bool | None:
-    """Whether a relation holds at exact values; None where it stays undecided, False where a side is undefined."""
-    try:
-        direction = Point(difference(relation), values).sign()
-    except Undefined:
-        return False
-    return _verdict(relation, direction)
-
-
-def difference(relation: Any) -> Any:
-    """The expression whose sign decides a relation: its slack, or left minus right of an equation."""
-    left, right = sides(relation)
-    return left - right if isinstance(relation, sp.Eq | sp.Ne) else slack(relation)[0]
-
-
-def _verdict(relation: Any, direction: int | None) -> bool | None:
-    if direction is None:
-        return None
-    if isinstance(relation, sp.Eq):
-        return direction == 0
-    if isinstance(relation, sp.Ne):
-        return direction != 0
-    return direction > 0 or (direction == 0 and not isinstance(relation, sp.Lt | sp.Gt))
-
-
-def index_conditions(statement: Statement) -> tuple[Condition, ...]:
+def index_conditions(statement: AnyStatement) -> tuple[Condition, ...]:
     """The conditions on the index itself (R at least so many rounds): they say of which values the claim speaks."""
     name = statement.metric.index
-    return tuple(c for c in statement.conditions if name in {s.name for s in c.relation.free_symbols})
+    return tuple(c for c in statement.conditions if name in names_of(c.relation))
 
 
 def missed_by(row: ConditionResult) -> str:
@@ -272,7 +234,10 @@ def missed_by(row: ConditionResult) -> str:
 
 
 def index_rows(
-    statement: Statement, values: Mapping[str, Fraction], compared: Iterable[Fraction], tried: Iterable[Fraction]
+    statement: AnyStatement,
+    values: Mapping[str, Fraction],
+    compared: Iterable[Fraction],
+    tried: Iterable[Fraction],
 ) -> tuple[ConditionResult, ...]:
     """The conditions on the index at the compared values of it, each with the least slack and a note on where it holds.
 
@@ -304,7 +269,7 @@ def _values_text(found: list[Fraction]) -> str:
     return f"{numbers.format_short(found[0])} to {numbers.format_short(found[-1])} ({len(found)} compared values)"
 
 
-def decide_scope(statement: Statement, values: Mapping[str, Any], *, every_index: bool = False) -> Scope:
+def decide_scope(statement: AnyStatement, values: Mapping[str, Any], *, every_index: bool = False) -> Scope:
     """Which conditions hold at these constants.
 
     every_index: leave out the conditions on the index, which has no value then.
@@ -315,8 +280,8 @@ def decide_scope(statement: Statement, values: Mapping[str, Any], *, every_index
     symbol or a value that its declaration rules out.
     """
     later = index_conditions(statement) if every_index else ()
-    left = {s.name for c in statement.conditions if c not in later for s in c.relation.free_symbols}
-    left |= {s.name for r in statement.domain for s in r.free_symbols}
+    left = {name for c in statement.conditions if c not in later for name in names_of(c.relation)}
+    left |= {name for r in statement.domain for name in names_of(r)}
     needed = [n for n in scope_symbols(statement) if not later or (n in left and n != statement.metric.index)]
     exact = read_needed(statement, values, needed, "the scope")
     kept = [c for c in statement.conditions if c not in later]
@@ -327,18 +292,17 @@ def decide_scope(statement: Statement, values: Mapping[str, Any], *, every_index
     return Scope(statement.best_id, rows, in_scope, names, tuple(exact.items()))
 
 
-def _choice_rows(statement: Statement, exact: Mapping[str, Fraction]) -> tuple[ConditionResult, ...]:
+def _choice_rows(statement: AnyStatement, exact: Mapping[str, Fraction]) -> tuple[ConditionResult, ...]:
     """The prescribed symbols whose values are given; the slack is the given value less the prescribed one."""
     from boundcheck.theory.choices import check_choices
 
     rows: list[ConditionResult] = []
     for choice in check_choices(statement, exact):
-        relation = sp.Eq(statement.symbol(choice.name).expr, choice.expr, evaluate=False)
-        text = relation_text(relation)
+        text = f"{choice.name} = {text_of(choice.expr)}"
         if choice.near is None:
             ends, apart, relative = (math.nan, math.nan), None, math.nan
         else:
-            point = Point(difference(relation), exact)
+            point = Point(choice.excess, exact)
             ends, apart = float_ends(point), point.exact()
             relative = (ends[0] + ends[1]) / 2 / float(abs(choice.near)) if choice.near else math.nan
         objection = "" if choice.exact else choice.objection(exact[choice.name])
@@ -355,18 +319,18 @@ def decide_condition(
     condition: Condition, exact: Mapping[str, Fraction], given: Mapping[str, Any] | None = None
 ) -> ConditionResult:
     """One condition at exact values; `given` are the values as the user wrote them, for the note on floats."""
-    relation = condition.relation
-    text = relation_text(relation)
+    relation = relation_of(condition.relation)
+    text = relation.text
     try:
-        point = Point(difference(relation), exact)
+        point = Point(relation.difference, exact)
         direction = point.sign()
         low, high = float_ends(point)
-        right = float(Point(relation.rhs, exact).accurate_ball(64).mid())
+        right = float(Point(relation.right, exact).accurate_ball(64).mid())
     except Undefined as error:
         return ConditionResult(
             condition.name, text, False, (math.nan, math.nan), None, math.nan, f"Fails since {error}"
         )
-    found = _verdict(relation, direction)
+    found = relation.holds(direction)
     note = ""
     if found is None:
         note = f"The two sides agree to {MAX_BITS} bits, and equality could not be proved or refuted."
@@ -388,7 +352,7 @@ def float_ends(point: Point) -> tuple[float, float]:
 
 def _edge_note(relation: Any, exact: Mapping[str, Fraction], given: Mapping[str, Any]) -> str:
     """The rest of a sentence on a condition that fails by less than one unit in the last place of a float, or ''."""
-    names = sorted(s.name for s in relation.free_symbols if isinstance(given.get(s.name), float))
+    names = sorted(name for name in names_of(relation) if isinstance(given.get(name), float))
     for name in names:
         value = float(given[name])
         for neighbour in (numbers.next_down(value), numbers.next_up(value)):

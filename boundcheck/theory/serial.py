@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.core.numbers import LONG_TEXT, format_exact, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.dimension import Dimension
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 SCHEMA = 1
-MAX_TEXT = 1_000_000  # characters of one number in a file
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": sp.Add,
@@ -67,7 +66,7 @@ def expr_to_json(expr: Any) -> Any:
 def expr_from_json(data: Any) -> Any:
     """Inverse of `expr_to_json`. Raises BadInput naming the part that is malformed."""
     if isinstance(data, str):
-        value = parse_number(data, "an expression's number", max_text=MAX_TEXT)
+        value = parse_number(data, "an expression's number", max_text=LONG_TEXT)
         return sp.Rational(value.numerator, value.denominator)
     if isinstance(data, dict) and len(data) == 1:
         name = data.get("symbol")

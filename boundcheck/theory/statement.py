@@ -20,13 +20,14 @@ from boundcheck.theory.declarations import STEP_SIZES as STEP_SIZES
 from boundcheck.theory.declarations import Algorithm as Algorithm
 from boundcheck.theory.declarations import Average as Average
 from boundcheck.theory.declarations import Belief as Belief
-from boundcheck.theory.declarations import Condition as Condition
 from boundcheck.theory.declarations import Kind as Kind
 from boundcheck.theory.declarations import Metric as Metric
 from boundcheck.theory.declarations import Source as Source
-from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension, DimensionError, dimension_of
+from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension
 from boundcheck.theory.keys import CATALOGUE, check_key, name_of, near_keys
-from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.relations import Condition as Condition
+from boundcheck.theory.scaling import DimensionError, dimension_of
+from boundcheck.theory.symbols import Symbol, declared
 
 if TYPE_CHECKING:
     from boundcheck.theory.evaluation import Evaluation
@@ -181,6 +182,15 @@ class Statement(Shown):
         return self.id or f"{self.name or self.source.number}/{self.reading}"
 
     @property
+    def excess(self) -> Any:
+        """The bound less its trivial value, whose sign says whether it is vacuous; None where none is declared."""
+        return None if self.trivial is None else self.bound - self.trivial
+
+    def expressions(self) -> Statement:
+        """The statement with SymPy expressions: itself."""
+        return self
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """Symbols that belong to the method (step size, local steps)."""
         return () if self.algorithm is None else self.algorithm.parameters
@@ -202,10 +212,7 @@ class Statement(Shown):
 
     def symbol(self, name: str) -> Symbol:
         """The declaration of one symbol; UnknownName with the nearest ones otherwise."""
-        for s in self.symbols:
-            if s.name == name:
-                return s
-        raise UnknownName(f"{self.best_id}: symbol", name, [s.name for s in self.symbols])
+        return declared(self.symbols, name, self.best_id)
 
     def dimension_errors(self) -> list[str]:
         """Sentences about every part that does not scale as it must; found from the declarations alone.

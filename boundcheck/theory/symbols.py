@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import sympy as sp
-
 from boundcheck.core.numbers import format_apart, format_short
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH2, ONE, STEP, VALUE, Dimension
 from boundcheck.theory.keys import name_of
 
@@ -46,8 +45,10 @@ class Symbol:
         return name_of(self.key) if self.key else ""
 
     @property
-    def expr(self) -> sp.Symbol:
+    def expr(self) -> Any:
         """The SymPy symbol: real, and nothing else, so that no condition is decided behind our back."""
+        import sympy as sp
+
         return sp.Symbol(self.name, real=True)
 
     def allowed(self) -> str:
@@ -83,6 +84,14 @@ class Symbol:
     def but(self, **changes: Any) -> Symbol:
         """A copy with some fields changed."""
         return replace(self, **changes)
+
+
+def declared(symbols: Sequence[Symbol], name: str, label: str) -> Symbol:
+    """The declaration of one symbol; UnknownName, with the nearest ones and the label of the statement, otherwise."""
+    found = next((s for s in symbols if s.name == name), None)
+    if found is None:
+        raise UnknownName(f"{label}: symbol", name, [s.name for s in symbols])
+    return found
 
 
 def positive(name: str, meaning: str, dimension: Dimension = ONE, **more: Any) -> Symbol:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sympy.printing.latex import LatexPrinter
-from sympy.printing.str import StrPrinter
 
 from boundcheck.core import providers
 from boundcheck.core.cards import Card
@@ -16,6 +14,8 @@ from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput
 from boundcheck.theory.declarations import Average
 from boundcheck.theory.mathml import GREEK, latex_to_mathml
+from boundcheck.theory.translate import expr_text as expr_text
+from boundcheck.theory.translate import negative_last
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Condition, Metric, Statement
@@ -40,19 +40,9 @@ _QUANTITIES = {
 }
 
 
-def _negative_last(terms: Sequence[Any]) -> list[Any]:
-    """1 - x rather than -x + 1."""
-    return sorted(terms, key=lambda t: bool(t.could_extract_minus_sign()))
-
-
 class _Latex(LatexPrinter):
     def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
-        return _negative_last(super()._as_ordered_terms(expr, order=order))
-
-
-class _Text(StrPrinter):
-    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
-        return _negative_last(super()._as_ordered_terms(expr, order=order))
+        return negative_last(super()._as_ordered_terms(expr, order=order))
 
 
 def symbol_latex(symbol: Symbol) -> str:
@@ -94,18 +84,6 @@ def expr_latex(expr: Any, statement: Statement) -> str:
 def expr_mathml(expr: Any, statement: Statement) -> str:
     """A <math> element that browsers show without help, from the same LaTeX."""
     return latex_to_mathml(expr_latex(expr, statement))
-
-
-@lru_cache(maxsize=1 << 12, typed=True)  # the same conditions are told at many constants
-def expr_text(expr: Any) -> str:
-    """One line for terminals, in the ASCII names that users type."""
-    if getattr(expr, "is_Relational", False):
-        operator = {"==": "=", "!=": "!="}.get(expr.rel_op, expr.rel_op)
-        return f"{expr_text(expr.lhs)} {operator} {expr_text(expr.rhs)}"
-    text = str(_Text().doprint(expr))
-    for name, short in (("Min(", "min("), ("Max(", "max("), ("Abs(", "abs("), ("ceiling(", "ceil(")):
-        text = text.replace(name, short)
-    return text
 
 
 def relation_text(relation: Any) -> str:

@@ -34,7 +34,7 @@ from boundcheck.theory.scope import check_domain, difference, holds
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from boundcheck.theory.statement import Statement
+    from boundcheck.theory.relations import AnyStatement
 
 
 BLOCK = 32768  # float64 elements of one block: few enough for the temporaries alive at once to stay in cache
@@ -159,7 +159,7 @@ def _names(expr: Any) -> tuple[str, ...]:
 class _Values:
     """The bound over the blocks; in balls wherever floats are no sure guide to it."""
 
-    def __init__(self, statement: Statement, inputs: Inputs, programs: _Programs) -> None:
+    def __init__(self, statement: AnyStatement, inputs: Inputs, programs: _Programs) -> None:
         self._bound = statement.bound
         self._inputs = inputs
         self._programs = programs
@@ -211,7 +211,7 @@ def nearest_value(expr: Any, values: Mapping[str, Fraction]) -> float:
 
 
 def evaluate_arrays(
-    statement: Statement, values: Mapping[str, Any], *, search: bool = False, outside: Any = None
+    statement: AnyStatement, values: Mapping[str, Any], *, search: bool = False, outside: Any = None
 ) -> tuple[Any, Any, Any, str]:
     """(value, in_scope, vacuous, note) over the broadcast shape; see `evaluation.Evaluation`.
 

@@ -10,8 +10,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import sympy as sp
-
 from boundcheck.errors import BadInput
 from boundcheck.theory.decide import Point
 
@@ -41,11 +39,15 @@ class Unsolved(BadInput):
 
 @lru_cache(maxsize=64)
 def _divisors(number: int) -> list[int]:
+    import sympy as sp
+
     return [int(d) for d in sp.divisors(number)]
 
 
 def is_whole(relation: Any, symbol: Any) -> bool:
     """Whether the relation says that an expression with the symbol is a whole number."""
+    import sympy as sp
+
     if not isinstance(relation, sp.Eq):
         return False
     return any(
@@ -60,6 +62,8 @@ def whole_numbers(relation: Any, symbol: Any, values: Mapping[str, Fraction]) ->
     Raises Unsolved where the expression is neither a + b * symbol nor c / symbol with rational a, b, c at these
     values, or c is too long to be factorised.
     """
+    import sympy as sp
+
     expr = relation.rhs if isinstance(relation.lhs, sp.floor | sp.ceiling) else relation.lhs
     product = sp.expand(expr * symbol)
     slope = sp.diff(expr, symbol) if expr.is_polynomial(symbol) else None

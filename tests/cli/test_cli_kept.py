@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli_tools import Run
 
 from boundcheck.cli import _kept
+from boundcheck.core import index
 
-Keep = Callable[[], dict[str, Any] | None]
 OWN = """
 import sympy as sp
 from boundcheck.theory.dimension import VALUE
@@ -33,68 +30,7 @@ theorem = Theorem(source=Source("Mine", "Theorem 1", "page 1"), title="Mine", sy
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command as in a process that has imported no statement."""
     monkeypatch.setattr(_kept, "begin", lambda: None)
-    monkeypatch.setitem(_kept._state, "fresh", True)
-    _kept._digest.cache_clear()
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh: None) -> Path:
-    folder = tmp_path / "root"
-    folder.mkdir()
-    (folder / "theorem.py").write_text("1")
-    monkeypatch.setattr(_kept, "_roots", lambda: [folder])
-    return folder
-
-
-def asked_for(name: str, answer: dict[str, Any] | None) -> bool:
-    """Whether `kept` had to make the content, which is checked."""
-    made: list[str] = []
-
-    def make() -> dict[str, Any] | None:
-        made.append(name)
-        return answer
-
-    _kept._digest.cache_clear()
-    assert _kept.kept(name, make) == answer
-    return bool(made)
-
-
-def test_kept_on_the_same_bytes_only(root: Path) -> None:
-    assert asked_for("a", {"x": 1})
-    assert not asked_for("a", {"x": 1})
-    assert asked_for("b", {"x": 2})
-    (root / "theorem.py").write_text("2")
-    assert asked_for("a", {"x": 3})
-    (root / "theorem.py").write_text("1")
-    assert not asked_for("a", {"x": 1})
-    (root / "definitions.json").write_text("{}")
-    assert asked_for("a", {"x": 4})
-
-
-def test_none_is_not_kept_and_damage_is_made_again(root: Path, tmp_path: Path) -> None:
-    assert asked_for("a", None)
-    assert asked_for("a", {"x": 1})
-    for damage in (lambda content: content[:-9], lambda content: content.replace(b"1", b"2", 1)):
-        for path in (tmp_path / "index").glob("*/*.json"):
-            path.write_bytes(damage(path.read_bytes()))
-        assert asked_for("a", {"x": 1})
-        assert not asked_for("a", {"x": 1})
-
-
-def test_a_folder_of_somebody_else_keeps_nothing(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "index").mkdir()
-    (tmp_path / "index" / "letter.txt").write_text("mine")
-    assert asked_for("a", {"x": 1})
-    assert asked_for("a", {"x": 1})
-    assert os.listdir(tmp_path / "index") == ["letter.txt"]
-
-
-def test_only_the_latest_states_stay(root: Path, tmp_path: Path) -> None:
-    for number in range(_kept.STATES + 3):
-        (root / "theorem.py").write_text(f"state {number}")
-        assert asked_for("a", {"x": number})
-    assert sum(p.is_dir() for p in (tmp_path / "index").iterdir()) == _kept.STATES
-    assert not asked_for("a", {"x": _kept.STATES + 2})
+    monkeypatch.setitem(index._state, "fresh", True)
 
 
 def test_the_second_list_and_show_load_no_sympy(boundcheck_cli: Run, fresh: None, tmp_path: Path) -> None:

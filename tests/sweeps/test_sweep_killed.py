@@ -54,11 +54,11 @@ def workers_of(pid: int) -> list[int]:
 @pytest.mark.slow  # 12 s: the cluster's own kill test is a quick one
 def test_client_and_worker_killed_at_a_small_size(tmp_path: Path) -> None:
     spec, out = tmp_path / "sweep.toml", tmp_path / "a"
-    spec.write_text(BOUND.format(chunk=40, steps=2))
+    spec.write_text(BOUND.format(chunk=25, steps=2))
     first = subprocess.run([sys.executable, "-c", DIES, str(spec), str(out)], check=False)
     assert first.returncode == -signal.SIGKILL
     there = len(contents(out))
-    assert there == 2
+    assert there == 4
     killed: list[int] = []
 
     def kill(rows: float) -> None:
@@ -68,7 +68,7 @@ def test_client_and_worker_killed_at_a_small_size(tmp_path: Path) -> None:
 
     summary = carry_out(load_sweep(spec), out, ProcessExecutor(1), kill)
     assert killed
-    assert (summary.rows, summary.kept, summary.computed, summary.lost) == (200, 2, 3, ())
+    assert (summary.rows, summary.kept, summary.computed, summary.lost) == (200, 4, 4, ())
     carry_out(load_sweep(spec), tmp_path / "b", SerialExecutor())
     assert contents(out) == contents(tmp_path / "b")
 

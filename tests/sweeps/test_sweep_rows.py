@@ -6,13 +6,14 @@ import itertools
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from boundcheck.sweeps.axes import Latin, Range, boxes, levels, permuted
-from boundcheck.sweeps.rows import LABELS, claim_of, columns_of, point
+from boundcheck.sweeps.rows import LABELS, claim_of, columns_of
 from boundcheck.sweeps.spec import load_sweep, sweep_from_text
+from boundcheck.sweeps.sweep import Latin, Range, Sweep
 from boundcheck.theory.discovery import statement
 
 BOUND = """kind = "bound"
@@ -29,50 +30,44 @@ constants.L = "log:1:4"
 """
 
 
-@pytest.mark.parametrize("shape", [(1,), (7,), (3, 4), (2, 3, 4), (2, 1, 5, 3)])
-def test_boxes_cover_every_range_of_rows_in_order(shape: tuple[int, ...]) -> None:
-    total = math.prod(shape)
-    for start in range(total):
-        for stop in range(start, total + 1):
-            rows: list[int] = []
-            for box in boxes(shape, start, stop):
-                form = (*box.fixed, box.slice, *map(range, box.rest))
-                sides = [range(s, s + 1) if isinstance(s, int) else s for s in form]
-                grid = np.stack(np.meshgrid(*sides, indexing="ij"), -1).reshape(-1, len(shape))
-                rows += [int(np.ravel_multi_index(tuple(at), shape)) for at in grid]
-                assert box.size == len(grid)
-            assert rows == list(range(start, stop))
+def whole(sweep: Sweep) -> dict[str, Any]:
+    """The columns of all rows."""
+    return columns_of(sweep, tuple(map(range, sweep.shape)))
 
 
-def test_levels_are_those_of_numpy() -> None:
-    for row in range(24):
-        assert levels(row, (2, 3, 4)) == tuple(int(i) for i in np.unravel_index(row, (2, 3, 4)))
+def point(sweep: Sweep, row: int) -> dict[tuple[str, ...], Any]:
+    return sweep.point([int(level) for level in np.unravel_index(row, sweep.shape)])
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 10, 257, 1000])
-def test_a_permutation_without_a_table(count: int) -> None:
-    found = permuted(np.arange(count, dtype=np.uint64), count, 11)
-    assert sorted(found.tolist()) == list(range(count))
-    if count > 100:
-        assert found.tolist() != permuted(np.arange(count, dtype=np.uint64), count, 12).tolist()
+@pytest.mark.parametrize("chunk", [1, 2, 5, 6, 7, 24, 100])
+def test_chunks_cover_all_rows_in_order(chunk: int) -> None:
+    sweep = sweep_from_text(BOUND.replace("[grid]", f"chunk = {chunk}\n[grid]", 1))
+    rows: list[int] = []
+    for number in range(sweep.chunks):
+        levels = list(itertools.product(*sweep.box(number)))
+        assert 1 <= len(levels) <= chunk
+        found = [int(np.ravel_multi_index(at, sweep.shape)) for at in levels]
+        assert sweep.range_of(number) == (found[0], found[-1] + 1)
+        rows += found
+    assert rows == list(range(sweep.rows))
 
 
 def test_a_latin_hypercube_meets_every_stratum_once_on_every_axis() -> None:
     ranges = (Range(("a",), "a", 0.0, 1.0, False, False), Range(("b",), "b", 1.0, 1e6, True, False))
     latin = Latin((*ranges, Range(("n",), "n", 3.0, 6.0, False, True)), 400, 7)
-    index = np.arange(400)
-    a, b, n = (latin.values(k, index) for k in range(3))
+    a, b, n = latin.table.T
     assert sorted(np.floor(a * 400).astype(int).tolist()) == list(range(400))
     assert sorted(np.floor(np.log(b) / math.log(1e6) * 400).astype(int).tolist()) == list(range(400))
     assert np.bincount(n.astype(int), minlength=7)[3:].tolist() == [100] * 4
     assert abs(np.corrcoef(a, np.log(b))[0, 1]) < 0.15
-    assert latin.values(1, index[37:41]).tolist() == b[37:41].tolist()  # from the numbers of the points alone
+    assert Latin(latin.ranges, 400, 7).table.tolist() == latin.table.tolist()
+    assert Latin(latin.ranges, 400, 8).table.tolist() != latin.table.tolist()
 
 
 def test_bounds_are_those_of_the_statement_at_each_exact_point() -> None:
     sweep = sweep_from_text(BOUND)
-    assert sweep.names == ["statement", "mu", "eta", "K", "L"]
-    found = columns_of(sweep, 0, sweep.rows)
+    assert [axis.name for axis in sweep.every_axis] == ["statement", "mu", "eta", "K", "L"]
+    found = whole(sweep)
     assert set(np.array(LABELS)[found["label"]]) == {"in scope", "vacuous", "out of scope", "not run"}
     for row in [*range(0, sweep.rows, 17), sweep.rows - 1]:
         at = point(sweep, row)
@@ -94,13 +89,12 @@ def test_bounds_are_those_of_the_statement_at_each_exact_point() -> None:
 
 
 def test_rows_do_not_depend_on_the_chunks() -> None:
-    sweep = sweep_from_text(BOUND)
-    whole = columns_of(sweep, 0, sweep.rows)
-    cuts = [0, 1, 7, 100, 333, sweep.rows]
-    parts = [columns_of(sweep, a, b) for a, b in itertools.pairwise(cuts)]
-    for name, column in whole.items():
-        joined = np.concatenate([np.asarray(part[name]) for part in parts])
-        assert np.array_equal(np.asarray(column), joined, equal_nan=name == "bound")
+    for chunk in (1000, 7):
+        sweep = sweep_from_text(BOUND.replace("[grid]", f"chunk = {chunk}\n[grid]", 1))
+        parts = [columns_of(sweep, sweep.box(number)) for number in range(sweep.chunks)]
+        for name, column in whole(sweep).items():
+            joined = np.concatenate([np.asarray(part[name]) for part in parts])
+            assert np.array_equal(np.asarray(column), joined, equal_nan=name == "bound")
 
 
 def test_the_edge_of_a_condition_is_decided_at_the_exact_level() -> None:
@@ -119,7 +113,7 @@ constants.mu = "lin:1:2"
     head, _, rest = text.partition("[grid]")
     constants = ", ".join(f"{name} = 1" for name in sorted(lacking))
     sweep = sweep_from_text(f"{head}constants = {{ {constants} }}\n[grid]{rest}")
-    found = columns_of(sweep, 0, sweep.rows)
+    found = whole(sweep)
     for row in range(sweep.rows):
         at = point(sweep, row)
         L, eta = at[("constants", "L")], at[("constants", "eta")]
@@ -137,7 +131,7 @@ method = { kind = "scgd", E = 2, eta = "largest" }
 method.E = [1, 2]
 at.K = [1, 10, 100]
 """)
-    found = columns_of(sweep, 0, sweep.rows)
+    found = whole(sweep)
     assert found["in_scope"].all()
     assert (np.diff(found["bound"].reshape(2, 3)) < 0).all()
 
@@ -145,8 +139,10 @@ at.K = [1, 10, 100]
 def test_the_shipped_example_says_what_is_computed() -> None:
     path = Path(__file__).parents[2] / "examples" / "sweeps" / "fedshuffle_steps.toml"
     sweep = load_sweep(path)
-    assert (sweep.rows, sweep.names) == (150, ["mu", "E", "size"])
-    row = columns_of(sweep, 5, 6)  # kappa = 1, E = 1, all six clients: the least factor of all
+    assert (sweep.rows, [axis.name for axis in sweep.every_axis]) == (150, ["mu", "E", "size"])
+    row = columns_of(
+        sweep, (range(1), range(1), range(5, 6))
+    )  # kappa = 1, E = 1, all six clients: the least factor of all
     assert (row["mu"][0], row["E"][0], row["size"][0]) == (1, 1, 6)
     assert row["step_ratio"][0] == pytest.approx(9.617, rel=1e-3)
     assert "It is 9.6 times at\n# kappa = 1, E = 1" in path.read_text()
@@ -156,7 +152,7 @@ def test_the_shipped_example_says_what_is_computed() -> None:
 def test_the_answer_of_the_shipped_example() -> None:
     folder = Path(__file__).parents[2]
     sweep = load_sweep(folder / "examples" / "sweeps" / "fedshuffle_steps.toml")
-    found = columns_of(sweep, 0, sweep.rows)
+    found = whole(sweep)
     ratio = np.array(found["step_ratio"])
     assert ratio.min() > 2
     assert f"The best step that was found by running is {ratio.min():.1f} to {ratio.max():.0f} times" in (
@@ -176,9 +172,9 @@ at = { K = [1, 10] }
 method.E = [1, 2]
 method.eta = ["1/1000", "largest"]
 """)
-    assert [dict(claim_of(sweep, r).method)["eta"] for r in range(4)] == ["1/1000", "largest"] * 2
-    assert [dict(claim_of(sweep, r).method)["E"] for r in range(4)] == [1, 1, 2, 2]
+    assert [dict(claim_of(sweep, point(sweep, r)).method)["eta"] for r in range(4)] == ["1/1000", "largest"] * 2
+    assert [dict(claim_of(sweep, point(sweep, r)).method)["E"] for r in range(4)] == [1, 1, 2, 2]
     assert point(sweep, 2)[("method", "E")] == Fraction(2)
-    found = columns_of(sweep, 1, 2)
+    found = columns_of(sweep, (range(1), range(1, 2)))
     assert found["outcome"] == ["HOLDS"]
     assert found["tightness"][0] == pytest.approx(1.0, abs=0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 
@@ -35,7 +36,7 @@ def problems(text: str) -> list[tuple[int, str]]:
 
 def test_axes_and_rows() -> None:
     sweep = sweep_from_text(BOUND)
-    assert sweep.names == ["mu", "eta", "K"]
+    assert [axis.name for axis in sweep.every_axis] == ["mu", "eta", "K"]
     assert sweep.shape == (2, 4, 2)
     assert (sweep.rows, sweep.chunks, sweep.range_of(0)) == (16, 1, (0, 16))
     assert sweep.units["mu"][0] == "[f] [x]^-2"
@@ -44,7 +45,11 @@ def test_axes_and_rows() -> None:
 
 def test_a_key_that_two_axes_share_keeps_its_path() -> None:
     text = COMPARE + 'problem.kind = ["scgd_appendix_c"]\nmethod.kind = ["scgd"]\n'
-    assert sweep_from_text(text).names == ["E", "method.kind", "problem.kind"]  # table by table
+    assert [axis.name for axis in sweep_from_text(text).every_axis] == [
+        "E",
+        "method.kind",
+        "problem.kind",
+    ]  # table by table
 
 
 @pytest.mark.parametrize(
@@ -58,11 +63,11 @@ def test_a_key_that_two_axes_share_keeps_its_path() -> None:
         ('["1/10", 1]', "0.1", 5, "is no axis; write a list"),
         ('["1/10", 1]', "[]", 5, "empty list"),
         ('["1/10", 1]', '["0.1", "1/10"]', 5, "has a value twice"),
-        ("constants.mu", "constant.mu", 5, "is no part of a claim; did you mean 'constants'"),
+        ("constants.mu", "constant.mu", 5, "the key 'grid.constant' is unknown; did you mean 'constants'"),
         ("1e-3:4", "1e-7:4", 6, "needs 0 < low < high"),
         ("[10, 100]", '["1/2"]', 7, "integers"),
         ("[grid]", "chunk = 0\n[grid]", 4, "chunk = 0 is not allowed"),
-        ("[grid]", '[latin]\nconstants.sigma2 = "log:1:2"\n[grid]', 4, "points is missing"),
+        ("[grid]", '[latin]\nconstants.sigma2 = "log:1:2"\n[grid]', 4, "'latin.points' is missing"),
         ("[grid]", '[latin]\npoints = 3\nconstants.sigma2 = "1:2"\n[grid]', 6, "is not of the form log:low:high"),
         ("[grid]", '[latin]\npoints = 3\nconstants.n = "lin:2:9"\n[grid]', 6, "takes integers; end its range"),
         ("[grid]", '[latin]\npoints = 3\nconstants.mu = "lin:2:9"\n[grid]', 6, "stands in grid and in latin"),
@@ -100,6 +105,10 @@ def test_a_file_without_axes_and_one_with_too_many_chunks() -> None:
     assert "the file has no axis" in problems(COMPARE.partition("[grid]")[0])[0][1]
     many = BOUND.replace("[grid]", 'chunk = 1\n[latin]\npoints = 1000000\nconstants.sigma2 = "lin:1:2"\n[grid]')
     assert "write chunk = 80 or more" in problems(many)[0][1]
+    uneven = many.replace("[10, 100]", "[10, 100, 1000]").replace("points = 1000000", "points = 999983")
+    needed = re.search(r"write chunk = (\d+) or more", problems(uneven)[0][1])
+    assert needed is not None
+    assert sweep_from_text(uneven.replace("chunk = 1\n", f"chunk = {needed[1]}\n")).chunks <= 200_000
 
 
 def test_a_long_range_travels_as_its_text() -> None:

@@ -11,19 +11,9 @@ import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import CLASSES, QUANTITIES, Assumption
-from boundcheck.theory.dimension import (
-    CURVATURE,
-    FREE,
-    GRADIENT2,
-    LENGTH2,
-    ONE,
-    STEP,
-    VALUE,
-    Dimension,
-    DimensionError,
-    dimension_of,
-)
+from boundcheck.theory.dimension import CURVATURE, FREE, GRADIENT2, LENGTH2, ONE, STEP, VALUE, Dimension
 from boundcheck.theory.discovery import all_statements, statement
+from boundcheck.theory.scaling import DimensionError, dimension_of
 from boundcheck.theory.statement import Algorithm, Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol, common
 

@@ -1,0 +1,187 @@
+"""A statement as evaluating it and deciding its scope need it: formulas as programs, without SymPy.
+
+`theory.index` keeps these of the shipped statements, so that a command about numbers loads no SymPy. What needs the
+expressions themselves (sweeps, a step size in a condition that is not rational in it) goes to the statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.core import providers
+from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.theory.dimension import STEP, Dimension
+from boundcheck.theory.program import Program, compile_expression, from_json, names_of, text_of, to_json
+from boundcheck.theory.relations import AnyStatement, Condition, Relation, Roots, relation_of
+from boundcheck.theory.symbols import Symbol, declared
+
+if TYPE_CHECKING:
+    from boundcheck.theory.evaluation import Evaluation
+    from boundcheck.theory.scope import Scope
+    from boundcheck.theory.statement import Statement
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The index of a metric, its rounds at it, and its weights (None, or anything else for an average)."""
+
+    index: str | None
+    rounds: Program
+    weights: Any
+
+
+@dataclass(frozen=True)
+class Named:
+    """A hypothesis that numbers alone do not decide."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The parts of `Statement` that decide at given constants, under the same names; made by `stored`.
+
+    excess: the bound less its trivial value.
+    """
+
+    id: str
+    symbols: tuple[Symbol, ...]
+    metric: Counted
+    bound: Program
+    trivial: Program | None
+    excess: Program | None
+    domain: tuple[Relation, ...]
+    conditions: tuple[Condition, ...]
+    choices: tuple[tuple[str, Program], ...]
+    assumptions: tuple[Named, ...]
+
+    @property
+    def best_id(self) -> str:
+        """The id."""
+        return self.id
+
+    def symbol(self, name: str) -> Symbol:
+        """The declaration of one symbol; UnknownName with the nearest ones otherwise."""
+        return declared(self.symbols, name, self.id)
+
+    def expressions(self) -> Statement:
+        """The statement with its SymPy expressions, imported now."""
+        return providers.load(providers.STATEMENTS, "discovery").statement(self.id)
+
+    def scope(self, **values: Any) -> Scope:
+        """See `Statement.scope`."""
+        from boundcheck.theory.scope import decide_scope
+
+        return decide_scope(self, values)
+
+    def evaluate(self, **values: Any) -> Evaluation:
+        """See `Statement.evaluate`."""
+        from boundcheck.theory.evaluation import evaluate
+
+        return evaluate(self, values)
+
+    def largest(self, name: str, **values: Any) -> Fraction:
+        """See `Statement.largest`."""
+        from boundcheck.theory.largest import largest
+
+        return largest(self if self._has_roots(name) else self.expressions(), name, values)
+
+    def _has_roots(self, name: str) -> bool:
+        """Whether all relations with a symbol have their roots in it stored."""
+        moving = [r for r in self._relations() if name in r.symbols]
+        return not self.symbol(name).integer and all(name in r.roots for r in moving)
+
+    def _relations(self) -> Iterator[Relation]:
+        yield from self.domain
+        yield from (c.relation for c in self.conditions)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-able form."""
+        return {
+            "id": self.id,
+            "symbols": [_symbol_to_json(s) for s in self.symbols],
+            "metric": [self.metric.index, to_json(self.metric.rounds), self.metric.weights],
+            "bound": to_json(self.bound),
+            "trivial": None if self.trivial is None else to_json(self.trivial),
+            "excess": None if self.excess is None else to_json(self.excess),
+            "domain": [r.to_json() for r in self.domain],
+            "conditions": [[c.name, c.relation.to_json(), c.meaning, c.vacuity] for c in self.conditions],
+            "choices": [[name, to_json(formula)] for name, formula in self.choices],
+            "assumptions": [a.name for a in self.assumptions],
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Stored:
+        """Inverse of `to_json`."""
+        index, rounds, weights = data["metric"]
+        return Stored(
+            id=data["id"],
+            symbols=tuple(map(_symbol_from_json, data["symbols"])),
+            metric=Counted(index, from_json(rounds), weights),
+            bound=from_json(data["bound"]),
+            trivial=None if data["trivial"] is None else from_json(data["trivial"]),
+            excess=None if data["excess"] is None else from_json(data["excess"]),
+            domain=tuple(map(Relation.from_json, data["domain"])),
+            conditions=tuple(Condition(n, Relation.from_json(r), m, v) for n, r, m, v in data["conditions"]),
+            choices=tuple((name, from_json(formula)) for name, formula in data["choices"]),
+            assumptions=tuple(map(Named, data["assumptions"])),
+        )
+
+
+def step_sizes(statement: AnyStatement) -> list[str]:
+    """The step sizes that a condition limits."""
+    used = frozenset[str]().union(*(names_of(c.relation) for c in statement.conditions))
+    return [s.name for s in statement.symbols if s.name in used and (s.dimension == STEP or s.name.startswith("eta"))]
+
+
+def stored(statement: Statement) -> Stored:
+    """The programs of a statement, with the roots of its conditions in the step sizes that they limit."""
+    steps, metric = step_sizes(statement), statement.metric
+    excess = statement.excess
+    return Stored(
+        id=statement.best_id,
+        symbols=statement.symbols,
+        metric=Counted(metric.index, _program(metric.rounds), None if metric.weights is None else True),
+        bound=compile_expression(statement.bound),
+        trivial=None if statement.trivial is None else compile_expression(statement.trivial),
+        excess=None if excess is None else compile_expression(excess),
+        domain=tuple(_relation(r, steps) for r in statement.domain),
+        conditions=tuple(
+            Condition(c.name, _relation(c.relation, steps), c.meaning, c.vacuity) for c in statement.conditions
+        ),
+        choices=tuple((name, _program(expr)) for name, expr in statement.choices),
+        assumptions=tuple(Named(a.name) for a in statement.assumptions),
+    )
+
+
+def _program(expr: Any) -> Program:
+    """The program with the text of the expression."""
+    made = compile_expression(expr)
+    return Program(made.nodes, made.root, text_of(expr))
+
+
+def _relation(relation: Any, steps: list[str]) -> Relation:
+    from boundcheck.theory.breakpoints import roots_of
+
+    made = relation_of(relation)
+    roots: dict[str, Roots] = {}
+    for name in steps:
+        found = roots_of(relation, name) if name in made.symbols else None
+        if found is not None:
+            roots[name] = tuple(tuple(map(compile_expression, part)) for part in found)
+    return Relation(made.text, made.sign, made.symbols, made.difference, made.right, roots)
+
+
+def _symbol_to_json(symbol: Symbol) -> dict[str, Any]:
+    ends = {name: None if (end := getattr(symbol, name)) is None else format_exact(end) for name in ("low", "high")}
+    own = {name: value for name, value in asdict(symbol).items() if value not in (False, "")}
+    return {**own, "dimension": [format_exact(v) for v in asdict(symbol.dimension).values()], **ends}
+
+
+def _symbol_from_json(data: Mapping[str, Any]) -> Symbol:
+    ends = {name: None if data[name] is None else parse_number(data[name]) for name in ("low", "high")}
+    own: dict[str, Any] = {**data, **ends, "dimension": Dimension(*map(parse_number, data["dimension"]))}
+    return Symbol(**own)
