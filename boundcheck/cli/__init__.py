@@ -66,10 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     import typer
 
-    from boundcheck.cli import _kept, output
+    from boundcheck.cli import output
     from boundcheck.cli.app import whole_command
+    from boundcheck.core import index
 
-    _kept.begin()
+    index.begin()
     output.begin()
 
     # click's base class of usage errors, whether typer brings its own copy of click or uses the package

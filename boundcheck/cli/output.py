@@ -48,7 +48,7 @@ def spec_file(text: str) -> Path:
 
 def matching_ids(incomplete: str) -> list[str]:
     """The ids that begin with what is typed, for the completion of a shell; full ids once a statement is chosen."""
-    from boundcheck.cli.statements import statement_table
+    from boundcheck.cli._kept import statement_table
 
     ids = [r["id"] for r in statement_table()["statements"] if r["id"].startswith(incomplete)]
     bare = dict.fromkeys(id.rpartition("/")[0] for id in ids)

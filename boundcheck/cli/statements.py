@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._kept import is_keeping, is_loaded, kept
+from boundcheck.cli._kept import is_loaded, statement_table
 from boundcheck.cli.output import (
     ID,
     Json,
@@ -23,7 +23,7 @@ from boundcheck.cli.output import (
     table,
     width,
 )
-from boundcheck.core.loaded import LOADED
+from boundcheck.core.index import kept
 from boundcheck.errors import BadInput, UnknownName
 
 if TYPE_CHECKING:
@@ -42,39 +42,6 @@ def _find(id: str) -> Statement:
     from boundcheck.theory.discovery import statement
 
     return statement(id)
-
-
-# ---- the statements of all papers ----
-
-
-def statement_table(paper: str = "") -> dict[str, Any]:
-    """The rows of all statements, or of those of one paper, from the cache: see `evidence.statement_rows`.
-
-    Raises UnknownName for a paper that does not exist, BadInput where none of its modules can be read.
-    """
-    found = kept("statements", _lasting_rows) if is_keeping() else None
-    if found is None or LOADED:
-        from boundcheck.evidence.statement_rows import statement_rows
-        from boundcheck.theory.discovery import papers
-
-        every = sorted(papers())
-        found = statement_rows([paper] if paper in every else every, found)
-    if paper and paper not in found["papers"]:
-        raise UnknownName("the paper", paper, found["papers"])
-    if paper:
-        found = {**found, "statements": [r for r in found["statements"] if r["id"].startswith(f"{paper}/")]}
-    if found["broken"] and not found["statements"]:
-        raise BadInput(found["broken"][0])
-    return found
-
-
-def _lasting_rows() -> dict[str, Any] | None:
-    """The rows of all papers but those of --load; None where a module cannot be read, so that it is tried again."""
-    from boundcheck.evidence.statement_rows import statement_rows
-    from boundcheck.theory.discovery import papers
-
-    found = statement_rows([p for p in sorted(papers()) if p not in LOADED])
-    return None if found["broken"] else found
 
 
 def list_statements(

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from cli_tools import Run
 
-from boundcheck.cli import _kept
 from boundcheck.core import index
 
 OWN = """
@@ -29,7 +28,7 @@ theorem = Theorem(source=Source("Mine", "Theorem 1", "page 1"), title="Mine", sy
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command as in a process that has imported no statement."""
-    monkeypatch.setattr(_kept, "begin", lambda: None)
+    monkeypatch.setattr(index, "begin", lambda: None)
     monkeypatch.setitem(index._state, "fresh", True)
 
 
