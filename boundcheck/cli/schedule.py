@@ -219,11 +219,11 @@ def _or_none(of: Callable[[], Any]) -> Any:
 def _draw(named: Named, rounds: int, seed: int, target: Path) -> None:
     from boundcheck.core.extras import needed_for
     from boundcheck.core.places import write_whole
-    from boundcheck.report.gantt import image
+    from boundcheck.report.figures import timetable
 
     name, timed, count = named
     with needed_for("a picture of a schedule"):
-        drawn = image(timed.timetable(count, rounds, seed), target.suffix[1:].lower(), name, arrows=True)
+        drawn = timetable(timed.timetable(count, rounds, seed), target.suffix[1:].lower(), name)
     write_whole(target, drawn)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.core.svg import Node, graph
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
 from boundcheck.report.evidence_kinds import Sources, kinds
 from boundcheck.report.formulas import claim_lines, is_wide, markup, relation_pieces, symbol_mathml
-from boundcheck.report.graph import Node, graph_svg
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.names import paper_page_name, statement_page_name
 from boundcheck.report.pages import environment
@@ -22,6 +22,8 @@ from boundcheck.theory.mathml import latex_to_mathml
 from boundcheck.theory.typeset import expr_text
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.statement import Statement
 
@@ -31,6 +33,8 @@ TONES: Mapping[str, str] = {
     **dict.fromkeys((Word.VACUOUS, Word.UNDECIDED), "open"),
     Word.UNTESTED: "none",
 }
+COLOURS: Mapping[str, str] = {"good": "holds", "bad": "violated", "open": "vacuous", "none": "ink-soft"}  # of tones
+DEPTH = 2  # of the graphs
 
 
 class Catalogue:
@@ -123,12 +127,21 @@ class Catalogue:
 
     def _graphs(self, own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The statements of a paper that have neighbours, and the graph of the one with the most within depth two."""
+        sizes = {e["id"]: sum(map(len, columns(e["id"], self.down))) for e in own}
+        there = [e for e in own if sizes[e["id"]] > 1]
+        first = max(there, key=lambda e: sizes[e["id"]], default=None)
+        return {"graphed": there, "first": first, "graph": self._graph(first["id"]) if first else ""}
+
+    def _graph(self, name: str) -> Markup | str:
+        """What the statement rests on and what rests on it; "" for one without neighbours."""
         from markupsafe import Markup
 
-        drawn = {e["id"]: graph_svg(e["id"], self.down, self._node) for e in own}
-        there = [e for e in own if drawn[e["id"]]]
-        first = max(there, key=lambda e: drawn[e["id"]].count("<rect"), default=None)
-        return {"graphed": there, "first": first, "graph": Markup(drawn[first["id"]]) if first else ""}
+        found = columns(name, self.down)
+        if len(found) == 1:
+            return ""
+        title = f"What {name} rests on (left) and what rests on it (right), to depth two"
+        nodes = {id: self._node(id) for column in found for id in column}
+        return Markup(graph(found, direct(self.down), nodes, name, title))
 
     def _statement(self, report: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
         from markupsafe import Markup
@@ -157,7 +170,7 @@ class Catalogue:
             "replay": next(
                 (e.command for row, _ in shown for _, e in row["evidence"] if e and "replay" in e.command), ""
             ),
-            "graph": Markup(graph_svg(entry["id"], self.down, self._node)),
+            "graph": self._graph(entry["id"]),
             "symbols": [(Markup(symbol_mathml(s)), s) for s in best.symbols],
             "siblings": [c for c in report["claims"] if c["statement"]["id"] in ids],
         }
@@ -200,7 +213,7 @@ class Catalogue:
         note = ", ".join(f"{words.count(w)} {w.value.lower()}" for w in Word if w in words) or "not derived"
         tone = TONES[words[0]] if words else "bad"
         label = name.partition("/")[2].replace("_", " ")
-        return Node(label, note, statement_page_name(name) if own else "", tone)
+        return Node(label, note, statement_page_name(name) if own else "", COLOURS[tone])
 
     def _worked(self, report: Mapping[str, Any], best: Statement) -> dict[str, Any] | None:
         found = worked_number(best)
@@ -289,6 +302,29 @@ def _around(names: Sequence[str]) -> list[Statement]:
         cited: Iterable[str] = (id for found in known if found is not None for id in found.cites)
         waiting += sorted({id.rpartition("/")[0] for id in cited})
     return [s for name in sorted(seen) for s in readings(*name.split("/"))]
+
+
+def direct(down: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """What each statement rests on, without what others imply. down: directly or through others."""
+    return {id: [o for o in others if not any(o in down.get(p, ()) for p in others)] for id, others in down.items()}
+
+
+def columns(centre: str, down: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The statements of a graph from left to right: below the centre, the centre, above it; each level sorted."""
+    below = direct(down)
+    above: dict[str, list[str]] = {}
+    for id, others in below.items():
+        for other in others:
+            above.setdefault(other, []).append(id)
+
+    def levels(steps: Mapping[str, Sequence[str]]) -> list[list[str]]:
+        seen, found = {centre}, [[centre]]
+        for _ in range(DEPTH):
+            found.append(sorted({other for id in found[-1] for other in steps.get(id, ())} - seen))
+            seen |= set(found[-1])
+        return found[1:]
+
+    return [column for column in (*reversed(levels(below)), [centre], *levels(above)) if column]
 
 
 def _render(template: str, **values: Any) -> str:

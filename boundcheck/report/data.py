@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from boundcheck._version import __version__
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_exact
-from boundcheck.report.names import claim_names, not_run_page_names
+from boundcheck.report.names import claim_names, limits_page_name, not_run_page_names, study_page_names
 from boundcheck.report.snippet import claim_toml
 from boundcheck.report.words import derivation_words, json_number
 from boundcheck.theory.discovery import is_registered, readings, statement
 from boundcheck.theory.typeset import average_text, expr_text, relation_text
-from boundcheck.verdict import count_by
+from boundcheck.verdict import count_by, plain
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
@@ -49,8 +50,6 @@ def report_data(
     """The whole report: title, versions, contradictory evidence on a reading, counts of all outcomes and grades (zeros
     included), every claim, limit and study, and what could not be run here."""
     from boundcheck.evidence.contradictions import contradictions
-    from boundcheck.report.limits import limits_data
-    from boundcheck.report.studies import studies_data
 
     names = claim_names(result.claim.label() for result in results)
     claims: list[dict[str, Any]] = [
@@ -70,10 +69,47 @@ def report_data(
             "expectation": {"met": met.count(True), "missed": met.count(False), "not stated": met.count(None)},
         },
         "claims": claims,
-        "limits": [limits_data(study) for study in limits],
-        "studies": studies_data(studies),
+        "limits": [_limits(study) for study in limits],
+        "studies": [
+            _study(study, page)
+            for study, page in zip(studies, study_page_names(study.name for study in studies), strict=True)
+        ],
         "not_run": _not_run(not_run),
     }
+
+
+def _limits(study: LimitStudy) -> dict[str, Any]:
+    """A limit study; every number is exact text."""
+    return {
+        "name": study.limits.name,
+        "page": limits_page_name(study.limits.name),
+        "problem": dict(study.limits.problem),
+        "problem_name": study.problem,
+        "parameter": study.limits.parameter,
+        "data_weights": _plain(study.data_weights),
+        "curves": [_plain(asdict(curve)) for curve in study.curves],
+    }
+
+
+def _study(study: Study, page: str) -> dict[str, Any]:
+    """A study, with the name of its page."""
+    found = {"name": study.name, "kind": study.kind, "page": page, "words": list(study.words)}
+    series = [
+        {k: v for k, v in asdict(curve).items() if v or k in ("label", "x", "y", "role", "dash")}
+        for curve in study.series
+    ]
+    return plain(
+        {
+            **found,
+            "tables": [asdict(table) for table in study.tables],
+            "series": series,
+            "panels": [asdict(panel) for panel in study.panels],
+            "axes": study.axes,
+            "log": study.log,
+            "caption": study.caption,
+            "data": study.data,
+        }
+    )
 
 
 def _not_run(missing: Sequence[NotRun]) -> list[dict[str, Any]]:

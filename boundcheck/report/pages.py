@@ -12,9 +12,21 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_exact, parse_number, round_down
+from boundcheck.core.palette import PALETTE
 from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.mathtext import symbols_of
-from boundcheck.report.plot import POINTS, claim_picture, describe, drawn_floor, log_axes, sparkline
+from boundcheck.report.pictures import (
+    POINTS,
+    asset,
+    claim_picture,
+    claim_sparkline,
+    describe,
+    drawn_floor,
+    limits_picture,
+    log_axes,
+    result_of,
+    study_picture,
+)
 from boundcheck.report.words import plain_number, power_of_ten, pretty, prose, ratio, shortened, tightness
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
@@ -70,6 +82,7 @@ GLYPHS: Mapping[str, str] = {
 def environment() -> Environment:
     """The templates with the words and filters that all pages share."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("boundcheck.report"),
@@ -87,9 +100,9 @@ def environment() -> Environment:
     environment.filters["plain_spec"] = _plain_spec
     environment.filters["command"] = _command
     own: dict[str, Any] = {"ids": link_ids}
-    environment.filters.update(own)
+    environment.filters.update(own, exact=_exact)
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
-    environment.globals.update(words)
+    environment.globals.update(words, palette=PALETTE, asset=lambda name: Markup(asset(name)))
     return environment
 
 
@@ -136,7 +149,7 @@ def index_page(
     from boundcheck.report.evidence_kinds import kinds
 
     claims: list[dict[str, Any]] = [
-        {**c, "spark": Markup(sparkline(c)), "own": symbols_of(_stated(c))} for c in report["claims"]
+        {**c, "spark": Markup(claim_sparkline(c)), "own": symbols_of(_stated(c))} for c in report["claims"]
     ]
     claims.sort(key=lambda c: _FIRST.index(c["verdict"]["outcome"]))
     pages = statement_pages(report)
@@ -179,6 +192,19 @@ def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], fi
 def not_run_page(report: Mapping[str, Any], missing: Mapping[str, Any]) -> str:
     """The page of one entry of `report["not_run"]`: what is missing and the command that gets it."""
     return environment().get_template("not_run.html.j2").render(report=report, missing=missing)
+
+
+def limits_page(report: Mapping[str, Any], study: Mapping[str, Any]) -> str:
+    """The page of one limit study out of `report["limits"]`."""
+    page = environment().get_template("limits.html.j2")
+    return page.render(report=report, study=study, picture=limits_picture(study))
+
+
+def study_page(report: Mapping[str, Any], study: Mapping[str, Any]) -> str:
+    """The page of one study out of `report["studies"]`."""
+    result, bars = result_of(study)
+    page = environment().get_template("study.html.j2")
+    return page.render(report=report, study=study, picture=study_picture(study), result=result, bars=bars)
 
 
 def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
@@ -267,6 +293,13 @@ def _sentence(text: str) -> str:
 
 def _pretty(value: Any, digits: int = 3) -> str:
     return pretty(plain_number(value) if isinstance(value, str) else value, digits)
+
+
+def _exact(text: str | None, longest: int = 15) -> str:
+    """A fraction as it is where it is short, else a decimal; a dash for none."""
+    if text is None:
+        return "–"
+    return text if len(text) <= longest else pretty(parse_number(text, "a limit", max_text=len(text)), 5)
 
 
 def _caption(claim: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import format_short
+from boundcheck.core.svg import superscript
 from boundcheck.evidence.derivation_words import derivation_words
 
 __all__ = [
@@ -25,13 +26,6 @@ __all__ = [
     "superscript",
     "tightness",
 ]
-
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def superscript(number: int) -> str:
-    """An exponent in raised digits."""
-    return str(number).translate(_SUPERSCRIPTS)
 
 
 def json_number(value: float | None) -> float | str | None:
@@ -104,7 +98,7 @@ def ratio(value: float) -> str:
 
 def prose(text: str) -> str:
     """Formulas inside sentences with the signs of print: x^2 and x**2 as x², <= as ≤."""
-    text = re.sub(r"(?:\*\*|\^)(-?\d+)", lambda m: m[1].translate(_SUPERSCRIPTS), text)
+    text = re.sub(r"(?:\*\*|\^)(-?\d+)", lambda m: superscript(m[1]), text)
     text = re.sub(r"\*\*(?=[A-Za-z(])", "^", text)
     text = re.sub(r"(?<![\w)^-])-(?=\d)", "−", text)
     text = re.sub(r"(?<=[\w)⁰¹²³⁴⁵⁶⁷⁸⁹])\*(?=[\w(])", "·", text)

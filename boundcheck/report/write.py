@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.errors import StoreError
 from boundcheck.report.catalogue import catalogue as statements
 from boundcheck.report.data import KIND, report_data
-from boundcheck.report.limits import limits_page
 from boundcheck.report.markdown import markdown
 from boundcheck.report.names import NOT_RUN, paper_page_name
-from boundcheck.report.pages import PAPERS, claim_page, index_page, not_run_page, papers_page
-from boundcheck.report.studies import study_page
+from boundcheck.report.pages import PAPERS, claim_page, index_page, limits_page, not_run_page, papers_page, study_page
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
