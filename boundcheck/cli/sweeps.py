@@ -109,11 +109,11 @@ def plot(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """A map or slices of a sweep as SVG: where a bound is tight, loose, vacuous, out of scope or violated.
+    """A map or slices of a sweep as SVG, PDF or PNG: where a bound is tight, loose, vacuous, out of scope or violated.
 
     A map has a cell for each pair of levels (a point for each row of a Latin hypercube), and a panel for each
-    combination of the axes that are neither x nor y nor fixed by --at. The picture follows the light or dark setting
-    of the page around it, and of the viewer where it stands alone.
+    combination of the axes that are neither x nor y nor fixed by --at. An SVG follows the light or dark setting of the
+    page around it, and of the viewer where it stands alone.
 
     \b
     Example: boundcheck plot steps --value step_ratio --breaks 2,10,100
@@ -126,11 +126,12 @@ def plot(
 
     need_pyarrow()
     target = out if out is not None else Path(place.rstrip("/").rpartition("://")[2]).with_suffix(".svg")
-    if target.suffix.lower() != ".svg":
-        raise BadInput(f"--out '{target}': plot writes SVG alone; give the file the ending .svg.")
+    if target.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise BadInput(f"--out '{target}' has no known ending; .svg, .png, .pdf are allowed.")
     probe_file(target, "--out")
-    picture = draw(read_sweep(place, at or []), x, y, value, lines=lines, breaks=breaks)
-    write_whole(target, picture.svg.encode())
+    form = target.suffix.lower()[1:]
+    picture = draw(read_sweep(place, at or []), x, y, value, lines=lines, breaks=breaks, form=form)
+    write_whole(target, picture.content)
     if as_json:
         print_json({"file": str(target), "rows": picture.rows, "words": picture.words})
     else:

@@ -28,12 +28,19 @@ PALETTE: Mapping[str, tuple[str, str]] = {
     "failed": ("#92175e", "#ff87bf"),
 }
 ROLES = ("bound", "metric", "reading", "trivial")  # of lines: what a statement claims, what is measured, the rest
+# Of lines of equal standing, such as the methods in a figure of a paper, in the order of their use.
+HUES = ("series-metric", "series-bound", "holds", "series-reading", "vacuous", "series-trivial", "failed", "ink")
 DASHES = ("", "7 4", "2 3", "9 3 2 3", "4 2", "12 4")  # as SVG writes them
 
 
 def colour(name: str) -> str:
     """A colour of `PALETTE` as CSS: the variable of the page, with the light colour as its fallback."""
     return f"var(--{name},{PALETTE[name][0]})"
+
+
+def hue(number: int) -> str:
+    """The colour of one of `HUES` on a light ground, again from the first after the last."""
+    return PALETTE[HUES[number % len(HUES)]][0]
 
 
 def look(name: str, number: int) -> tuple[str, int]:

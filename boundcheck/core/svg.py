@@ -246,9 +246,8 @@ def chart_svg(chart: Chart, name: str) -> str:
             look = f' text-anchor="{anchor}" font-weight="600" fill="{colour("violated")}"'
             parts.append(_text(a + side, max(b - 10, 12), word, look))
     for k, line in enumerate(chart.lines if chart.key else ()):
-        parts.append(
-            f'<path {_stroke(f"series-{line.role}", 2, DASHES[line.dash])} d="M{LEFT + 8} {TOP + 8 + 15 * k}h24"/>'
-        )
+        own = _stroke(f"series-{line.role}", 2, DASHES[line.dash])
+        parts.append(f'<path {own} d="M{LEFT + 8} {TOP + 8 + 15 * k}h24"/>')
         parts.append(_text(LEFT + 38, TOP + 12 + 15 * k, line.label))
     return _whole(chart.size, parts, chart.title, chart.text)
 
@@ -260,19 +259,10 @@ def sample(line: Line) -> str:
 
 
 def sparkline(rows: Sequence[tuple[str, Sequence[float]]], width: int = 96, height: int = 24) -> str:
-    """Lines of positive numbers on one log scale, by role; decoration, so hidden from screen readers."""
-    logs = [(role, [math.log(v) for v in values]) for role, values in rows]
-    low, high = (end(v for _, values in logs for v in values) for end in (min, max))
-    span = high - low or 1.0
-    lines = [
-        f'<polyline {_stroke(f"series-{role}", 1.5)} points="'
-        + " ".join(
-            f"{2 + (width - 4) * k / max(len(values) - 1, 1):.1f},{height - 3 - (v - low) / span * (height - 6):.1f}"
-            for k, v in enumerate(values)
-        )
-        + '"/>'
-        for role, values in logs
-    ]
+    """Lines of two or more positive numbers on one log scale, by role; decoration, hidden from screen readers."""
+    x = Axis(0.0, max(len(values) for _, values in rows) - 1.0, False, 2, width - 2)
+    y = Axis(*extent((v for _, values in rows for v in values), True, share=0.1), True, height, 0)
+    lines = [f'<path {_stroke(f"series-{role}", 1.5)} d="{_path(enumerate(own), x, y)}"/>' for role, own in rows]
     return f'<svg aria-hidden="true" class="spark" viewBox="0 0 {width} {height}">{"".join(lines)}</svg>'
 
 

@@ -49,7 +49,8 @@ def new_figure(size: tuple[float, float]) -> Generator[Any]:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({**SETTINGS, "axes.grid": False}):
+    settings: Any = SETTINGS
+    with mpl.rc_context(settings):
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
         yield figure

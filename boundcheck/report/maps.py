@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_double
 from boundcheck.core.palette import PALETTE
+from boundcheck.core.svg import superscript
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.report.figures import file_of, new_figure
 from boundcheck.report.words import power_of_ten, pretty
@@ -43,7 +44,6 @@ STYLES: Mapping[str, tuple[str, float]] = {
     UNDECIDED: ("series-reading", 0.8),
     NOT_RUN: ("ink", 0.85),
 }
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # units have no other digits than those of powers
 _SLICED = {"bound": "bound", "compare": "tightness", "tune": "ratio"}
 _TEXTS = ("reason", "outcome", "grade")
 
@@ -336,7 +336,8 @@ def _headline(data: SweepData, value: str) -> str:
 def _axis_words(data: SweepData, name: str) -> str:
     unit, meaning = data.fields[name]
     meaning = meaning if 0 < len(meaning) <= 70 and meaning != name else ""
-    unit = "" if unit in ("", "1", "dimensionless") else f"  in {unit.translate(_RAISED).replace('^', '')}"
+    # units have no other digits than those of powers
+    unit = "" if unit in ("", "1", "dimensionless") else f"  in {superscript(unit).replace('^', '')}"
     return f"{meaning if meaning.startswith(name) else ': '.join(filter(None, (name, meaning)))}{unit}"
 
 

@@ -99,10 +99,11 @@ def environment() -> Environment:
     environment.filters["sentence"] = _sentence
     environment.filters["plain_spec"] = _plain_spec
     environment.filters["command"] = _command
-    own: dict[str, Any] = {"ids": link_ids}
-    environment.filters.update(own, exact=_exact)
+    own: dict[str, Any] = {"ids": link_ids, "exact": _exact}
+    environment.filters.update(own)
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
-    environment.globals.update(words, palette=PALETTE, asset=lambda name: Markup(asset(name)))
+    words |= {"palette": PALETTE, "asset": lambda name: Markup(asset(name))}
+    environment.globals.update(words)
     return environment
 
 
