@@ -58,14 +58,14 @@ def chart_html(chart: Chart, index: str, name: str = "chart", legend: bool = Tru
     """
     from markupsafe import Markup
 
-    _, y = axes(chart)
+    x, y = axes(chart)
     lines: list[dict[str, Any]] = []
     for line in chart.lines:
         dash = [int(v) for v in DASHES[line.dash].split()]
         own: dict[str, Any] = {"label": line.label, "role": line.role, "dash": dash, "width": line.width}
         lines.append(own | {k: [_number(v) for v in getattr(line, k)] for k in ("x", "y", "low", "high")})
-    ends: dict[str, Any] = {"log": chart.log, "y": [y.low, y.high], "floor": chart.floor, "height": chart.size[1]}
-    whole = {**ends, "index": index, "lines": lines, "rings": chart.rings}
+    ends: dict[str, Any] = {"log": chart.log, "x": [x.low, x.high], "y": [y.low, y.high], "floor": chart.floor}
+    whole = {**ends, "height": chart.size[1], "index": index, "lines": lines, "rings": chart.rings}
     data = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     buttons = "".join(
         f'<button type="button" data-do="{do}">{words}</button>'

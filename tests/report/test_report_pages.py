@@ -111,9 +111,7 @@ def test_pages_nest_name_their_language_and_load_nothing(pages: dict[str, str]) 
 def test_names_and_reasons_are_text_not_markup(pages: dict[str, str]) -> None:
     for name in ("index", "HOLDS"):
         page = Page(pages[name])
-        assert page.tags["script"] == (
-            1 if name == "index" else 4
-        )  # the page's own, the chart's data, uPlot, charts.js
+        assert page.tags["script"] == (1 if name == "index" else 4)  # page, data, uPlot, charts.js
         assert '<script>alert("x")</script> & </svg>' in page.text
     assert "Title <i>" in Page(pages["index"]).text
 

@@ -21,7 +21,7 @@
   }
   document.querySelectorAll(".chart").forEach(function (box) {
     var data = JSON.parse(box.querySelector("script").textContent), svg = box.querySelector("svg.plot"), plot = null;
-    var controls = box.querySelector(".controls"), out = box.querySelector("output"), log = data.log.slice(), names;
+    var controls = box.querySelector(".controls"), out = box.querySelector("output"), log = data.log.slice(), names, whole;
     var place = svg.parentNode.insertBefore(document.createElement("div"), svg);
     place.className = "live"; place.tabIndex = 0;
     place.setAttribute("role", "img");
@@ -44,8 +44,9 @@
       var share = Math.pow(high / low || 1, 0.04) || 1.5;
       return [low / (share === 1 ? 3 : share), high * (share === 1 ? 3 : share)];
     }
-    function options(whole) {
-      var series = [{}], bands = [], same = log[0] === data.log[0] && log[1] === data.log[1];
+    function same() { return log[0] === data.log[0] && log[1] === data.log[1]; }
+    function options() {
+      var series = [{}], bands = [];
       names = [];
       data.lines.forEach(function (line) {
         var stroke = paint("series-" + line.role);
@@ -72,11 +73,21 @@
           x: { time: false, distr: log[0] ? 3 : 1, range: function (u, low, high) { return [low, high]; } },
           y: { distr: log[1] ? 3 : 1, range: function (u, low, high) {
             var part = u.scales.x.min > whole[0] || u.scales.x.max < whole[1];
-            return same && !part ? data.y : low === null ? data.y : pad(Math.max(low, part || !log[1] ? low : data.floor || low), high); } },
+            return same() && !part ? data.y : low === null ? data.y : pad(Math.max(low, part || !log[1] ? low : data.floor || low), high); } },
         },
-        hooks: { setCursor: [told], setScale: [function (u) {
+        hooks: { draw: [mark], setCursor: [told], setScale: [function (u) {
           controls.querySelector("[data-do=all]").disabled = u.scales.x.min <= whole[0] && u.scales.x.max >= whole[1]; }] },
       };
+    }
+    function mark(u) {  // the words beside the rings
+      var font = 12 * devicePixelRatio, edge = u.bbox.left + u.bbox.width;
+      data.rings.filter(function (r) { return fits(r[0], 0) && fits(r[1], 1); }).forEach(function (r) {
+        var x = u.valToPos(r[0], "x", true), y = u.valToPos(r[1], "y", true), late = x > edge - 8 * font;
+        if (x < u.bbox.left || x > edge) return;
+        u.ctx.font = "600 " + font + "px system-ui, sans-serif";
+        u.ctx.fillStyle = colour("violated"); u.ctx.textAlign = late ? "right" : "left"; u.ctx.textBaseline = "alphabetic";
+        u.ctx.fillText(r[2], x + (late ? -font : font), Math.max(y - font, u.bbox.top + font));
+      });
     }
     function told(u) {
       var k = u.cursor.idx;
@@ -90,15 +101,16 @@
       var own = tables().concat(data.rings.filter(function (r) { return fits(r[0], 0); }).map(function (r) { return [[r[0]], [r[1]]]; }));
       var joined = uPlot.join(own), x = joined[0];
       if (plot) plot.destroy();
-      plot = new uPlot(options([x[0], x[x.length - 1]]), joined, place);
+      whole = same() ? data.x : [x[0], x[x.length - 1]];
+      plot = new uPlot(options(), joined, place);
+      part(whole[0], whole[1]);
       ["x", "y"].forEach(function (name, k) {
         controls.querySelector("[data-do=" + name + "]").textContent = (log[k] ? "Linear " : "Logarithmic ") + name + " axis";
       });
     }
     function part(low, high) { plot.setScale("x", { min: low, max: high }); }
     function act(what) {
-      var x = plot.data[0];
-      if (what === "all") part(x[0], x[x.length - 1]);
+      if (what === "all") part(whole[0], whole[1]);
       if (what === "in") {
         var middle = plot.cursor.left >= 0 ? plot.cursor.left : plot.over.clientWidth / 2, quarter = plot.over.clientWidth / 4;
         part(plot.posToVal(Math.max(0, middle - quarter), "x"), plot.posToVal(Math.min(4 * quarter, middle + quarter), "x"));
