@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ASSETS = Path(__file__).parent / "assets"
 LEAST = 1e-300  # below, axis limits underflow
 POINTS = 3  # fewer make no curve: they are drawn as bars
+READINGS = (1, 3, 4, 5)  # places in `DASHES` of the bounds of other readings; 2 is the value at the start
 PANEL = (430, 280)  # pixels of one chart of several
 Rows = Sequence[tuple[str, str, Sequence[tuple[str, str, float, float]]]]  # see `bars_html`
 
@@ -121,7 +122,8 @@ def claim_chart(claim: Mapping[str, Any], x_label: str = "", y_label: str = "") 
     else:
         middle = [a + (b - a) / 2 for a, b in zip(low, top, strict=True)]
         lines.append(Line("metric, measured", "metric", x, middle, low, top, 4 if kind == "equality" else 0))
-    lines += [Line(label, "reading", x, values, dash=1) for label, values in _other_bounds(claim["readings"])]
+    others = _other_bounds(claim["readings"])
+    lines += [Line(name, "reading", x, own, dash=READINGS[k % 4]) for k, (name, own) in enumerate(others)]
     if trivial:
         lines.append(Line("value at the start", "trivial", x, trivial, dash=2))
     above = [(k, v) for k, v, limit in zip(x, low, bound, strict=True) if outcome == "VIOLATED" and v > limit]
@@ -323,7 +325,7 @@ def _rounds(rows: Sequence[Mapping[str, Any]]) -> Rows:
     top = max(math.log10(max(r["promised"], r.get("needed") or 1)) for r in rows) or 1.0
 
     def width(rounds: int | None) -> float:
-        return 1 + 65 * math.log10(max(rounds, 1)) / top if rounds else 0.0
+        return 1 + 99 * math.log10(max(rounds, 1)) / top if rounds else 0.0
 
     return [
         (

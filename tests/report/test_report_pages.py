@@ -368,8 +368,8 @@ def test_the_result_of_a_comparison_comes_first() -> None:
     assert bars.index("fast") < bars.index("open") < bars.index("slow")
     assert "mute" not in bars
     assert bars.count("not reached") == 1
-    # 65 of 66 % is the longest bar: log 40 / log 1000 of it, plus 1
-    (width,) = re.findall(r'<rect x="0.0%" width="(35.7%)" [^>]*var\(--series-bound,', bars)
+    # 100 % is the longest bar: log 40 / log 1000 of 99, plus 1
+    (width,) = re.findall(r'<rect x="0.0%" width="(53.9%)" [^>]*var\(--series-bound,', bars)
     assert width
     assert result_of({"kind": "methods_compared", "data": {"rows": rows[3:]}}) == ("", "")
     orders = {"columns": ["order", "outcome"], "rows": [["a", "reversed"], ["b", "reproduced"], ["c", "reproduced"]]}

@@ -5,15 +5,15 @@
   function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
   function paint(name, more) { return function () { return colour(name) + (more || ""); }; }
   function raised(k) { return String(k).replace(/./g, function (c) { return c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[+c]; }); }
-  function shown(v, digits) {
+  function shown(v, digits, plain) {  // plain: whether 0.05 stands for 5·10⁻²; by its size where not given
     if (v === null || v === undefined) return "–";
     var size = Math.abs(v), parts = v.toExponential(digits - 1).split("e"), front = String(+parts[0]).replace("-", "−");
-    if (v === 0 || (size >= 1e-4 && size < 1e5)) return String(+v.toPrecision(digits)).replace("-", "−");
+    if (v === 0 || (plain === undefined ? size >= 1e-4 && size < 1e5 : plain)) return String(+v.toPrecision(digits)).replace("-", "−");
     return (front === "1" ? "" : front + "·") + "10" + raised(+parts[1]);
   }
   function decades(u, axis, low, high) {  // ticks of a logarithmic axis
     var a = Math.log10(low), b = Math.log10(high), room = axis === 0 ? u.bbox.width / 90 : u.bbox.height / 45, found = [];
-    var most = Math.max(3, room / devicePixelRatio), step = Math.max(1, Math.ceil((b - a) / most)), k;
+    var most = Math.max(3, Math.floor(room / devicePixelRatio)), step = Math.max(1, Math.ceil((b - a) / most)), k;
     for (k = Math.floor(a); k <= b; k++) {
       if (k % step === 0) (b - a < most / 3 ? [1, 2, 5] : [1]).forEach(function (m) { found.push(m * Math.pow(10, k)); });
     }
@@ -57,11 +57,15 @@
         series.push({ paths: function () { return null; }, points: { show: false } }, { paths: function () { return null; }, points: { show: false } });
       });
       data.rings.forEach(function () {
-        series.push({ stroke: paint("violated"), paths: function () { return null; }, points: { show: true, size: 16, width: 2 } });
+        series.push({ stroke: paint("violated"), paths: function () { return null; }, points: { show: true, size: 16, width: 2, fill: "transparent" } });
       });
       var axes = [0, 1].map(function (k) {
         var axis = { stroke: paint("ink-soft"), grid: { stroke: paint("rule"), width: 0.6 }, ticks: { show: false }, size: k ? 64 : 30,
-          values: function (u, values) { return values.map(function (v) { return v === null ? "" : shown(v, 6); }); } };
+          border: { show: true, stroke: paint("ink-soft"), width: 0.8 },
+          values: function (u, values) {
+            var scale = u.scales["xy"[k]], plain = Math.max(Math.abs(scale.min), Math.abs(scale.max)) < 1e5 && (!log[k] || scale.min >= 1e-4);
+            return values.map(function (v) { return v === null ? "" : shown(v, 6, plain); });
+          } };
         if (log[k]) axis.splits = function (u, i, low, high) { return decades(u, k, low, high); };
         if (log[k]) axis.filter = function (u, values) { return values; };
         return axis;
