@@ -11,12 +11,13 @@ from typing import Any
 
 from boundcheck.core.extras import missing, needed_for
 from boundcheck.core.palette import line_style, look
-from boundcheck.core.svg import Chart, Line, chart_svg
+from boundcheck.core.svg import Chart, Line, chart_svg, sample
 from boundcheck.errors import BadInput, MissingExtra, shown
 
 FRAMES = ("pandas", "polars", "pyarrow")
 MOST_ROWS = 12  # of a table on a card; `to_frame` has all of them
 SIZE = (420, 200)  # of a small plot, in pixels
+_TEXT = "--ink-soft: currentColor; --rule: color-mix(in srgb, currentColor 25%, transparent)"  # as the notebook's
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def axis(ax: Any = None) -> Any:
 
 
 def small_plot(lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:
-    """An inline SVG of lines by name; the y axis is logarithmic where all values are above 0."""
+    """An inline SVG of lines, with their names below; the y axis is logarithmic where all values are above 0."""
     finite = {name: [p for p in points if all(map(math.isfinite, p))] for name, points in lines.items()}
     values = [y for points in finite.values() for _, y in points]
     if not values:
@@ -147,8 +148,9 @@ def small_plot(lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:
         drawn.append(Line(name, role, [x for x, _ in points], [y for _, y in points], dash=dash))
     log = min(values) > 0
     words = f"{min(values):.3g} to {max(values):.3g}{', logarithmic' if log else ''}"
-    svg = chart_svg(Chart(", ".join(lines), words, drawn, (False, log), size=SIZE, key=True), "card")
-    return f'<div style="max-width: {SIZE[0]}px">{svg}</div>'
+    svg = chart_svg(Chart(", ".join(lines), words, drawn, (False, log), size=SIZE), "card")
+    names = " ".join(f"<span>{sample(line)} {html.escape(line.label)}</span>" for line in drawn)
+    return f'<div style="max-width: {SIZE[0]}px; {_TEXT}">{svg}<p>{names}</p></div>'
 
 
 def _cell(value: Any) -> str:

@@ -42,7 +42,7 @@ class Chart:
     """title, text: for those who do not see it. log: whether x and y are logarithmic.
 
     x_label, y_label: HTML beside the picture. floor: the least value that a logarithmic y axis shows. rings: marked
-    points with a word. key: whether the names of the lines stand in the picture.
+    points with a word.
     """
 
     title: str
@@ -54,7 +54,6 @@ class Chart:
     floor: float = 0.0
     rings: Sequence[tuple[float, float, str]] = ()
     size: tuple[int, int] = (WIDTH, HEIGHT)
-    key: bool = False
 
 
 @dataclass(frozen=True)
@@ -245,10 +244,6 @@ def chart_svg(chart: Chart, name: str) -> str:
             parts.append(f'<circle r="8" {_stroke("violated", 2)} cx="{a:.1f}" cy="{b:.1f}"/>')
             look = f' text-anchor="{anchor}" font-weight="600" fill="{colour("violated")}"'
             parts.append(_text(a + side, max(b - 10, 12), word, look))
-    for k, line in enumerate(chart.lines if chart.key else ()):
-        own = _stroke(f"series-{line.role}", 2, DASHES[line.dash])
-        parts.append(f'<path {own} d="M{LEFT + 8} {TOP + 8 + 15 * k}h24"/>')
-        parts.append(_text(LEFT + 38, TOP + 12 + 15 * k, line.label))
     return _whole(chart.size, parts, chart.title, chart.text)
 
 

@@ -188,6 +188,17 @@ def test_the_script_draws_what_the_page_shows_without_it(browser: Any, folder: P
     page.close()
 
 
+def test_the_chart_shows_the_band_of_the_metric(browser: Any, folder: Path) -> None:
+    page = Watched(browser, folder, 1280, "light").show("violated.html")
+    pixel = page.evaluate(
+        "() => { const u = charts[0], at = [u.valToPos(100, 'x', true), u.valToPos(0.9, 'y', true)];"
+        "return [...u.ctx.getImageData(Math.round(at[0]) + 3, Math.round(at[1]), 1, 1).data]; }"
+    )
+    blue = [int(PALETTE["series-metric"][0][i : i + 2], 16) for i in (1, 3, 5)]
+    assert pixel == pytest.approx([*blue, 0x33], abs=6)  # between 0.5 and 1, where the metric lies at K = 100
+    page.close()
+
+
 def test_the_chart_follows_the_scheme(browser: Any, folder: Path) -> None:
     page = Watched(browser, folder, 1280, "light").show("violated.html")
     strokes = "() => charts[0].series.slice(1).map(s => s.stroke && s.stroke(charts[0], 1))"

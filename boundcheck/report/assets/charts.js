@@ -54,7 +54,7 @@
         series.push({ stroke: stroke, width: line.width, dash: line.dash, points: { show: line.x.length <= 12, size: 6, fill: stroke } });
         if (!line.low.length) return;
         bands.push({ series: [series.length, series.length + 1], fill: paint("series-" + line.role, "33") });
-        series.push({ paths: function () { return null; }, points: { show: false } }, { paths: function () { return null; }, points: { show: false } });
+        series.push({ width: 0, points: { show: false } }, { width: 0, points: { show: false } });
       });
       data.rings.forEach(function () {
         series.push({ stroke: paint("violated"), paths: function () { return null; }, points: { show: true, size: 16, width: 2, fill: "transparent" } });
