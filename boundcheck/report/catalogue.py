@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.svg import Node, graph
 from boundcheck.errors import BoundcheckError
+from boundcheck.evidence.kinds import Sources
 from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
-from boundcheck.report.evidence_kinds import Sources, kinds
+from boundcheck.report.evidence_kinds import kinds
 from boundcheck.report.formulas import claim_lines, is_wide, markup, relation_pieces, symbol_mathml
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.names import paper_page_name, statement_page_name
-from boundcheck.report.pages import environment
+from boundcheck.report.pages import page
 from boundcheck.report.words import pretty, shortened
 from boundcheck.report.worked import worked_number
 from boundcheck.theory.discovery import all_statements, readings
@@ -92,10 +93,10 @@ class Catalogue:
         found: dict[str, str] = {}
         for name, paper in about.items():
             own = [entry for entry in entries if entry["paper"] == name]
-            found[paper["page"]] = _render("paper.html.j2", **shared, paper=paper, own=own, **self._graphs(own))
+            found[paper["page"]] = page("paper", **shared, paper=paper, own=own, **self._graphs(own))
         for number, entry in enumerate(entries):
             beside = {"before": entries[number - 1] if number else None, "after": (*entries, None)[number + 1]}
-            found[entry["page"]] = _render("statement.html.j2", **shared, **beside, **self._statement(report, entry))
+            found[entry["page"]] = page("statement", **shared, **beside, **self._statement(report, entry))
         return found
 
     def papers(self) -> dict[str, dict[str, Any]]:
@@ -325,10 +326,6 @@ def columns(centre: str, down: Mapping[str, Sequence[str]]) -> list[list[str]]:
         return found[1:]
 
     return [column for column in (*reversed(levels(below)), [centre], *levels(above)) if column]
-
-
-def _render(template: str, **values: Any) -> str:
-    return environment().get_template(template).render(**values)
 
 
 def _printed(reading: str) -> bool:

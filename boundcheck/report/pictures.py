@@ -18,7 +18,7 @@ from boundcheck.core.numbers import parse_number
 from boundcheck.core.palette import DASHES
 from boundcheck.core.svg import WIDTH, Chart, Line, axes, bar, chart_svg, sample, sparkline
 from boundcheck.report.mathtext import math as mathtext
-from boundcheck.report.words import plain_number, pretty
+from boundcheck.report.words import pretty
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -170,7 +170,7 @@ def _short(index: str) -> str:
 
 
 def _values(curve: Mapping[str, Any], *names: str) -> list[list[float]]:
-    return [[plain_number(v) for v in curve[name]] for name in names]
+    return [[float(v) for v in curve[name]] for name in names]
 
 
 def _index(curve: Mapping[str, Any]) -> list[float]:
@@ -217,7 +217,7 @@ def _other_bounds(readings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list
         if not r["same_bound"]:
             words = {True: "in scope", False: "out of scope", None: "scope undecided"}[r["in_scope"]]
             groups.setdefault(tuple(r["bound"]), []).append(f"bound {r['reading'].replace('_', ' ')} ({words})")
-    return [(", ".join(names), [plain_number(v) for v in bound]) for bound, names in groups.items()]
+    return [(", ".join(names), [float(v) for v in bound]) for bound, names in groups.items()]
 
 
 def claim_sparkline(claim: Mapping[str, Any]) -> str:

@@ -11,33 +11,6 @@ from typing import Any
 
 from boundcheck.core.numbers import format_short
 from boundcheck.core.svg import superscript
-from boundcheck.evidence.derivation_words import derivation_words
-
-__all__ = [
-    "derivation_words",
-    "json_number",
-    "plain_number",
-    "power_of_ten",
-    "pretty",
-    "prose",
-    "ratio",
-    "shortened",
-    "slug",
-    "superscript",
-    "tightness",
-]
-
-
-def json_number(value: float | None) -> float | str | None:
-    """The number itself where JSON has it; "inf", "-inf" and "nan" (which `float` reads) otherwise."""
-    if value is None or math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-
-
-def plain_number(value: float | str) -> float:
-    """Inverse of `json_number` for numbers."""
-    return float(value)
 
 
 def pretty(value: Any, digits: int = 3) -> str:
@@ -80,7 +53,7 @@ def tightness(claim: Mapping[str, Any]) -> str:
     found = claim["verdict"]["tightness"]
     if found is None or claim["statement"]["kind"] not in ("upper bound", "limsup"):
         return ""
-    least = plain_number(found["ratio_min"])
+    least = float(found["ratio_min"])
     return "" if math.isnan(least) else ratio(least)
 
 
