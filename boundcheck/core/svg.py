@@ -162,13 +162,13 @@ def ticks(low: float, high: float, log: bool, most: int) -> list[tuple[float, st
 
 
 def tick_label(value: float, plain: bool) -> str:
-    """A number on an axis: 0.05, or 5·10⁻⁷ where not plain."""
-    if value == 0 or plain:
+    """A number on an axis: 0.05, or 5·10⁻⁷ where not plain; 0 and 1 to 10 are plain."""
+    if value == 0 or plain or 1 <= abs(value) <= 10:
         return f"{value:.6g}".replace("-", "−")
     mantissa, _, exponent = f"{value:.2e}".partition("e")
     mantissa = f"{float(mantissa):g}".replace("-", "−")
     power = "10" + superscript(int(exponent))
-    return power if mantissa == "1" else f"{mantissa}·{power}"
+    return mantissa[:-1] + power if mantissa in ("1", "−1") else f"{mantissa}·{power}"
 
 
 def axes(chart: Chart) -> tuple[Axis, Axis]:

@@ -8,8 +8,8 @@
   function shown(v, digits, plain) {  // plain: whether 0.05 stands for 5·10⁻²; by its size where not given
     if (v === null || v === undefined) return "–";
     var size = Math.abs(v), parts = v.toExponential(digits - 1).split("e"), front = String(+parts[0]).replace("-", "−");
-    if (v === 0 || (plain === undefined ? size >= 1e-4 && size < 1e5 : plain)) return String(+v.toPrecision(digits)).replace("-", "−");
-    return (front === "1" ? "" : front + "·") + "10" + raised(+parts[1]);
+    if (v === 0 || (plain === undefined ? size >= 1e-4 && size < 1e5 : plain || (size >= 1 && size <= 10))) return String(+v.toPrecision(digits)).replace("-", "−");
+    return (Math.abs(+parts[0]) === 1 ? front.slice(0, -1) : front + "·") + "10" + raised(+parts[1]);
   }
   function decades(u, axis, low, high) {  // ticks of a logarithmic axis
     var a = Math.log10(low), b = Math.log10(high), room = axis === 0 ? u.bbox.width / 90 : u.bbox.height / 45, found = [];
