@@ -22,8 +22,6 @@ import _files as files
 import numpy as np
 from _recorded import NotRecorded, Recorded
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from boundcheck.core.palette import hue
@@ -150,13 +148,6 @@ def federated(spec: Mapping[str, Any], on: Watched, grid: Sequence[int], seeds: 
 def grid_to(rounds: int) -> list[int]:
     """About `POINTS` rounds up to the last, evenly."""
     return sorted({round(v) for v in np.linspace(0, rounds, POINTS)})
-
-
-def canvas(rows: int, columns: int) -> tuple[Figure, Any]:
-    """A figure and its axes (rows, columns)."""
-    made = Figure(figsize=(12, c.PANELS))
-    FigureCanvasAgg(made)
-    return made, made.subplots(rows, columns, squeeze=False)
 
 
 def common_heights(groups: Sequence[Sequence[Axes]]) -> None:

@@ -25,7 +25,6 @@ import _files as files
 import _findings as fd
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -173,12 +172,10 @@ def mark_round(ax: Axes, at: int, text: str, colour: str, height: float, side: s
     )
 
 
-def new_figure() -> tuple[Figure, Axes, Axes]:
-    """A figure with two panels side by side; `save` makes the room for the caption below."""
-    figure = Figure(figsize=(12, PANELS))
-    FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2)
-    return figure, left, right
+def canvas(rows: int = 1, columns: int = 2, width: float = 12) -> tuple[Figure, Any]:
+    """A figure, width in inches, and its axes (rows, columns); `save` makes the room for the caption below."""
+    figure = Figure(figsize=(width, PANELS))
+    return figure, figure.subplots(rows, columns, squeeze=False)
 
 
 def set_caption(figure: Figure, text: str) -> None:

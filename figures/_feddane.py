@@ -22,7 +22,6 @@ import _findings as fd
 import numpy as np
 from _recorded import NotRecorded, Recorded
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -243,9 +242,7 @@ def draw(ax: Axes, panel: Panel) -> None:
 
 def figure(panels: Sequence[Panel]) -> Figure:
     """The panels side by side, on one range of losses."""
-    made = Figure(figsize=(12, c.PANELS))
-    FigureCanvasAgg(made)
-    axes = made.subplots(1, len(panels), squeeze=False)[0]
+    made, (axes,) = c.canvas(1, len(panels))
     for ax, panel in zip(axes, panels, strict=True):
         draw(ax, panel)
     low, high = (pick(v) for pick, v in zip((min, max), zip(*(ax.get_ylim() for ax in axes), strict=True), strict=True))

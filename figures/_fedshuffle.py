@@ -17,7 +17,6 @@ from typing import Any
 import _common as c
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from boundcheck.core.palette import hue
@@ -120,9 +119,7 @@ def draw(ax: Axes, panel: Panel, lines: Sequence[Drawn]) -> None:
 
 def figure(panels: Sequence[tuple[Panel, Sequence[Drawn]]], width: float, alike: int) -> Figure:
     """The panels side by side; so many of the first share their axis of values."""
-    made = Figure(figsize=(width, c.PANELS))
-    FigureCanvasAgg(made)
-    axes = made.subplots(1, len(panels), squeeze=False)[0]
+    made, (axes,) = c.canvas(1, len(panels), width)
     for ax, (panel, lines) in zip(axes, panels, strict=True):
         draw(ax, panel, lines)
     low, high = zip(*(ax.get_ylim() for ax in axes[:alike]), strict=True)

@@ -10,7 +10,6 @@ from typing import Any
 
 import _files as files
 import _findings as fd
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from boundcheck.core.palette import PALETTE
@@ -42,7 +41,6 @@ def _draw(rows: Rows, first: str, columns: Sequence[str], blocks: Sequence[str])
     table_height, text_height = 0.36 * (len(rows) + 1), 0.16 * lines + 0.3
     height = table_height + text_height
     figure = Figure(figsize=(11.5, height))
-    FigureCanvasAgg(figure)
     ax = figure.add_axes((0.01, text_height / height, 0.98, table_height / height - 0.01))
     ax.set_axis_off()
     cells = [[first, *columns], *([row, *(own[c] for c in columns)] for row, own in rows.items())]

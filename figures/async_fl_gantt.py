@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import _async_fl as a
 import _common as c
 import _files as files
 import _findings as fd
@@ -91,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(argv)
     out = files.folder_of(chosen.out, NAME)
     drawn = tables()
-    figure, axes = a.canvas(2, 3)
+    figure, axes = c.canvas(2, 3)
     axes[1][2].set_axis_off()
     for ax, (name, table) in zip(axes.flat, drawn, strict=False):
         draw_timetable(ax, table)

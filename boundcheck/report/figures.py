@@ -92,13 +92,16 @@ def works(table: Timetable) -> tuple[list[svg.Work], list[float]]:
 
 def draw_timetable(ax: Axes, table: Timetable) -> None:
     """A timetable as a Gantt picture in axes; see `core.svg.timetable`."""
+    from matplotlib.colors import to_rgba
+
     metric, bound, ink, rule = (PALETTE[n][0] for n in ("series-metric", "series-bound", "ink", "rule"))
     work, ends = works(table)
     few = len(table.members) <= LABELLED
     for end in ends:
         ax.axvline(end, color=rule, lw=0.8, zorder=0)
     for w in work:
-        bar: Any = {"facecolor": bound if w.delay else metric, "alpha": 0.4, "edgecolor": rule, "zorder": 2}
+        fill = bound if w.delay else metric
+        bar: Any = {"facecolor": to_rgba(fill, 0.35), "edgecolor": fill, "zorder": 2}
         ax.broken_barh([(w.start, w.end - w.start)], (w.row - 0.32, 0.64), **bar)
         ax.plot([w.end, w.used], [w.row, w.row], color=ink, lw=1, zorder=2)
         ax.plot([w.used], [w.row], marker="o", ms=4 if few else 2, color=ink, zorder=3)
