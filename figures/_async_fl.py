@@ -22,10 +22,9 @@ import _files as files
 import numpy as np
 from _recorded import NotRecorded, Recorded
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from boundcheck.core.palette import hue
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems._classifier import Classifier
@@ -41,8 +40,8 @@ SPLITS: Mapping[str, Mapping[str, Any]] = {
     "random": {"split": "random"},
     "by Dirichlet(0.1)": {"split": "dirichlet", "alpha": "1/10"},
 }
-COLOURS = {"identical": "#d1502f", "time-based": "#1d67a8"}
-COLOURS |= {"asynchronous": "#1d67a8", "synchronous": "#4a4f57", "FedFix-0.5": "#2e9d4f"}
+COLOURS = {"identical": hue(1), "time-based": hue(0)}
+COLOURS |= {"asynchronous": hue(0), "synchronous": hue(5), "FedFix-0.5": hue(2)}
 POINTS = 40
 
 
@@ -149,13 +148,6 @@ def federated(spec: Mapping[str, Any], on: Watched, grid: Sequence[int], seeds: 
 def grid_to(rounds: int) -> list[int]:
     """About `POINTS` rounds up to the last, evenly."""
     return sorted({round(v) for v in np.linspace(0, rounds, POINTS)})
-
-
-def canvas(rows: int, columns: int) -> tuple[Figure, Any]:
-    """A figure and its axes (rows, columns)."""
-    made = Figure(figsize=(12, c.PANELS))
-    FigureCanvasAgg(made)
-    return made, made.subplots(rows, columns, squeeze=False)
 
 
 def common_heights(groups: Sequence[Sequence[Axes]]) -> None:

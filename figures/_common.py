@@ -25,10 +25,10 @@ import _files as files
 import _findings as fd
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from boundcheck.core.palette import PALETTE
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
@@ -42,7 +42,9 @@ OBSERVATIONS, DEVICES, LOCAL_STEPS, COHORT = 1000, 20, 4, 3
 REPEATS, ROUNDS = 100, 10_000
 PERCENTILES = (5, 95)
 PANELS, AXIS, LINE, MARGIN = 4.4, 0.6, 0.157, 0.1  # inches: panels, what is below them, a caption line, the rest
-METRIC, BOUND, GREY, BAND = "#1d67a8", "#b5432a", "#60676f", "#6b55a3"
+METRIC, BOUND, GREY, BAND, RULE, INK = (
+    PALETTE[name][0] for name in ("series-metric", "series-bound", "series-trivial", "series-reading", "rule", "ink")
+)
 
 
 def problem_spec(seed: int = 0, heterogeneity: str = "iid") -> dict[str, Any]:
@@ -128,7 +130,7 @@ def final_gap(method: Mapping[str, Any], rounds: int) -> float:
 def style(ax: Axes) -> None:
     """Plain axes."""
     ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(visible=True, color="#e3e6ea", linewidth=0.6)
+    ax.grid(visible=True, color=RULE, linewidth=0.6)
     ax.set_axisbelow(True)
 
 
@@ -170,12 +172,10 @@ def mark_round(ax: Axes, at: int, text: str, colour: str, height: float, side: s
     )
 
 
-def new_figure() -> tuple[Figure, Axes, Axes]:
-    """A figure with two panels side by side; `save` makes the room for the caption below."""
-    figure = Figure(figsize=(12, PANELS))
-    FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2)
-    return figure, left, right
+def canvas(rows: int = 1, columns: int = 2, width: float = 12) -> tuple[Figure, Any]:
+    """A figure, width in inches, and its axes (rows, columns); `save` makes the room for the caption below."""
+    figure = Figure(figsize=(width, PANELS))
+    return figure, figure.subplots(rows, columns, squeeze=False)
 
 
 def set_caption(figure: Figure, text: str) -> None:
@@ -184,7 +184,7 @@ def set_caption(figure: Figure, text: str) -> None:
     height = PANELS + below
     figure.set_size_inches(12, height)
     figure.subplots_adjust(left=0.075, right=0.985, top=1 - 0.4 / height, bottom=below / height, wspace=0.2)
-    figure.text(0.02, 1 - (PANELS + AXIS) / height, text, va="top", fontsize=8.3, linespacing=1.35, color="#24282d")
+    figure.text(0.02, 1 - (PANELS + AXIS) / height, text, va="top", fontsize=8.3, linespacing=1.35, color=INK)
 
 
 def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> list[Path]:

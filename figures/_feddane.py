@@ -22,10 +22,10 @@ import _findings as fd
 import numpy as np
 from _recorded import NotRecorded, Recorded
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from boundcheck.core.palette import hue
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import UnknownName
 from boundcheck.methods.build import build as build_method
@@ -36,7 +36,6 @@ GRID = tuple(Fraction(v) for v in ("0", "1/1000", "1/100", "1/10", "1"))  # of m
 BEYOND = (Fraction(10), Fraction(100))  # tried as well, and further while the last is the best of all
 MOST = 10**6
 PROX = Fraction(1)  # mu of FedProx on synthetic devices
-COLOURS = ("#1d67a8", "#2e9d4f", "#d1502f", "#7b45c3", "#c9a000")
 DASHES = ("-", (0, (5, 1.5)), "-", (0, (4, 2)), (0, (1, 1.2)))
 DEVICES = 30
 LEVEL = 1.02  # losses in the end within this ratio are level
@@ -230,7 +229,7 @@ def draw(ax: Axes, panel: Panel) -> None:
     """Mean over seeds, and their range as a band, on a logarithmic axis."""
     for k, line in enumerate(line for line in panel.lines.values() if line.label != "FedProx beyond"):
         shown = np.minimum(np.where(np.isfinite(line.loss), line.loss, HIGHEST), HIGHEST)
-        colour = COLOURS[k % len(COLOURS)]
+        colour = hue(k)
         ax.fill_between(panel.rounds, shown.min(0), shown.max(0), color=colour, alpha=0.15, lw=0)
         label = f"{line.label.removesuffix(' beyond')}, mu = {float(line.mu):g}"
         ax.plot(panel.rounds, shown.mean(0), color=colour, lw=1.5, ls=DASHES[k % len(DASHES)], label=label)
@@ -243,9 +242,7 @@ def draw(ax: Axes, panel: Panel) -> None:
 
 def figure(panels: Sequence[Panel]) -> Figure:
     """The panels side by side, on one range of losses."""
-    made = Figure(figsize=(12, c.PANELS))
-    FigureCanvasAgg(made)
-    axes = made.subplots(1, len(panels), squeeze=False)[0]
+    made, (axes,) = c.canvas(1, len(panels))
     for ax, panel in zip(axes, panels, strict=True):
         draw(ax, panel)
     low, high = (pick(v) for pick, v in zip((min, max), zip(*(ax.get_ylim() for ax in axes), strict=True), strict=True))

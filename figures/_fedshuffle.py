@@ -17,9 +17,9 @@ from typing import Any
 import _common as c
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from boundcheck.core.palette import hue
 from boundcheck.engines.exact import stationary
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
@@ -30,7 +30,6 @@ from boundcheck.problems.build import build as build_problem
 SEEDS = 200
 DASHES = ("-", "-", "-", (0, (3, 3)), "-", "-", (0, (2, 2)))  # those that others may lie under are dashed
 LOW, HIGH = 5, 95  # percentiles of the sampled band
-COLOURS = ("#1d67a8", "#d1502f", "#2e9d4f", "#7b45c3", "#c9a000", "#4a4f57", "#00a5b5", "#c2308a")
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ def draw(ax: Axes, panel: Panel, lines: Sequence[Drawn]) -> None:
     """One panel: exact expectation (solid), sampled band, bound (dashed) where a theorem speaks."""
     shown = np.arange(panel.rounds + 1)
     for k, drawn in enumerate(lines):
-        colour = COLOURS[k % len(COLOURS)]
+        colour = hue(k)
         ax.fill_between(shown, drawn.band[0], drawn.band[1], color=colour, alpha=0.12, lw=0)
         ax.plot(shown, drawn.exact, color=colour, lw=1.6, ls=DASHES[k % len(DASHES)], label=drawn.line.label)
         if drawn.bound is not None:
@@ -120,9 +119,7 @@ def draw(ax: Axes, panel: Panel, lines: Sequence[Drawn]) -> None:
 
 def figure(panels: Sequence[tuple[Panel, Sequence[Drawn]]], width: float, alike: int) -> Figure:
     """The panels side by side; so many of the first share their axis of values."""
-    made = Figure(figsize=(width, c.PANELS))
-    FigureCanvasAgg(made)
-    axes = made.subplots(1, len(panels), squeeze=False)[0]
+    made, (axes,) = c.canvas(1, len(panels), width)
     for ax, (panel, lines) in zip(axes, panels, strict=True):
         draw(ax, panel, lines)
     low, high = zip(*(ax.get_ylim() for ax in axes[:alike]), strict=True)

@@ -10,8 +10,9 @@ from typing import Any
 
 import _files as files
 import _findings as fd
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+from boundcheck.core.palette import PALETTE
 
 Rows = Mapping[str, Mapping[str, str]]
 
@@ -40,7 +41,6 @@ def _draw(rows: Rows, first: str, columns: Sequence[str], blocks: Sequence[str])
     table_height, text_height = 0.36 * (len(rows) + 1), 0.16 * lines + 0.3
     height = table_height + text_height
     figure = Figure(figsize=(11.5, height))
-    FigureCanvasAgg(figure)
     ax = figure.add_axes((0.01, text_height / height, 0.98, table_height / height - 0.01))
     ax.set_axis_off()
     cells = [[first, *columns], *([row, *(own[c] for c in columns)] for row, own in rows.items())]
@@ -55,12 +55,12 @@ def _draw(rows: Rows, first: str, columns: Sequence[str], blocks: Sequence[str])
     table.auto_set_font_size(False)
     table.set_fontsize(8.5)
     for (line, column), cell in table.get_celld().items():
-        cell.set_edgecolor("#d5d9de")
+        cell.set_edgecolor(PALETTE["rule"][0])
         cell.set_linewidth(0.6)
         text = cell.get_text()
         if line == 0 or column == 0:
             text.set_weight("bold")
         elif text.get_text() == "no":
-            text.set_color("#b5432a")
-    figure.text(0.01, (text_height - 0.12) / height, below, va="top", fontsize=8, color="#24282d")
+            text.set_color(PALETTE["series-bound"][0])
+    figure.text(0.01, (text_height - 0.12) / height, below, va="top", fontsize=8, color=PALETTE["ink"][0])
     return figure

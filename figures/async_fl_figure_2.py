@@ -136,7 +136,7 @@ def facts(found: Mapping[str, Row], size: a.Size, kept: Recorded) -> dict[str, A
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
     found, size, kept, out = a.drawn(argv, str(__doc__), NAME, FULL, SMALL, compute)
-    figure, axes = a.canvas(2, len(COLUMNS))
+    figure, axes = c.canvas(2, len(COLUMNS))
     for row, (split, own) in zip(axes, found.items(), strict=True):
         for ax, (column, title) in zip(row, COLUMNS.items(), strict=True):
             for name, run in own.runs.items():

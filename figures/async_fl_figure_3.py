@@ -144,7 +144,7 @@ def facts(found: Found, size: a.Size, kept: Recorded) -> dict[str, Any]:
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
     found, size, kept, out = a.drawn(argv, str(__doc__), NAME, FULL, SMALL, compute)
-    figure, axes = a.canvas(1, 2)
+    figure, axes = c.canvas(1, 2)
     shown = (("mean federated loss", found.mean), ("its standard deviation over the rounds", found.deviation))
     for ax, (title, of) in zip(axes[0], shown, strict=True):
         for name, values in of.items():

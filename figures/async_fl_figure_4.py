@@ -161,7 +161,7 @@ def facts(found: Sequence[Mapping[str, Line]], size: a.Size, kept: Recorded) -> 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
     found, size, kept, out = a.drawn(argv, str(__doc__), NAME, FULL, SMALL, compute)
-    figure, axes = a.canvas(1, len(PANELS))
+    figure, axes = c.canvas(1, len(PANELS))
     dashes = {"synchronous": "-", "asynchronous": (0, (4, 2)), "FedFix-0.5": (0, (1, 1.2))}
     for ax, (hardware, clients), panel in zip(axes[0], PANELS, found, strict=True):
         for name, line in panel.items():

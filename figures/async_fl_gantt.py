@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import _async_fl as a
 import _common as c
 import _files as files
 import _findings as fd
 
 from boundcheck.methods.schedules import Buffer, FirstToArrive, Fixed, Policy, WaitForAll, Window
 from boundcheck.methods.schedules.merge import fixed_timetable
-from boundcheck.report.gantt import draw
+from boundcheck.report.figures import draw_timetable
 
 NAME = "async_fl_gantt"
 TIMES = (2, 3, 5)
@@ -91,10 +90,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(argv)
     out = files.folder_of(chosen.out, NAME)
     drawn = tables()
-    figure, axes = a.canvas(2, 3)
+    figure, axes = c.canvas(2, 3)
     axes[1][2].set_axis_off()
     for ax, (name, table) in zip(axes.flat, drawn, strict=False):
-        draw(ax, table)
+        draw_timetable(ax, table)
         ax.set_title(name, loc="left", fontsize=9.5)
         ax.set_xlim(0, HORIZON * 1.02)
         ax.set_xlabel("time" if ax in axes[1] else "")

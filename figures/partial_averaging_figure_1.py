@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     files.add_folder(parser)
     out = files.folder_of(parser.parse_args(argv).out, NAME)
     found = {kind: compute(kind) for kind in KINDS}
-    figure, left, right = c.new_figure()
+    figure, ((left, right),) = c.canvas()
     for ax, kind in ((left, "periodic"), (right, "partial")):
         draw(ax, found[kind], kind, max(float(v.max()) for v in found.values()))
     facts: dict[str, Any] = {

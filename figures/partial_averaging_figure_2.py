@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         )
         for kind in f.KINDS
     }
-    figure, left, right = c.new_figure()
+    figure, ((left, right),) = c.canvas()
     levels = (flat(chosen.workers), 2 * flat(chosen.workers))
     draw(left, exact, f"Quadratics, {chosen.workers} workers, exact expectation", levels)
     left.set_ylabel("mean squared distance from the averaged model")

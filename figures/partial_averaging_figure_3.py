@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         kind: [f.trace(problem, f.on_digits(kind), iterations, s, losses=True) for s in range(f.SEEDS)]
         for kind in f.KINDS
     }
-    figure, left, right = c.new_figure()
+    figure, ((left, right),) = c.canvas()
     for ax, kind in ((left, "periodic"), (right, "partial")):
         draw(ax, kind, traces[kind])
     low, high = zip(left.get_ylim(), right.get_ylim(), strict=True)

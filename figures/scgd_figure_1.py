@@ -137,7 +137,7 @@ def notes(r: Results, found: dict[str, Any]) -> list[str]:
 
 def draw(r: Results, found: dict[str, Any]) -> Figure:
     """Both panels."""
-    figure, left, right = c.new_figure()
+    figure, ((left, right),) = c.canvas()
     c.draw_differences(left, r.fresh, r.shared)
     left.legend(loc="lower right", frameon=False, fontsize=8.5)
     left.set_title("Figure 1: constant step size 1e-5", loc="left", fontsize=11)

@@ -156,7 +156,7 @@ def notes(r: Results, found: dict[str, Any]) -> list[str]:
 
 def draw(r: Results, found: dict[str, Any]) -> Figure:
     """Both panels."""
-    figure, left, right = c.new_figure()
+    figure, ((left, right),) = c.canvas()
     c.draw_differences(left, r.fresh, r.shared)
     left.legend(loc="lower right", frameon=False, fontsize=8.5)
     left.set_title("Figure 2: step size 1e-3/K", loc="left", fontsize=11)

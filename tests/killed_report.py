@@ -65,6 +65,6 @@ if __name__ == "__main__":
         sys.exit("the undisturbed report failed")
     for moment in MOMENTS:
         code = forked(spec, Path(disturbed), moment)
-        finished = len(list((Path(disturbed) / "store").glob("*/done.json")))
+        finished = len(list((Path(disturbed) / "store").glob("*.npz")))
         pages = len(list((Path(disturbed) / "report").glob("*.html")))
         sys.stdout.write(f"\nended {code} {finished} {pages}")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import boundcheck as bc
 from boundcheck.core.cards import Card, frame, small_plot
+from boundcheck.core.palette import PALETTE
 from boundcheck.errors import BadInput
 from boundcheck.evidence.claim import RateClaim, run_claim
 from boundcheck.falsify.search import FalsifyResult
@@ -19,6 +21,7 @@ from boundcheck.verdict import Outcome
 
 THEOREM = "scgd/theorem_3_3"
 CLAIM = {"kind": "scgd_appendix_c"}
+COMPARED = ("bound", "metric")  # the lines of a comparison
 
 
 def by_json(data: dict[str, Any]) -> dict[str, Any]:
@@ -28,6 +31,11 @@ def by_json(data: dict[str, Any]) -> dict[str, Any]:
 def parsed(html: str) -> ET.Element:
     """The card as a tree: every element is closed and every text is escaped."""
     return ET.fromstring(html)
+
+
+def curves(card: ET.Element) -> list[str]:
+    """The paths of the lines of a card's small plot."""
+    return [path.get("d", "") for path in card.findall(".//{*}path[@class='line']")]
 
 
 def test_a_card_escapes_and_says_what_it_leaves_out() -> None:
@@ -44,8 +52,8 @@ def test_a_card_escapes_and_says_what_it_leaves_out() -> None:
 
 def test_a_small_plot_is_logarithmic_only_above_zero() -> None:
     rising = small_plot({"m": [(0, 1.0), (1, 10.0), (2, 100.0)]})
-    points = ET.fromstring(rising).findall(".//{*}polyline")[0].get("points", "").split()
-    heights = [float(p.split(",")[1]) for p in points]
+    (line,) = curves(ET.fromstring(rising))
+    heights = [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", line)]
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2])
     assert "logarithmic" not in small_plot({"m": [(0, 0.0), (1, 1.0)]})
     assert small_plot({"m": [(0, float("nan"))]}) == ""
@@ -82,7 +90,7 @@ def test_a_curve_both_ways() -> None:
         again = bc.Curve.from_dict(by_json(curve.to_dict()))
         assert again.to_dict() == curve.to_dict()
         assert again.exact == curve.exact
-        assert parsed(curve._repr_html_()).findall(".//{*}polyline")
+        assert curves(parsed(curve._repr_html_()))
         assert "Curve" in curve._repr_markdown_()
     with pytest.raises(BadInput, match="no curve"):
         bc.Curve.from_dict({"rounds": [0]})
@@ -95,7 +103,9 @@ def test_a_comparison_shows_metric_and_bound() -> None:
     assert list(columns["bound"]) == list(result.bound)
     assert len(result.plot().get_lines()) == 2
     assert result.verdict.outcome.value in result._repr_markdown_()
-    assert len(parsed(result._repr_html_()).findall(".//{*}polyline")) == 2
+    assert len(curves(parsed(result._repr_html_()))) == 2
+    assert [line.get_color() for line in result.plot().get_lines()] == [PALETTE[f"series-{n}"][0] for n in COMPARED]
+    assert all(PALETTE[f"series-{name}"][0] in result._repr_html_() for name in COMPARED)
     assert "**" in result.verdict._repr_markdown_()
 
 

@@ -128,11 +128,11 @@ def plot(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """A map or slices of a sweep as SVG.
+    """A map or slices of a sweep as SVG, PDF or PNG.
 
     It shows where a bound is tight, loose, vacuous, out of scope or violated. A map has a cell for each pair of levels
     (a point for each row of a Latin hypercube), and a panel for each combination of the axes that are neither x nor y
-    nor fixed by --at. The picture follows the light or dark setting of the page around it, and of the viewer where it
+    nor fixed by --at. An SVG follows the light or dark setting of the page around it, and of the viewer where it
     stands alone.
 
     \b
@@ -144,11 +144,12 @@ def plot(
 
     need_pyarrow()
     target = out if out is not None else Path(place.rstrip("/").rpartition("://")[2]).with_suffix(".svg")
-    if target.suffix.lower() != ".svg":
-        raise BadInput(f"--out '{target}': plot writes SVG alone; give the file the ending .svg.")
+    if target.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise BadInput(f"--out '{target}' has no known ending; .svg, .png, .pdf are allowed.")
     probe_file(target, "--out")
-    picture = draw(read_sweep(place, at or []), x, y, value, lines=lines, breaks=breaks)
-    write_whole(target, picture.svg.encode())
+    form = target.suffix.lower()[1:]
+    picture = draw(read_sweep(place, at or []), x, y, value, lines=lines, breaks=breaks, form=form)
+    write_whole(target, picture.content)
     if as_json:
         print_json({"file": str(target), "rows": picture.rows, "words": picture.words})
     else:
@@ -201,7 +202,7 @@ def schedule(
     Example: boundcheck schedule --times 2,3,5 --policy fedfix --dt 2
              boundcheck schedule --times f80 --clients 5 --plot f80.svg
     """
-    from boundcheck.setting import timetables
+    from boundcheck.evidence import timetables
 
     given = {"--dt": dt, "--buffer": m, "--ties": ties, "--times": times}
     if spec is not None:
@@ -218,12 +219,12 @@ def schedule(
         raise BadInput(f"--plot draws one schedule; the file has {len(named)}.")
     found = [timetables.facts(name, timed, count, rounds, seed) for name, timed, count in named]
     if target is not None:
-        from boundcheck.report.gantt import image
+        from boundcheck.report.figures import timetable
 
         name, timed, count = named[0]
         with needed_for("a picture of a schedule"):
             shown = timed.timetable(count, found[0]["timetable"]["rounds"], seed)
-            drawn = image(shown, target.suffix[1:].lower(), name, arrows=True)
+            drawn = timetable(shown, target.suffix[1:].lower(), name)
         write_whole(target, drawn)
     if as_json:
         print_json({"schedules": found})

@@ -10,12 +10,14 @@ from importlib import import_module
 from typing import Any
 
 from boundcheck.core.extras import missing, needed_for
+from boundcheck.core.palette import line_style, look
+from boundcheck.core.svg import Chart, Line, chart_svg, sample
 from boundcheck.errors import BadInput, MissingExtra, shown
 
 FRAMES = ("pandas", "polars", "pyarrow")
 MOST_ROWS = 12  # of a table on a card; `to_frame` has all of them
-WIDTH, HEIGHT = 360, 150  # of a small plot, in pixels
-_COLOURS = ("#1f6feb", "#c0392b", "#7a7a7a", "#2e8b57")
+SIZE = (420, 200)  # of a small plot, in pixels
+_TEXT = "--ink-soft: currentColor; --rule: color-mix(in srgb, currentColor 25%, transparent)"  # as the notebook's
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,9 @@ class Shown:
         if not card.lines:
             raise BadInput(f"{card.title}: there is nothing to draw.")
         drawn = axis(ax)
-        for name, points in card.lines.items():
-            drawn.plot([x for x, _ in points], [y for _, y in points], label=name)
+        for number, (name, points) in enumerate(card.lines.items()):
+            style = line_style(name, number)
+            drawn.plot([x for x, _ in points], [y for _, y in points], label=name, **style)
         if all(y > 0 for points in card.lines.values() for _, y in points):
             drawn.set_yscale("log")
         drawn.legend()
@@ -134,37 +137,20 @@ def axis(ax: Any = None) -> Any:
 
 
 def small_plot(lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:
-    """An inline SVG of lines by name; the y axis is logarithmic where all values are above 0."""
+    """An inline SVG of lines, with their names below; the y axis is logarithmic where all values are above 0."""
     finite = {name: [p for p in points if all(map(math.isfinite, p))] for name, points in lines.items()}
-    ys = [y for points in finite.values() for _, y in points]
-    xs = [x for points in finite.values() for x, _ in points]
-    if not ys:
+    values = [y for points in finite.values() for _, y in points]
+    if not values:
         return ""
-    log = min(ys) > 0
-
-    def place(value: float, low: float, high: float, size: float) -> float:
-        return size / 2 if high == low else size * (value - low) / (high - low)
-
-    def height(y: float) -> float:
-        return math.log10(y) if log else y
-
-    low, high = height(min(ys)), height(max(ys))
-    drawn: list[str] = []
-    for k, (name, points) in enumerate(finite.items()):
-        colour = _COLOURS[k % len(_COLOURS)]
-        at = " ".join(
-            f"{place(x, min(xs), max(xs), WIDTH - 20) + 10:.1f},"
-            f"{HEIGHT - 15 - place(height(y), low, high, HEIGHT - 30):.1f}"
-            for x, y in points
-        )
-        drawn.append(f'<polyline points="{at}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        drawn.append(f'<text x="12" y="{12 * k + 12}" font-size="10" fill="{colour}">{html.escape(name)}</text>')
-    words = f"{min(ys):.3g} to {max(ys):.3g}{', logarithmic' if log else ''}; {min(xs):g} to {max(xs):g}"
-    drawn.append(f'<text x="10" y="{HEIGHT - 2}" font-size="9" fill="currentColor">{words}</text>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" role="img">'
-        f"<title>{html.escape(', '.join(lines))}: {words}</title>{''.join(drawn)}</svg>"
-    )
+    drawn: list[Line] = []
+    for number, (name, points) in enumerate(finite.items()):
+        role, dash = look(name, number)
+        drawn.append(Line(name, role, [x for x, _ in points], [y for _, y in points], dash=dash))
+    log = min(values) > 0
+    words = f"{min(values):.3g} to {max(values):.3g}{', logarithmic' if log else ''}"
+    svg = chart_svg(Chart(", ".join(lines), words, drawn, (False, log), size=SIZE), "card")
+    names = " ".join(f"<span>{sample(line)} {html.escape(line.label)}</span>" for line in drawn)
+    return f'<div style="max-width: {SIZE[0]}px; {_TEXT}">{svg}<p>{names}</p></div>'
 
 
 def _cell(value: Any) -> str:

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.core.svg import Node, graph
 from boundcheck.errors import BoundcheckError
+from boundcheck.evidence.kinds import Sources
 from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
-from boundcheck.report.evidence_kinds import Sources, kinds
+from boundcheck.report.evidence_kinds import kinds
 from boundcheck.report.formulas import claim_lines, is_wide, markup, relation_pieces, symbol_mathml
-from boundcheck.report.graph import Node, graph_svg
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.names import paper_page_name, statement_page_name
-from boundcheck.report.pages import environment
+from boundcheck.report.pages import page
 from boundcheck.report.words import pretty, shortened
 from boundcheck.report.worked import worked_number
 from boundcheck.theory.discovery import all_statements, readings
@@ -22,6 +23,8 @@ from boundcheck.theory.mathml import latex_to_mathml
 from boundcheck.theory.typeset import expr_text
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.statement import Statement
 
@@ -31,6 +34,8 @@ TONES: Mapping[str, str] = {
     **dict.fromkeys((Word.VACUOUS, Word.UNDECIDED), "open"),
     Word.UNTESTED: "none",
 }
+COLOURS: Mapping[str, str] = {"good": "holds", "bad": "violated", "open": "vacuous", "none": "ink-soft"}  # of tones
+DEPTH = 2  # of the graphs
 
 
 class Catalogue:
@@ -88,10 +93,10 @@ class Catalogue:
         found: dict[str, str] = {}
         for name, paper in about.items():
             own = [entry for entry in entries if entry["paper"] == name]
-            found[paper["page"]] = _render("paper.html.j2", **shared, paper=paper, own=own, **self._graphs(own))
+            found[paper["page"]] = page("paper", **shared, paper=paper, own=own, **self._graphs(own))
         for number, entry in enumerate(entries):
             beside = {"before": entries[number - 1] if number else None, "after": (*entries, None)[number + 1]}
-            found[entry["page"]] = _render("statement.html.j2", **shared, **beside, **self._statement(report, entry))
+            found[entry["page"]] = page("statement", **shared, **beside, **self._statement(report, entry))
         return found
 
     def papers(self) -> dict[str, dict[str, Any]]:
@@ -123,12 +128,21 @@ class Catalogue:
 
     def _graphs(self, own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The statements of a paper that have neighbours, and the graph of the one with the most within depth two."""
+        sizes = {e["id"]: sum(map(len, columns(e["id"], self.down))) for e in own}
+        there = [e for e in own if sizes[e["id"]] > 1]
+        first = max(there, key=lambda e: sizes[e["id"]], default=None)
+        return {"graphed": there, "first": first, "graph": self._graph(first["id"]) if first else ""}
+
+    def _graph(self, name: str) -> Markup | str:
+        """What the statement rests on and what rests on it; "" for one without neighbours."""
         from markupsafe import Markup
 
-        drawn = {e["id"]: graph_svg(e["id"], self.down, self._node) for e in own}
-        there = [e for e in own if drawn[e["id"]]]
-        first = max(there, key=lambda e: drawn[e["id"]].count("<rect"), default=None)
-        return {"graphed": there, "first": first, "graph": Markup(drawn[first["id"]]) if first else ""}
+        found = columns(name, self.down)
+        if len(found) == 1:
+            return ""
+        title = f"What {name} rests on (left) and what rests on it (right), to depth two"
+        nodes = {id: self._node(id) for column in found for id in column}
+        return Markup(graph(found, direct(self.down), nodes, name, title))
 
     def _statement(self, report: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
         from markupsafe import Markup
@@ -157,7 +171,7 @@ class Catalogue:
             "replay": next(
                 (e.command for row, _ in shown for _, e in row["evidence"] if e and "replay" in e.command), ""
             ),
-            "graph": Markup(graph_svg(entry["id"], self.down, self._node)),
+            "graph": self._graph(entry["id"]),
             "symbols": [(Markup(symbol_mathml(s)), s) for s in best.symbols],
             "siblings": [c for c in report["claims"] if c["statement"]["id"] in ids],
         }
@@ -200,7 +214,7 @@ class Catalogue:
         note = ", ".join(f"{words.count(w)} {w.value.lower()}" for w in Word if w in words) or "not derived"
         tone = TONES[words[0]] if words else "bad"
         label = name.partition("/")[2].replace("_", " ")
-        return Node(label, note, statement_page_name(name) if own else "", tone)
+        return Node(label, note, statement_page_name(name) if own else "", COLOURS[tone])
 
     def _worked(self, report: Mapping[str, Any], best: Statement) -> dict[str, Any] | None:
         found = worked_number(best)
@@ -291,8 +305,27 @@ def _around(names: Sequence[str]) -> list[Statement]:
     return [s for name in sorted(seen) for s in readings(*name.split("/"))]
 
 
-def _render(template: str, **values: Any) -> str:
-    return environment().get_template(template).render(**values)
+def direct(down: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """What each statement rests on, without what others imply. down: directly or through others."""
+    return {id: [o for o in others if not any(o in down.get(p, ()) for p in others)] for id, others in down.items()}
+
+
+def columns(centre: str, down: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The statements of a graph from left to right: below the centre, the centre, above it; each level sorted."""
+    below = direct(down)
+    above: dict[str, list[str]] = {}
+    for id, others in below.items():
+        for other in others:
+            above.setdefault(other, []).append(id)
+
+    def levels(steps: Mapping[str, Sequence[str]]) -> list[list[str]]:
+        seen, found = {centre}, [[centre]]
+        for _ in range(DEPTH):
+            found.append(sorted({other for id in found[-1] for other in steps.get(id, ())} - seen))
+            seen |= set(found[-1])
+        return found[1:]
+
+    return [column for column in (*reversed(levels(below)), [centre], *levels(above)) if column]
 
 
 def _printed(reading: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from boundcheck._version import __version__
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_exact
-from boundcheck.report.names import claim_names, not_run_page_names
+from boundcheck.evidence.derivation_words import derivation_words
+from boundcheck.report.names import claim_names, limits_page_name, not_run_page_names, study_page_names
 from boundcheck.report.snippet import claim_toml
-from boundcheck.report.words import derivation_words, json_number
 from boundcheck.theory.discovery import is_registered, readings, statement
 from boundcheck.theory.typeset import average_text, expr_text, relation_text
-from boundcheck.verdict import count_by
+from boundcheck.verdict import count_by, plain
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
@@ -49,8 +50,6 @@ def report_data(
     """The whole report: title, versions, contradictory evidence on a reading, counts of all outcomes and grades (zeros
     included), every claim, limit and study, and what could not be run here."""
     from boundcheck.evidence.contradictions import contradictions
-    from boundcheck.report.limits import limits_data
-    from boundcheck.report.studies import studies_data
 
     names = claim_names(result.claim.label() for result in results)
     claims: list[dict[str, Any]] = [
@@ -70,10 +69,39 @@ def report_data(
             "expectation": {"met": met.count(True), "missed": met.count(False), "not stated": met.count(None)},
         },
         "claims": claims,
-        "limits": [limits_data(study) for study in limits],
-        "studies": studies_data(studies),
+        "limits": [_limits(study) for study in limits],
+        "studies": [
+            _study(study, page)
+            for study, page in zip(studies, study_page_names(study.name for study in studies), strict=True)
+        ],
         "not_run": _not_run(not_run),
     }
+
+
+def _limits(study: LimitStudy) -> dict[str, Any]:
+    """A limit study; every number is exact text."""
+    found = {
+        "name": study.limits.name,
+        "page": limits_page_name(study.limits.name),
+        "problem": dict(study.limits.problem),
+        "problem_name": study.problem,
+        "parameter": study.limits.parameter,
+        "data_weights": study.data_weights,
+        "curves": [asdict(curve) for curve in study.curves],
+    }
+    return _plain(found)
+
+
+def _study(study: Study, page: str) -> dict[str, Any]:
+    """A study, with the name of its page."""
+    series = [
+        {k: v for k, v in asdict(curve).items() if v or k in ("label", "x", "y", "role", "dash")}
+        for curve in study.series
+    ]
+    found = {"name": study.name, "kind": study.kind, "page": page, "words": study.words}
+    found |= {"tables": [asdict(table) for table in study.tables], "series": series}
+    found |= {"panels": [asdict(panel) for panel in study.panels]}
+    return _plain(found | {part: getattr(study, part) for part in ("axes", "log", "caption", "data")})
 
 
 def _not_run(missing: Sequence[NotRun]) -> list[dict[str, Any]]:
@@ -102,29 +130,30 @@ def claim_data(result: ClaimResult) -> dict[str, Any]:
     verdict = result.verdict.to_dict()
     tight = result.verdict.tightness
     if tight is not None:
-        parts = {"ratio_min": tight.ratio_min, "ratio_max": tight.ratio_max, "decrease": tight.decrease}
-        verdict["tightness"] = {k: json_number(v) for k, v in parts.items()}
+        names = ("ratio_min", "ratio_max", "decrease")
+        verdict["tightness"] = {name: getattr(tight, name) for name in names}
     verdict["details"] = {}  # told below, in the page's own words
-    return {
+    found = {
         "schema": SCHEMA,
         "label": result.claim.label(),
         "statement": _statement(claimed, result),
-        "verdict": _plain(verdict),
+        "verdict": verdict,
         "expectation": _expectation(result),
-        "constants": _plain(details.get("constants", {})),
-        "scope": _plain(details.get("scope", {})),
-        "statistics": _plain(details.get("statistics")),
+        "constants": details.get("constants", {}),
+        "scope": details.get("scope", {}),
+        "statistics": details.get("statistics"),
         "curve": _curve(result, claimed),
         "readings": _readings(result, claimed),
         "rate": _rate(result),
         "run": {
             "engine": result.claim.engine if result.claim.curve is None else "outside (nothing was run)",
-            "problem": _plain(result.claim.problem),
-            "method": _plain(result.method),
-            "info": _plain({k: v for k, v in result.info.items() if k not in _UNSTEADY}),
+            "problem": result.claim.problem,
+            "method": result.method,
+            "info": {k: v for k, v in result.info.items() if k not in _UNSTEADY},
         },
         "toml": claim_toml(result.claim),
     }
+    return _plain(found)
 
 
 def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
@@ -220,10 +249,10 @@ def _curve(result: ClaimResult, claimed: Statement) -> dict[str, Any]:
     return {
         "index": [format_exact(k) for k in result.index],
         "rounds": list(result.rounds),
-        "metric_low": [json_number(v) for v in result.metric_low],
-        "metric_high": [json_number(v) for v in result.metric_high],
-        "bound": [json_number(v) for v in result.bound],
-        "trivial": [json_number(v) for v in _trivial(result, claimed)],
+        "metric_low": list(result.metric_low),
+        "metric_high": list(result.metric_high),
+        "bound": list(result.bound),
+        "trivial": _trivial(result, claimed),
     }
 
 
@@ -260,7 +289,7 @@ def _readings(result: ClaimResult, claimed: Statement) -> list[dict[str, Any]]:
             "belief": known[r.id].belief.value if r.id in known else "",
             "in_scope": r.in_scope,
             "same_bound": r.bound == result.bound,
-            "bound": [json_number(v) for v in r.bound],
+            "bound": list(r.bound),
             "remark": r.remark,
         }
         for r in result.readings
@@ -274,13 +303,13 @@ def _rate(result: ClaimResult) -> dict[str, Any] | None:
     asked = result.claim.rate
     return {
         "metric": None if asked is None else asked.metric,
-        "slope": json_number(rate.slope),
-        "low": json_number(rate.low),
-        "high": json_number(rate.high),
+        "slope": rate.slope,
+        "low": rate.low,
+        "high": rate.high,
         "kind": rate.kind,
         "level": rate.level,
         "points": rate.points,
-        "span": [json_number(v) for v in rate.span],
+        "span": list(rate.span),
         "asked": None if asked is None else [nearest_float(asked.low), nearest_float(asked.high)],
     }
 
@@ -296,7 +325,7 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):  # NumPy's arrays and scalars
         return _plain(value.tolist())
     if isinstance(value, float):
-        return json_number(value)
+        return plain(value)
     if isinstance(value, Sequence):
         return [_plain(v) for v in value]
     return str(value)

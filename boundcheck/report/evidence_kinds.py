@@ -11,8 +11,6 @@ from boundcheck.evidence.kinds import Evidence, Kind, Sources
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["KINDS", "Evidence", "Kind", "Sources", "kinds"]
-
 
 def _derivation(reading: Statement, sources: Sources) -> Evidence | None:
     found = sources.known.records.get(reading.id)

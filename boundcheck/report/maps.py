@@ -1,4 +1,4 @@
-"""Maps and slices of a sweep as one SVG in the colours of the pages, which also stands alone.
+"""Maps and slices of a sweep, in the colours of the pages.
 
 A map has a rectangle for each run of equal cells, or a point for each row of a Latin hypercube; numbers are drawn in
 classes, from faint to full. Axes that are neither x nor y make panels.
@@ -6,23 +6,20 @@ classes, from faint to full. Axes that are neither x nor y make panels.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import itertools
-import re
 import textwrap
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.core.extras import needed_for
 from boundcheck.core.numbers import as_double
+from boundcheck.core.palette import PALETTE
+from boundcheck.core.svg import superscript
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.report.svg_colours import SETTINGS, colour, finish
+from boundcheck.report.figures import file_of, new_figure
 from boundcheck.report.words import power_of_ten, pretty
 from boundcheck.sweeps.rows import IN_SCOPE, LABELS, LOOSE, NOT_RUN, OUT, TIGHT, UNDECIDED, VACUOUS, VIOLATED
 from boundcheck.sweeps.sweep import RESULTS
@@ -47,16 +44,15 @@ STYLES: Mapping[str, tuple[str, float]] = {
     UNDECIDED: ("series-reading", 0.8),
     NOT_RUN: ("ink", 0.85),
 }
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # units have no other digits than those of powers
 _SLICED = {"bound": "bound", "compare": "tightness", "tune": "ratio"}
 _TEXTS = ("reason", "outcome", "grade")
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG, the number of rows that it shows, and what it shows in words."""
+    """A file, the number of rows that it shows, and what it shows in words."""
 
-    svg: str
+    content: bytes
     rows: int
     words: str
 
@@ -69,9 +65,19 @@ class _Class:
 
 
 def draw(
-    data: SweepData, x: str | None, y: str | None, value: str, *, lines: bool = False, breaks: str | None = None
+    data: SweepData,
+    x: str | None,
+    y: str | None,
+    value: str,
+    *,
+    lines: bool = False,
+    breaks: str | None = None,
+    form: str = "svg",
 ) -> Picture:
-    """The picture of a sweep; see the options of `boundcheck plot`. Raises BadInput and UnknownName."""
+    """The picture of a sweep; see the options of `boundcheck plot`. form: "svg", "pdf" or "png".
+
+    Raises BadInput and UnknownName.
+    """
     free = [name for name in data.axes if not isinstance(data.at.get(name), str)]
     if value in _TEXTS or (value not in RESULTS[data.kind] and value not in data.axes):
         raise UnknownName("the value to draw", value, [n for n in RESULTS[data.kind] if n not in _TEXTS])
@@ -87,9 +93,9 @@ def draw(
         raise BadInput("every axis is fixed by --at; leave one free.")
     y = y or next((n for n in order if n != x), None)
     if y is None or lines:
-        return _slices(data, columns, x, y, _SLICED[data.kind] if value == "label" else value)
+        return _slices(data, columns, x, y, _SLICED[data.kind] if value == "label" else value, form)
     over = [n for n in order if n not in (x, y) and n not in data.drawn_at_random]
-    return _map(data, columns, (x, y), value, over, breaks)
+    return _map(data, columns, (x, y), value, over, breaks, form)
 
 
 # --- maps ------------------------------------------------------------------------------------------------------------
@@ -102,6 +108,7 @@ def _map(
     value: str,
     over: Sequence[str],
     breaks: str | None,
+    form: str,
 ) -> Picture:
     panels = list(itertools.product(*(_levels(columns[n]) for n in over)))
     if len(panels) > PANELS:
@@ -113,7 +120,7 @@ def _map(
     across = min(3, len(panels))
     down = -(-len(panels) // across)
     rows = len(columns[value])
-    with _figure((1.5 + 3.4 * across + (2.4 if across == 1 else 0), 0.9 + 3.0 * down)) as figure:
+    with new_figure((1.5 + 3.4 * across + (2.4 if across == 1 else 0), 0.9 + 3.0 * down)) as figure:
         grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
         for ax, panel in itertools.zip_longest(grid, panels):
             if panel is None:
@@ -130,9 +137,8 @@ def _map(
         _legend(figure, classes)
         counts = ", ".join(f"{int(c.rows.sum())} {c.name}" for c in classes)
         words = f"{rows} rows: {counts}"
-        return Picture(
-            _svg(figure, _headline(data, value), f"{value} over {axes[0]} and {axes[1]}; {words}."), rows, words
-        )
+        about = f"{value} over {axes[0]} and {axes[1]}; {words}."
+        return Picture(file_of(figure, form, _headline(data, value), about), rows, words)
 
 
 def _panel(
@@ -150,7 +156,7 @@ def _panel(
         step = max(1, -(-total // MOST_POINTS))
         for c, rows in classes:
             at = np.flatnonzero(rows)[::step]
-            style: Any = {"s": 7, "color": colour(c.style[0]), "alpha": c.style[1], "linewidths": 0}
+            style: Any = {"s": 7, "color": PALETTE[c.style[0]][0], "alpha": c.style[1], "linewidths": 0}
             ax.scatter(places[0][at], places[1][at], **style)
         return
     _cells(ax, places[0], places[1], classes)
@@ -185,7 +191,7 @@ def _cells(
                 shapes.append([(left, low), (right, low), (right, high), (left, high)])
             begun = runs | begun
         if shapes:
-            own = colour(c.style[0])
+            own = PALETTE[c.style[0]][0]
             ax.add_collection(PolyCollection(shapes, facecolors=own, alpha=c.style[1], linewidths=0))
     ax.set_xlim(edges[0][0], edges[0][-1])
     ax.set_ylim(edges[1][0], edges[1][-1])
@@ -246,7 +252,9 @@ def _ends(values: NDArray[np.float64], breaks: str | None) -> list[float]:
 # --- slices ----------------------------------------------------------------------------------------------------------
 
 
-def _slices(data: SweepData, columns: Mapping[str, NDArray[Any]], x: str, y: str | None, value: str) -> Picture:
+def _slices(
+    data: SweepData, columns: Mapping[str, NDArray[Any]], x: str, y: str | None, value: str, form: str
+) -> Picture:
     """The value over x, a line for each level of y."""
     scope = ["in_scope"] if value == "bound" else []
     columns = {**columns, **data.columns([name for name in (value, *scope) if name not in columns])}
@@ -257,7 +265,7 @@ def _slices(data: SweepData, columns: Mapping[str, NDArray[Any]], x: str, y: str
         raise BadInput(f"slices have one line for each level of {y}; fix {others[0]} with --at {others[0]}=VALUE.")
     levels = [None] if y is None else _levels(columns[y])
     step = max(1, -(-len(levels) // LINES))
-    with _figure((8.6, 4.6)) as figure:
+    with new_figure((8.6, 4.6)) as figure:
         ax = figure.subplots()
         shown = columns[value][np.isfinite(columns[value]) & (columns[value] > 0)]
         for which, name in ((0, x), (1, value)):
@@ -269,7 +277,8 @@ def _slices(data: SweepData, columns: Mapping[str, NDArray[Any]], x: str, y: str
             at = at[np.argsort(columns[x][at], kind="stable")]
             marker = "o" if len(at) <= 12 else ""
             label = None if level is None else f"{y} = {_said(level)}"
-            style: Any = {"color": colour("series-bound"), "alpha": _share(i, len(chosen)), "marker": marker, "ms": 3}
+            red = PALETTE["series-bound"][0]
+            style: Any = {"color": red, "alpha": _share(i, len(chosen)), "marker": marker, "ms": 3}
             inside = columns["in_scope"][at].astype(bool) if scope else np.ones(len(at), dtype=bool)
             drawn = columns[value][at].astype(np.float64)
             ax.plot(columns[x][at], np.where(inside, drawn, np.nan), lw=1.8, label=label, **style)
@@ -282,46 +291,10 @@ def _slices(data: SweepData, columns: Mapping[str, NDArray[Any]], x: str, y: str
         words = f"{len(columns[x])} rows, {value} over {x}" + (f" for {len(chosen)} levels of {y}" if y else "")
         dotted = scope and not columns["in_scope"].all()
         figure.suptitle(_headline(data, "label") + ("\ndotted: out of scope" if dotted else ""), fontsize=10)
-        return Picture(_svg(figure, _headline(data, "label"), words), len(columns[x]), words)
+        return Picture(file_of(figure, form, _headline(data, "label"), words), len(columns[x]), words)
 
 
 # --- what both share -------------------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _figure(size: tuple[float, float]) -> Generator[Any]:
-    """A figure with the pages' settings."""
-    with needed_for("a picture"):
-        import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context({**SETTINGS, "axes.grid": False}):
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasSVG(figure)
-        yield figure
-
-
-def _svg(figure: Any, title: str, words: str) -> str:
-    buffer = io.StringIO()
-    blank = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    figure.savefig(buffer, format="svg", transparent=True, metadata=blank)
-    svg = finish(buffer.getvalue(), title, words)
-    head, _, rest = svg.partition(">\n")
-    seamless = "[id^=PolyCollection]{shape-rendering:crispEdges}"
-    return f"{head}>\n<style>{_colours()}{seamless}</style>\n{rest}\n"
-
-
-def _colours() -> str:
-    """The variables of the pages' style sheet for light and dark, which a page around the picture overrides."""
-    text = (Path(__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
-    used = ("ink", "ink-soft", "rule", "series-metric", "series-bound", "series-reading", "series-trivial", "violated")
-
-    def of(block: str) -> str:
-        return "".join(f"--{n}:{v};" for n, v in re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", block) if n in used)
-
-    dark, light = of(text[: text.index("endmacro")]), of(text[text.index(":root {") : text.index("@media")])
-    return f"svg.plot:root{{{light}}}@media(prefers-color-scheme:dark){{svg.plot:root{{{dark}}}}}"
 
 
 def _levels(values: NDArray[Any]) -> list[Any]:
@@ -363,7 +336,8 @@ def _headline(data: SweepData, value: str) -> str:
 def _axis_words(data: SweepData, name: str) -> str:
     unit, meaning = data.fields[name]
     meaning = meaning if 0 < len(meaning) <= 70 and meaning != name else ""
-    unit = "" if unit in ("", "1", "dimensionless") else f"  in {unit.translate(_RAISED).replace('^', '')}"
+    # units have no other digits than those of powers
+    unit = "" if unit in ("", "1", "dimensionless") else f"  in {superscript(unit).replace('^', '')}"
     return f"{meaning if meaning.startswith(name) else ': '.join(filter(None, (name, meaning)))}{unit}"
 
 
@@ -374,5 +348,5 @@ def _said(value: Any) -> str:
 def _legend(figure: Any, classes: Sequence[_Class]) -> None:
     from matplotlib.patches import Patch
 
-    patches = [Patch(facecolor=colour(c.style[0]), alpha=c.style[1], linewidth=0, label=c.name) for c in classes]
+    patches = [Patch(facecolor=PALETTE[c.style[0]][0], alpha=c.style[1], linewidth=0, label=c.name) for c in classes]
     figure.legend(handles=patches, loc="outside right upper", frameon=False)

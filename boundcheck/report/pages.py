@@ -12,10 +12,22 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_exact, parse_number, round_down
+from boundcheck.core.palette import PALETTE
 from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.mathtext import symbols_of
-from boundcheck.report.plot import POINTS, claim_picture, describe, drawn_floor, log_axes, sparkline
-from boundcheck.report.words import plain_number, power_of_ten, pretty, prose, ratio, shortened, tightness
+from boundcheck.report.pictures import (
+    POINTS,
+    asset,
+    claim_picture,
+    claim_sparkline,
+    describe,
+    drawn_floor,
+    limits_picture,
+    log_axes,
+    result_of,
+    study_picture,
+)
+from boundcheck.report.words import power_of_ten, pretty, prose, ratio, shortened, tightness
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
 
@@ -70,6 +82,7 @@ GLYPHS: Mapping[str, str] = {
 def environment() -> Environment:
     """The templates with the words and filters that all pages share."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("boundcheck.report"),
@@ -82,15 +95,21 @@ def environment() -> Environment:
     environment.filters["prose"] = prose
     environment.filters["math"] = mathtext
     environment.filters["tightness"] = tightness
-    environment.filters["ratio"] = lambda value: ratio(plain_number(value))
+    environment.filters["ratio"] = lambda value: ratio(float(value))
     environment.filters["sentence"] = _sentence
     environment.filters["plain_spec"] = _plain_spec
     environment.filters["command"] = _command
-    own: dict[str, Any] = {"ids": link_ids}
+    own: dict[str, Any] = {"ids": link_ids, "exact": _exact}
     environment.filters.update(own)
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
+    words |= {"palette": PALETTE, "asset": lambda name: Markup(asset(name))}
     environment.globals.update(words)
     return environment
+
+
+def page(template: str, **values: Any) -> str:
+    """The HTML of a template, called by its name without the endings."""
+    return environment().get_template(f"{template}.html.j2").render(**values)
 
 
 def _command(text: str) -> Markup:
@@ -136,7 +155,7 @@ def index_page(
     from boundcheck.report.evidence_kinds import kinds
 
     claims: list[dict[str, Any]] = [
-        {**c, "spark": Markup(sparkline(c)), "own": symbols_of(_stated(c))} for c in report["claims"]
+        {**c, "spark": Markup(claim_sparkline(c)), "own": symbols_of(_stated(c))} for c in report["claims"]
     ]
     claims.sort(key=lambda c: _FIRST.index(c["verdict"]["outcome"]))
     pages = statement_pages(report)
@@ -150,8 +169,8 @@ def index_page(
         "tones": _BAR,
     }
     whole = {"catalogue": [], **report, "claims": claims, "flagged": flagged(report), "shown": shown}
-    page = environment().get_template("index.html.j2")
-    return page.render(
+    return page(
+        "index",
         report=whole,
         about=about or {},
         kinds=kinds(),
@@ -172,13 +191,17 @@ def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], fi
     """The papers' figures and tables: what is here, and the word of each finding with its statistic."""
     counts = {kind: sum(row["here"] == kind for row in rows) for kind in ("full", "scaled", "absent")}
     words = dict(Counter(f["word"] for row in rows for f in row["findings"]).most_common())
-    page = environment().get_template("papers.html.j2")
-    return page.render(report=report, rows=rows, figures=figures, counts=counts, words=words)
+    return page("papers", report=report, rows=rows, figures=figures, counts=counts, words=words)
 
 
-def not_run_page(report: Mapping[str, Any], missing: Mapping[str, Any]) -> str:
-    """The page of one entry of `report["not_run"]`: what is missing and the command that gets it."""
-    return environment().get_template("not_run.html.j2").render(report=report, missing=missing)
+def study_pages(report: Mapping[str, Any]) -> dict[str, str]:
+    """File name -> HTML of the pages of limit studies, other studies, and what cannot be run on this machine."""
+    found = {s["page"]: page("limits", report=report, study=s, picture=limits_picture(s)) for s in report["limits"]}
+    for study in report["studies"]:
+        result, bars = result_of(study)
+        own = {"study": study, "picture": study_picture(study), "result": result, "bars": bars}
+        found[study["page"]] = page("study", report=report, **own)
+    return found | {missing["page"]: page("not_run", report=report, missing=missing) for missing in report["not_run"]}
 
 
 def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
@@ -191,27 +214,24 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
     place = [c["page"] for c in report["claims"]].index(claim["page"])
     pages = statement_pages(report)
     symbols, exact = _symbols(claim, stated)
-    return (
-        environment()
-        .get_template("claim.html.j2")
-        .render(
-            report=report,
-            claim=claim,
-            picture=claim_picture(claim, *_axis_labels(claim, stated)),
-            own=symbols_of(stated),
-            caption=_caption(claim),
-            rows=_rows(claim),
-            mathml=markup(claim_lines(stated)),
-            metric=Markup(metric_mathml(stated)),
-            before=report["claims"][place - 1] if place else None,
-            after=(*report["claims"], None)[place + 1],
-            page_of=lambda id: _statement_link(id, pages),
-            siblings=[c for c in report["claims"] if c is not claim and _numbered(c) == _numbered(claim)],
-            conditions=_conditions(claim, stated),
-            symbols=symbols,
-            exact_values=exact,
-            witness=_witness(claim["verdict"]["witness"]),
-        )
+    return page(
+        "claim",
+        report=report,
+        claim=claim,
+        picture=claim_picture(claim, *_axis_labels(claim, stated)),
+        own=symbols_of(stated),
+        caption=_caption(claim),
+        rows=_rows(claim),
+        mathml=markup(claim_lines(stated)),
+        metric=Markup(metric_mathml(stated)),
+        before=report["claims"][place - 1] if place else None,
+        after=(*report["claims"], None)[place + 1],
+        page_of=lambda id: _statement_link(id, pages),
+        siblings=[c for c in report["claims"] if c is not claim and _numbered(c) == _numbered(claim)],
+        conditions=_conditions(claim, stated),
+        symbols=symbols,
+        exact_values=exact,
+        witness=_witness(claim["verdict"]["witness"]),
     )
 
 
@@ -266,7 +286,14 @@ def _sentence(text: str) -> str:
 
 
 def _pretty(value: Any, digits: int = 3) -> str:
-    return pretty(plain_number(value) if isinstance(value, str) else value, digits)
+    return pretty(float(value) if isinstance(value, str) else value, digits)
+
+
+def _exact(text: str | None, longest: int = 15) -> str:
+    """A fraction as it is where it is short, else a decimal; a dash for none."""
+    if text is None:
+        return "–"
+    return text if len(text) <= longest else pretty(parse_number(text, "a limit", max_text=len(text)), 5)
 
 
 def _caption(claim: Mapping[str, Any]) -> str:
@@ -297,7 +324,7 @@ def _caption(claim: Mapping[str, Any]) -> str:
         which = f"The reading {same[0]} has" if len(same) == 1 else f"The readings {', '.join(same)} have"
         parts.append(f"{which} the same bound under other conditions.")
     if claim["verdict"]["outcome"] == "OUT_OF_SCOPE":
-        drawn = any(math.isfinite(v) and (v > 0 or not log_y) for v in map(plain_number, curve["bound"]))
+        drawn = any(math.isfinite(v) and (v > 0 or not log_y) for v in map(float, curve["bound"]))
         where = "the bound is drawn where it is not claimed." if drawn else "no bound is drawn."
         parts.append(f"The statement says nothing about this run: {where}")
     return " ".join(p for p in parts if p)
@@ -307,7 +334,7 @@ def _rows(claim: Mapping[str, Any]) -> list[list[str]]:
     curve = claim["curve"]
     rows: list[list[str]] = []
     for i, index in enumerate(curve["index"]):
-        low, high, bound = (plain_number(curve[k][i]) for k in ("metric_low", "metric_high", "bound"))
+        low, high, bound = (float(curve[k][i]) for k in ("metric_low", "metric_high", "bound"))
         middle = low + (high - low) / 2
         over = "–" if middle == 0 else ratio(bound / middle)
         exact = parse_number(index, "the index", max_text=len(index))

@@ -10,40 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import format_short
-from boundcheck.evidence.derivation_words import derivation_words
-
-__all__ = [
-    "derivation_words",
-    "json_number",
-    "plain_number",
-    "power_of_ten",
-    "pretty",
-    "prose",
-    "ratio",
-    "shortened",
-    "slug",
-    "superscript",
-    "tightness",
-]
-
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def superscript(number: int) -> str:
-    """An exponent in raised digits."""
-    return str(number).translate(_SUPERSCRIPTS)
-
-
-def json_number(value: float | None) -> float | str | None:
-    """The number itself where JSON has it; "inf", "-inf" and "nan" (which `float` reads) otherwise."""
-    if value is None or math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-
-
-def plain_number(value: float | str) -> float:
-    """Inverse of `json_number` for numbers."""
-    return float(value)
+from boundcheck.core.svg import superscript
 
 
 def pretty(value: Any, digits: int = 3) -> str:
@@ -86,7 +53,7 @@ def tightness(claim: Mapping[str, Any]) -> str:
     found = claim["verdict"]["tightness"]
     if found is None or claim["statement"]["kind"] not in ("upper bound", "limsup"):
         return ""
-    least = plain_number(found["ratio_min"])
+    least = float(found["ratio_min"])
     return "" if math.isnan(least) else ratio(least)
 
 
@@ -104,7 +71,7 @@ def ratio(value: float) -> str:
 
 def prose(text: str) -> str:
     """Formulas inside sentences with the signs of print: x^2 and x**2 as x², <= as ≤."""
-    text = re.sub(r"(?:\*\*|\^)(-?\d+)", lambda m: m[1].translate(_SUPERSCRIPTS), text)
+    text = re.sub(r"(?:\*\*|\^)(-?\d+)", lambda m: superscript(m[1]), text)
     text = re.sub(r"\*\*(?=[A-Za-z(])", "^", text)
     text = re.sub(r"(?<![\w)^-])-(?=\d)", "−", text)
     text = re.sub(r"(?<=[\w)⁰¹²³⁴⁵⁶⁷⁸⁹])\*(?=[\w(])", "·", text)

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.errors import StoreError
 from boundcheck.report.catalogue import catalogue as statements
 from boundcheck.report.data import KIND, report_data
-from boundcheck.report.limits import limits_page
 from boundcheck.report.markdown import markdown
 from boundcheck.report.names import NOT_RUN, paper_page_name
-from boundcheck.report.pages import PAPERS, claim_page, index_page, not_run_page, papers_page
-from boundcheck.report.studies import study_page
+from boundcheck.report.pages import PAPERS, claim_page, index_page, papers_page, study_pages
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
@@ -79,13 +77,7 @@ class Report:
         """
         rest = report_data((), self.title, limits, studies, not_run)
         report = self.data | {part: rest[part] for part in ("limits", "studies", "not_run")}
-        texts = dict(self.texts)
-        for study in report["limits"]:
-            texts[study["page"]] = limits_page(report, study)
-        for study in report["studies"]:
-            texts[study["page"]] = study_page(report, study)
-        for missing in report["not_run"]:
-            texts[missing["page"]] = not_run_page(report, missing)
+        texts = self.texts | study_pages(report)
         texts["report.json"] = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         texts["report.md"] = markdown(report)
         try:

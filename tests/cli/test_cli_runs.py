@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+import zipfile
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -127,7 +128,7 @@ def test_constants_of_a_classifier(boundcheck_cli: Run, spec: Write, monkeypatch
     assert "mean gap of 20 sampled runs is below its start after 200 rounds" in found["steps"][0]["practice"]["how"]
     text = boundcheck_cli("constants", path, "--quick").out
     assert all(f"({which} sigma_i)" in " ".join(text.split()) for which in ("least", "median", "largest"))
-    assert text.count("F* lies in") == 1
+    assert " ".join(text.split()).count("F* lies in") == 1
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -154,14 +155,14 @@ def test_run_writes_curves_once(boundcheck_cli: Run, spec: Write, tmp_path: Path
     assert first.code == 0
     folders = [Path(r["folders"][0]) for r in first.json["runs"]]
     assert [f.parent for f in folders] == [out, out]
-    with np.load(folders[0] / "curve.npz") as curve:
+    with np.load(folders[0]) as curve:
         assert list(curve["rounds"]) == [0, 20_000, 20_000_000]
-    spec_json = json.loads((folders[1] / "spec.json").read_text())
-    assert spec_json["spec"]["problem"]["kind"] == "scgd_appendix_c"
-    before = {f: (f / "environment.json").stat().st_mtime_ns for f in folders}
+    with zipfile.ZipFile(folders[1]) as file:
+        assert json.loads(file.read("about.json"))["spec"]["problem"]["kind"] == "scgd_appendix_c"
+    before = {f: f.stat().st_mtime_ns for f in folders}
     again = boundcheck_cli("run", path, "-o", out, "--json")
     assert [r["folders"] for r in again.json["runs"]] == [[str(f)] for f in folders]
-    assert {f: (f / "environment.json").stat().st_mtime_ns for f in folders} == before
+    assert {f: f.stat().st_mtime_ns for f in folders} == before
 
 
 def test_compare_ignores_expect_and_its_exit_code_says_the_worst(boundcheck_cli: Run, spec: Write) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from cli_tools import Run
+from matplotlib.figure import Figure
 
 from boundcheck.methods.schedules import F80, FirstToArrive, Window, fixed_timetable
-from boundcheck.report.gantt import MAX_ROWS, figure
+from boundcheck.report.figures import MAX_ROWS, draw_timetable, timetable
 
 
 def test_a_timetable_from_options(boundcheck_cli: Run) -> None:
@@ -70,14 +72,27 @@ def test_the_picture(boundcheck_cli: Run, tmp_path: Path, ending: str) -> None:
 
 def test_what_the_picture_shows() -> None:
     table = fixed_timetable(F80.of(3), Window(Fraction(1, 2)), 4)
-    (ax,) = figure(table, "title").axes
+    ax = Figure().add_subplot()
+    draw_timetable(ax, table)
     bars = [path.get_extents() for bar in ax.collections for path in bar.get_paths()]
     assert len(bars) == len(table.members)
-    assert sorted(round(b.width, 6) for b in bars) == [0.2] * 4 + [0.6] * 2 + [1.0] * 2
-    assert sorted(t.get_text() for t in ax.texts) == sorted(str(d) for d in table.delays)
+    widths = sorted(round(b.width, 6) for b in bars)
+    assert widths == [0.2] * 4 + [0.6] * 2 + [1.0] * 2
+    delays = sorted(str(d) for d in table.delays)
+    assert sorted(t.get_text() for t in ax.texts) == delays
     assert [t.get_text() for t in ax.get_yticklabels()] == ["0", "1", "2"]
-    many = figure(fixed_timetable(F80.of(100), FirstToArrive(), 200)).axes[0]
-    assert f"the first {MAX_ROWS} of 100" in many.get_ylabel()
+    many = fixed_timetable(F80.of(100), FirstToArrive(), 200)
+    draw_timetable(ax, many)
+    assert f"the first {MAX_ROWS} of 100" in ax.get_ylabel()
+    # the picture that needs no package shows the same, in its own scale
+    svg = timetable(table, "svg", "a < b").decode()
+    drawn = sorted(float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', svg))
+    assert [w / drawn[0] for w in drawn] == pytest.approx([w / widths[0] for w in widths], rel=0.01)
+    bar_words = re.findall(r'text-anchor="middle" fill="#1b1e22">(\d)<', svg)
+    assert sorted(bar_words) == delays
+    assert "a &lt; b" in svg
+    assert "var(" not in svg
+    assert f"the first {MAX_ROWS} of 100" in timetable(many, "svg").decode()
 
 
 BAD = [

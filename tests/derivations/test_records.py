@@ -11,12 +11,12 @@ from record_tools import Shelf, shelf
 
 from boundcheck.cli import main
 from boundcheck.errors import BadInput
+from boundcheck.evidence.derivation_words import derivation_words
 from boundcheck.proof import derive, discovery, records
 from boundcheck.proof.discovery import citations, shipped_readings
 from boundcheck.proof.find import write
 from boundcheck.proof.records import ACCEPTED, NOT_CHECKED, record
 from boundcheck.proof.step import Status
-from boundcheck.report.words import derivation_words
 from tests.oracle.frozen import load
 
 __all__ = ["shelf"]  # the fixture

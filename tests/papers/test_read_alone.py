@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,13 @@ FILES = sorted(p for p in HOME.rglob("*.py") if p.name not in OTHERS)
 def imported(tree: ast.Module) -> set[str]:
     """Names that the file takes from its paper's definitions."""
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
-    return {a.asname or a.name for n in nodes if (n.module or "").startswith("boundcheck.papers") for a in n.names}
+    found: set[str] = set()
+    for node in nodes:
+        module = node.module or ""
+        if module.startswith("boundcheck.papers"):
+            for a in node.names:
+                found |= set(vars(import_module(module))) if a.name == "*" else {a.asname or a.name}
+    return found
 
 
 def made(tree: ast.Module, name: str) -> Iterator[ast.Call]:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from report_tools import SCOPE_OUT, hand_made
 
+from boundcheck.core.palette import PALETTE
 from boundcheck.report import write_report
 from boundcheck.verdict import Grade, Outcome
 
@@ -35,6 +36,10 @@ FAULTS = """() => {
     if (!document.getElementById(a.getAttribute("href").slice(1))) found.push("no place for " + a.getAttribute("href"));
   return found;
 }"""
+# Keeps the charts that uPlot draws on a page, the latest last.
+KEEP = """let own; window.charts = [];
+const construct = (of, given) => { const chart = new of(...given); window.charts.push(chart); return chart; };
+Object.defineProperty(window, "uPlot", {get: () => own, set: made => { own = new Proxy(made, {construct}); }});"""
 AXE = Path(os.environ.get("AXE_CORE") or Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js")
 playwright: Any = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
@@ -73,6 +78,7 @@ class Watched:
 
     def __init__(self, browser: Any, folder: Path, width: int, scheme: str) -> None:
         self.page = browser.new_page(viewport={"width": width, "height": SCREEN}, color_scheme=scheme)
+        self.page.add_init_script(KEEP)
         self.faults: list[str] = []
         self.folder = folder
         self.page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
@@ -139,68 +145,101 @@ def test_the_first_screen_of_a_statement_has_what_a_referee_asks(browser: Any, f
 def test_a_claim_page_has_paper_and_picture_first_and_tells_values(browser: Any, folder: Path) -> None:
     watched = Watched(browser, folder, 1280, "light")
     page = watched.show("violated.html")
-    edges = first_screen(page, "cite", ".verdict", "svg.plot")
-    assert edges["cite"] < edges[".verdict"] < edges["svg.plot"] <= SCREEN
-    assert "violated" in page.text_content("svg.plot .drawn")  # the ring and its word
-    page.focus("svg.plot")
+    edges = first_screen(page, "cite", ".verdict", ".live")
+    assert edges["cite"] < edges[".verdict"] < edges[".live"] <= SCREEN
+    assert not page.is_visible("svg.plot")
+    assert "violated" in page.text_content("svg.plot")  # the ring and its word
+    page.focus(".live")
     page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert page.inner_text(".controls output") == "K = 1: metric 9, bound 8, violated"
-    page.hover("svg.plot")
-    assert page.locator(".cursor circle").count() == 2
+    told = page.inner_text(".controls output")
+    assert told.startswith("K = 1: bound 8, metric, measured 9, ")
+    assert told.endswith(", violated")
+    page.hover(".live")
+    assert "violated" not in page.inner_text(".controls output")
+    assert page.inner_text(".controls output").startswith("K = 100: bound 4, metric, measured 0.75, ")
     page.close()
 
 
-PATHS = "[...document.querySelectorAll('svg.plot path.line, svg.plot path.band')].map(e => e.getAttribute('d'))"
+# Where the latest chart shows its lines: for each, the points as shares of the width and height of its axes.
+PLACES = """() => { const u = charts.at(-1), wide = u.over.clientWidth, tall = u.over.clientHeight;
+  return u.series.slice(1).map((s, k) => u.data[0].map((x, i) => [x, u.data[k + 1][i]]).filter(p => p[1] != null)
+    .map(p => [u.valToPos(p[0], "x") / wide, u.valToPos(p[1], "y") / tall])); }"""
+SCALES = "() => ['x', 'y'].map(k => [charts.at(-1).scales[k].min, charts.at(-1).scales[k].max])"
 
 
 def test_the_script_draws_what_the_page_shows_without_it(browser: Any, folder: Path) -> None:
-    text = (folder / "violated.html").read_text()
-    drawn = re.findall(r'<path class="(?:line|band)[^>]* d="([^"]*)"', text.split('class="plot"')[1].split("</svg>")[0])
-    watched = Watched(browser, folder, 1280, "light")
-    page = watched.show("violated.html")
-    page.add_style_tag(content="svg.plot { width: 860px !important; }")
-    page.evaluate("dispatchEvent(new Event('resize'))")
-    page.wait_for_function("document.querySelector('svg.plot').getAttribute('viewBox').startsWith('0 0 860')")
-    found = page.evaluate(PATHS)
-    assert len(found) == len(drawn) >= 4
+    svg = (folder / "violated.html").read_text().split('class="plot"')[1].split("</svg>")[0]
+    left, top, wide, tall = (
+        float(v)
+        for v in re.findall(r'<clipPath id="chart"><rect x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"', svg)[0]
+    )
+    drawn: list[list[tuple[float, float]]] = []
+    for path in re.findall(r'<path class="line"[^>]* d="([^"]*)"', svg):
+        points = [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", path)]
+        drawn.append([((x - left) / wide, (y - top) / tall) for x, y in points])
+    page = Watched(browser, folder, 1280, "light").show("violated.html")
+    found = [[tuple(point) for point in line] for line in page.evaluate(PLACES)]
+    assert len(drawn) >= 3
+    for line in drawn:
+        assert any(
+            len(line) == len(own) and all(p == pytest.approx(q, abs=0.003) for p, q in zip(line, own, strict=True))
+            for own in found
+        ), line
+    page.close()
 
-    def numbers(path: str) -> list[float]:
-        return [float(x) for x in re.findall(r"-?[\d.]+", path)]
 
-    for one, two in zip(found, drawn, strict=True):
-        assert numbers(one) == pytest.approx(numbers(two), abs=0.11)
+def test_the_chart_shows_the_band_of_the_metric(browser: Any, folder: Path) -> None:
+    page = Watched(browser, folder, 1280, "light").show("violated.html")
+    pixel = page.evaluate(
+        "() => { const u = charts[0], at = [u.valToPos(100, 'x', true), u.valToPos(0.9, 'y', true)];"
+        "return [...u.ctx.getImageData(Math.round(at[0]) + 3, Math.round(at[1]), 1, 1).data]; }"
+    )
+    blue = [int(PALETTE["series-metric"][0][i : i + 2], 16) for i in (1, 3, 5)]
+    assert pixel == pytest.approx([*blue, 0x33], abs=6)  # between 0.5 and 1, where the metric lies at K = 100
+    page.close()
+
+
+def test_the_chart_follows_the_scheme(browser: Any, folder: Path) -> None:
+    page = Watched(browser, folder, 1280, "light").show("violated.html")
+    strokes = "() => charts[0].series.slice(1).map(s => s.stroke && s.stroke(charts[0], 1))"
+    light = page.evaluate(strokes)
+    page.click("button.theme")
+    dark = page.evaluate(strokes)
+    assert PALETTE["series-bound"] == (light[0], dark[0])
     page.close()
 
 
 def test_a_picture_zooms_and_changes_its_scales(browser: Any, folder: Path) -> None:
     page = Watched(browser, folder, 1280, "light").show("violated.html")
-    whole = page.evaluate(PATHS)
-    ticks = "[...document.querySelectorAll('svg.plot .drawn > text:not(.ring)')].map(e => e.textContent)"
-    assert {"1", "100", "10⁴"} & set(page.evaluate(ticks))
+    whole = page.evaluate(SCALES)
+    assert not page.is_enabled("[data-do=all]")
     page.click("[data-do=y]")
     assert page.inner_text("[data-do=y]") == "Logarithmic y axis"
-    assert "0" in page.evaluate(ticks)
+    assert page.evaluate(SCALES)[1][0] < 0  # below the least value, which a logarithmic axis cannot be
     page.click("[data-do=y]")
-    assert page.evaluate(PATHS) == whole
-    box = page.locator("svg.plot").bounding_box()
+    assert page.evaluate(SCALES) == whole
+    box = page.locator(".live").bounding_box()
     page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 100)
     page.mouse.down()
     page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 120)
     page.mouse.up()
-    assert page.evaluate(PATHS) != whole
+    (low, high), _ = page.evaluate(SCALES)
+    assert whole[0][0] < low < high < whole[0][1]
     assert page.is_enabled("[data-do=all]")
-    page.focus("svg.plot")
+    page.focus(".live")
     page.keyboard.press("0")
-    assert page.evaluate(PATHS) == whole
+    assert page.evaluate(SCALES) == whole
     page.keyboard.press("+")
-    assert page.evaluate(PATHS) != whole
+    (low, high), _ = page.evaluate(SCALES)
+    assert high / low < whole[0][1] / whole[0][0]
     page.close()
 
 
 def test_a_claim_with_one_point_has_a_picture(browser: Any, folder: Path) -> None:
     page = Watched(browser, folder, 1280, "light").show("one-point.html")
-    metric, bound = page.evaluate("[...document.querySelectorAll('dl.bars dd > span[style]')].map(e => e.offsetWidth)")
+    metric, bound = page.evaluate(
+        "[...document.querySelectorAll('dl.bars svg.bar rect')].map(e => e.getBoundingClientRect().width)"
+    )
     assert metric == pytest.approx(1.5 * bound, abs=2)  # 9 against 6
     assert "above the bound: violated" in page.inner_text("dl.bars")
     page.close()

@@ -15,12 +15,13 @@ import pytest
 from report_tools import hand_made
 
 from boundcheck.core import providers
+from boundcheck.evidence.kinds import Evidence, Kind, Sources
 from boundcheck.evidence.standing import Known, Word
 from boundcheck.proof.records import NOT_CHECKED, Record, record
 from boundcheck.report import write_report
 from boundcheck.report.catalogue import Catalogue, catalogue
 from boundcheck.report.data import report_data
-from boundcheck.report.evidence_kinds import KINDS, Evidence, Kind, Sources, kinds
+from boundcheck.report.evidence_kinds import KINDS, kinds
 from boundcheck.report.formulas import claim_lines
 from boundcheck.report.pages import index_page
 from boundcheck.report.worked import worked_number

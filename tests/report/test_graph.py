@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 
-from boundcheck.report.graph import Node, graph_svg
+from boundcheck.core.svg import Node, graph
+from boundcheck.report.catalogue import columns, direct
 
 
 def drawn(centre: str, down: dict[str, list[str]]) -> tuple[list[str], int]:
     """The names of the boxes, and the number of edges."""
-    svg = graph_svg(centre, down, lambda name: Node(name, "proved", f"{name}.html", "good"))
-    return re.findall(r'class="name">([^<]+)<', svg), svg.count('class="edge"')
+    found = columns(centre, down)
+    nodes = {name: Node(name, "proved", f"{name}.html", "holds") for column in found for name in column}
+    svg = graph(found, direct(down), nodes, centre, "title")
+    assert svg.count("<a href=") == len(nodes) - 1  # the centre is this page
+    return re.findall(r'class="name"[^>]*>([^<]+)<', svg), svg.count('class="edge"')
 
 
 CHAIN = {"e": ["d", "c", "b", "a"], "d": ["c", "b", "a"], "c": ["b", "a"], "b": ["a"]}
@@ -33,4 +37,4 @@ def test_two_ways_to_one_lemma_are_both_drawn() -> None:
 
 
 def test_a_statement_without_neighbours_has_no_graph() -> None:
-    assert graph_svg("z", CHAIN, lambda name: Node(name, "", "", "good")) == ""
+    assert columns("z", CHAIN) == [["z"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 from collections import Counter
@@ -15,15 +16,15 @@ import pytest
 from report_tools import SCOPE_IN, SCOPE_OUT, hand_made
 
 import boundcheck.report
+from boundcheck.core.palette import PALETTE
 from boundcheck.errors import StoreError
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import carry_out_study, kinds, load_studies
 from boundcheck.report import write_report
-from boundcheck.report.bars import compared, result_of
 from boundcheck.report.data import report_data
 from boundcheck.report.pages import claim_page, environment, index_page
-from boundcheck.report.plot import claim_picture, describe, drawn_floor, log_axes
+from boundcheck.report.pictures import ASSETS, claim_picture, describe, drawn_floor, log_axes, result_of
 from boundcheck.verdict import Grade, Outcome
 
 PACKAGE = Path(boundcheck.report.__file__).parent
@@ -110,7 +111,7 @@ def test_pages_nest_name_their_language_and_load_nothing(pages: dict[str, str]) 
 def test_names_and_reasons_are_text_not_markup(pages: dict[str, str]) -> None:
     for name in ("index", "HOLDS"):
         page = Page(pages[name])
-        assert page.tags["script"] == (1 if name == "index" else 3)  # the page's own, the chart's data and its script
+        assert page.tags["script"] == (1 if name == "index" else 4)  # page, data, uPlot, charts.js
         assert '<script>alert("x")</script> & </svg>' in page.text
     assert "Title <i>" in Page(pages["index"]).text
 
@@ -182,18 +183,23 @@ def test_readings_of_another_bound_are_drawn_and_named_once(pages: dict[str, str
 
 def test_pictures_take_their_colours_from_the_page(pages: dict[str, str]) -> None:
     css = environment().get_template("style.css").render()
+    assert all(css.count(f"--{name}: {tone};") >= 1 for name, both in PALETTE.items() for tone in both)
     for name in ("HOLDS", "OUT_OF_SCOPE", "UNDECIDED"):
         svg = pages[name].split('class="plot"')[1].split("</svg>")[0]
-        used = set(re.findall(r"class=\"(line|band|dot) (s-[a-z]+)\"", svg))
-        assert {role for _, role in used} >= {"s-metric", "s-bound"}
-        assert all(f".{part}.{role} {{" in css or f".{part}.{role}, " in css for part, role in used)
-        assert not re.findall(r"#[0-9a-f]{6}|style=", svg)
+        used = dict(re.findall(r"var\(--([a-z-]+),(#[0-9a-f]{6})\)", svg))
+        assert set(used) >= {"series-metric", "series-bound", "ink-soft", "rule"}
+        assert used == {name: PALETTE[name][0] for name in used}
+        assert not re.findall(r"(?<!,)#[0-9a-f]{6}|style=", svg)
 
 
-def _palettes() -> list[dict[str, str]]:
-    css = (PACKAGE / "templates" / "style.css").read_text()
-    dark, light = css.split("{% endmacro %}")[:2]
-    return [dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", part)) for part in (light, dark)]
+def test_what_others_wrote_is_as_they_published_it() -> None:
+    told = (ASSETS / "uPlot.txt").read_text()
+    files = dict(re.findall(r"^(uPlot\S+) sha256 ([0-9a-f]{64})$", told, re.MULTILINE))
+    assert set(files) == {"uPlot.iife.min.js", "uPlot.min.css"}
+    assert {name: hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() for name in files} == files
+    assert "MIT License" in (ASSETS / "uPlot.LICENSE").read_text()
+    version = told.split(",")[0].removeprefix("uPlot ")
+    assert f"(v{version})" in (ASSETS / "uPlot.iife.min.js").read_text().split("\n")[0]
 
 
 def _luminance(colour: str) -> float:
@@ -202,9 +208,9 @@ def _luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("palette", _palettes(), ids=["light", "dark"])
-def test_text_and_lines_stand_out_from_the_page(palette: dict[str, str]) -> None:
-    assert len(palette) == 16
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_and_lines_stand_out_from_the_page(scheme: int) -> None:
+    palette = {name: both[scheme] for name, both in PALETTE.items()}
     for name, colour in palette.items():
         if name in ("paper", "tint", "rule"):
             continue
@@ -356,15 +362,16 @@ def test_the_result_of_a_comparison_comes_first() -> None:
         {"method": "open", "statement": "p/c/x", "promised": 500, "needed": None},
         {"method": "mute", "statement": "p/d/x", "why": "out of scope"},
     ]
-    words, bars = compared({"data": {"rows": rows}})
+    words, bars = result_of({"kind": "methods_compared", "data": {"rows": rows}})
     assert words.startswith("p/b/x promises the target soonest: after 40 rounds of fast, where 20 are needed.")
     assert "promise 2 to 100 times the rounds" in words
     assert bars.index("fast") < bars.index("open") < bars.index("slow")
     assert "mute" not in bars
     assert bars.count("not reached") == 1
-    # 65 of 66 % is the longest bar: log 40 / log 1000 of it, plus 1
-    assert 'class="promised" style="margin-left:0.0%;width:35.7%"' in bars
-    assert compared({"data": {"rows": rows[3:]}}) == ("", "")
+    # 100 % is the longest bar: log 40 / log 1000 of 99, plus 1
+    (width,) = re.findall(r'<rect x="0.0%" width="(53.9%)" [^>]*var\(--series-bound,', bars)
+    assert width
+    assert result_of({"kind": "methods_compared", "data": {"rows": rows[3:]}}) == ("", "")
     orders = {"columns": ["order", "outcome"], "rows": [["a", "reversed"], ["b", "reproduced"], ["c", "reproduced"]]}
     words, bars = result_of({"kind": "training", "tables": [orders]})
     assert words == "Of 3 orders of two methods that the paper shows: 2 reproduced, 1 reversed."

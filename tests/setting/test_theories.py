@@ -38,7 +38,7 @@ def test_a_file_of_a_user_declares_a_constant_and_a_hypothesis(tmp_path: Path) -
     own = tmp_path / "mine.py"
     own.write_text(DECLARED + THEOREM)
     with unloaded_afterwards():
-        bc.load_paper(own)
+        bc.load(own)
         assert setting(3).constant("mine/twice").value == Fraction(6)
         assert setting(4).hypothesis("even").holds is True
         answer = setting(3).hypothesis("even")
@@ -60,7 +60,7 @@ def test_a_name_that_another_theory_has_is_refused(tmp_path: Path, change: tuple
     own.write_text(DECLARED.replace(*change) + THEOREM)
     times = build_method({"kind": "fedavg_async", "times": [1], "K": 1, "eta_l": "1/8"})
     with unloaded_afterwards():
-        bc.load_paper(own)
+        bc.load(own)
         pair = Setting(times, setting(1).problem)
         with pytest.raises(BadInput, match=f"two theories declare {message}"):
             (*pair.constants(), *pair.hypotheses())

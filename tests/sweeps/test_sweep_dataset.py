@@ -153,9 +153,11 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out.startswith(f"drawn: {out}.svg, 15 rows: ")
     svg = (tmp_path / "out.svg").read_text()
     assert svg.startswith("<svg")
-    assert "var(--series-metric)" in svg
+    assert "var(--series-metric,#1d67a8)" in svg  # the page's colour, or its own where it stands alone
+    assert "prefers-color-scheme:dark" in svg
     assert "out of scope" in svg
-    assert "--series-metric:#1d67a8;" in svg  # so that it stands alone
+    assert main(["plot", str(out), "--at", "K=1000", "-o", str(tmp_path / "p.pdf")]) == 0
+    assert (tmp_path / "p.pdf").read_bytes().startswith(b"%PDF")
     assert main(["plot", str(out), "--at", "K=1000", "--value", "bound", "--lines", "--x", "eta"]) == 0
     assert main(["plot", str(out), "--value", "bound", "--breaks", "1,4", "-o", str(tmp_path / "p.svg")]) == 0
     assert ">K = 10<" in (tmp_path / "p.svg").read_text().replace(" </", "</")  # a panel for each level of K
@@ -175,7 +177,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (["--at", "Q=3"], "the column 'Q' is unknown"),
         (["--value", "bound", "--breaks", "2,1"], "not in increasing order"),
         (["--breaks", "2"], "--breaks is for numbers"),
-        (["-o", "x.pdf"], "--out 'x.pdf': plot writes SVG alone; give the file the ending .svg."),
+        (["-o", "x.txt"], "--out 'x.txt' has no known ending; .svg, .png, .pdf are allowed."),
         (["--lines"], "fix K with --at K=VALUE"),
     ],
 )

@@ -5,7 +5,6 @@ from boundcheck.theory.declare import *
 
 SHARED: dict[str, Any] = {
     "kind": Kind.EQUALITY,
-    "bound": sp.S.Zero,
     "algorithm": Algorithm("block_averaging", any_value=("tau", "partition", "order")),
 }
 # number -> what it says, the constant that is 0, its meaning, and what the weights must be
@@ -23,6 +22,7 @@ FIRST_THREE = {
 theorems = {
     f"property_{number}": Theorem(
         **SHARED,
+        bound=sp.S.Zero,
         source=Source(PAPER, f"Property {number}", "Appendix A"),
         title=f"Averaging matrices: {claim}",
         symbols=(),
@@ -35,6 +35,7 @@ theorems = {
 } | {
     "property_4": Theorem(
         **SHARED,
+        bound=sp.S.Zero,
         source=Source(PAPER, "Property 4", "Appendix A"),
         title="Averaging matrices: products are grids of diagonal blocks",
         symbols=NOTATION,
