@@ -94,12 +94,32 @@ def test_output_is_compared() -> None:
     assert difference("a", "a\nb")
 
 
-def test_the_readme_tests_an_implementation_as_the_page_on_ci_does() -> None:
-    """What the README shows of a test and does not run is a file of the page on CI, where pytest runs it."""
-    files = {block.title: block.body for block in blocks((ROOT / "docs" / "ci.md").read_text(encoding="utf-8"))}
-    for block in blocks((ROOT / "README.md").read_text(encoding="utf-8")):
-        if block.title.endswith(".py"):
-            assert files[block.title] == block.body
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HOSTS = re.compile(r"pypi\.org|pythonhosted|npmjs|unpkg|jsdelivr|cdnjs|/home/|/root/|/tmp/|/work/")
+
+
+def test_the_readme_begins_with_an_example_of_ten_lines() -> None:
+    """One sentence, the picture, how to install it, one example and one command, before the first heading below."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    found = blocks(text)
+    assert [block.language for block in found] == ["console", "python", "console"]
+    assert len(found[1].body.splitlines()) <= 10
+    assert found[1].output
+    assert len(list(found[2].commands())) == 1
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=named)
+def test_links_lead_to_files_of_the_repository(page: Path) -> None:
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    assert links
+    for link in links:
+        assert (page.parent / link.partition("#")[0]).exists(), link
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / ".github").rglob("*.yml"))], ids=named)
+def test_no_page_names_a_registry_or_a_machine(page: Path) -> None:
+    found = HOSTS.search(page.read_text(encoding="utf-8"))
+    assert found is None, found[0]
 
 
 def test_the_picture_is_drawn_from_the_readme() -> None:

@@ -44,7 +44,7 @@ def list_sets(as_json: Json = False) -> int:
     Example: boundcheck data list
     """
     from boundcheck.problems._data_sets import data_sets
-    from boundcheck.problems.inventory import facts as facts_of
+    from boundcheck.problems._inventory import facts as facts_of
 
     facts = [facts_of(name) for name in data_sets()]
     if as_json:
@@ -83,16 +83,16 @@ def fetch(
     \b
     Example: boundcheck data fetch diabetes
     """
-    from boundcheck.problems import _data_sets, inventory
+    from boundcheck.problems import _data_sets, _inventory
 
     module = _data_sets.module(name)
-    copied = inventory.fetch(name, module, source)
+    copied = _inventory.fetch(name, module, source)
     if as_json:
-        print_json({**inventory.facts(name), "copied": copied})
+        print_json({**_inventory.facts(name), "copied": copied})
         return 0
     for path in copied:
         line(f"copied: {path}")
-    say(f"{name} is there: {_amount(inventory.size(module))}, checksums as expected.")
+    say(f"{name} is there: {_amount(_inventory.size(module))}, checksums as expected.")
     return 0
 
 
