@@ -100,7 +100,7 @@ def _tail(found: Statement, evidence: str) -> list[str]:
     if not errors:
         declared = found.metric.dimension is not None
         texts.append(
-            "dimensions: all sides scale alike" if declared else "dimensions: none declared (a numeric example)"
+            "dimensions: the units of all sides agree" if declared else "dimensions: none declared (a numeric example)"
         )
     texts.append(f"evidence: {evidence}")
     steps = derivation_words(found.id)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.evidence.ordering import rankings
 from boundcheck.report.words import pretty
 
 if TYPE_CHECKING:
@@ -21,8 +23,7 @@ def result_of(study: Mapping[str, Any]) -> tuple[str, Markup]:
     outcomes = [row[-1] for table in study["tables"] if table["columns"][-1] == "outcome" for row in table["rows"]]
     if not outcomes:
         return "", Markup()
-    counts = ", ".join(f"{outcomes.count(word)} {word}" for word in dict.fromkeys(sorted(outcomes)))
-    return f"Of {len(outcomes)} orders of two methods that the paper shows: {counts}.", Markup()
+    return f"{rankings(Counter(outcomes))}.", Markup()
 
 
 def compared(study: Mapping[str, Any]) -> tuple[str, Markup]:

@@ -65,7 +65,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("derivation", "the proof, checked step by step by machine", _derivation),
     Kind("counterexample", "found by search, kept, and run again in exact arithmetic", _counterexample),
     Kind("runs", "claims: the bound held against runs of the method", _claims),
-    Kind("dimensions", "whether both sides scale alike, from the declared units", _dimensions),
+    Kind("dimensions", "whether the declared units of both sides agree", _dimensions),
 )
 
 

@@ -75,7 +75,9 @@ def cli() -> str:
         arguments = [f"`{_metavar(p)}`" for p in command.params if p.param_type_name == "argument"]
         found.append(f"Usage: `{' '.join(path)}` {' '.join(arguments)} with the options below.")
         rows = [
-            _parameter(p) for p in command.params if p.name not in ("help", "load", "exact") and not getattr(p, "hidden", False)
+            _parameter(p)
+            for p in command.params
+            if p.name not in ("help", "load", "exact") and not getattr(p, "hidden", False)
         ]
         if rows:
             found.append(table(("argument or option", "meaning", "default"), rows))
