@@ -68,9 +68,10 @@ def check(
     """The results of one claim or of all claims of a file.
 
     what: a specification file, the table of one claim as `[[claim]]` has it, a Claim, or, with problem and method, a
-    statement or its id. options: further keys of `[[claim]]`, such as at, constants, engine or expect. store: a result
-    store or its place, which keeps runs; without one nothing is kept. on_progress: called with the finished share.
-    Raises the errors of bad input: all mistakes of a table or a file at once, before anything is run.
+    statement or its id. problem, method: of that statement, objects or specifications. options: further keys of
+    `[[claim]]`, such as at, constants, engine or expect. store: a result store or its place, which keeps runs; without
+    one nothing is kept. on_progress: called with the finished share. Raises the errors of bad input: all mistakes of a
+    table or a file at once, before anything is run.
     """
     claims = claims_of(what, problem, method, options)
     kept = Store(store) if isinstance(store, str | PathLike) else store
