@@ -68,7 +68,7 @@ def arguments(function: Callable[..., Any]) -> str:
     for part in (inspect.getdoc(function) or "").split("\n\n"):
         text = " ".join(part.split())
         starts = list(re.finditer(begins, text)) if re.match(begins, text) else []
-        for own, following in zip(starts, [*starts[1:], None], strict=True):
+        for own, following in zip(starts, [*starts[1:], None], strict=False):
             told = text[own.end() : following.start() if following else len(text)].partition(" Raises ")[0]
             meanings |= dict.fromkeys(own[1].split(", "), told.strip().rstrip(".;"))
     missing = set(parameters) - set(meanings)
