@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from gallery import PAPERS, anchor, gallery, paper_page
+from gallery import PAPERS, REPORT, anchor, gallery, paper_page
 from markdown_text import code, doc, plain, table
 from notebooks import notebook_file, start, with_outputs
 
@@ -402,6 +402,20 @@ def on_config(config: Any) -> Any:
         if "Gallery" in part:
             part["Gallery"] = ["gallery/index.md", *(f"gallery/{paper}.md" for paper in PAPERS)]
     return config
+
+
+def on_nav(nav: Any, **_: Any) -> Any:
+    """The report joins the navigation where `make site` puts one beside the documentation."""
+    if REPORT:
+        from mkdocs.structure.nav import Link
+
+        nav.items.append(Link("Report", f"{REPORT}/index.html"))
+    return nav
+
+
+def on_post_build(config: Any) -> None:
+    """Removes the page of a server for what it does not find: its links cannot be relative."""
+    Path(config.site_dir, "404.html").unlink(missing_ok=True)
 
 
 def on_files(files: Any, config: Any) -> Any:

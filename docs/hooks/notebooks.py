@@ -69,7 +69,11 @@ def with_outputs(page: str, name: str) -> str:
         if match["language"] != "python" or match["title"]:
             return match[0]
         _, value = next(shown)
-        return f'{match[0]}\n\n<div class="cell">{" ".join(value.split(chr(10)))}</div>' if value else match[0]
+        return (
+            f'{match[0]}\n\n<div class="cell" tabindex="0">{" ".join(value.split(chr(10)))}</div>'
+            if value
+            else match[0]
+        )
 
     title, _, rest = page.partition("\n")
     link = f"*This page is a notebook: [{name}.ipynb]({name}.ipynb), to be run in a clone of the repository.*"
