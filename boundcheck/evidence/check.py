@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.cards import Card, Shown
+from boundcheck.core.parameters import checks_types
 from boundcheck.core.store import Store
 from boundcheck.core.toml_lines import TomlFile
 from boundcheck.core.toml_models import validate
@@ -56,6 +57,7 @@ class Results(tuple[ClaimResult, ...], Shown):
         return "\n\n".join(dict.fromkeys(r.claim.claimed.source.paper.bibtex() for r in self))
 
 
+@checks_types
 def check(
     what: Claim | Mapping[str, Any] | Path | str | Statement,
     problem: Mapping[str, Any] | Problem | None = None,
@@ -102,6 +104,10 @@ def claims_of(
         if options:
             raise BadInput(f"check: {', '.join(options)} belong to a statement with a problem and a method.")
         if isinstance(what, Mapping):
+            keys: list[Any] = list(what)
+            other = [key for key in keys if not isinstance(key, str)]
+            if other:
+                raise BadInput(f"check: the keys of a claim are texts, not {shown(other[0])}.")
             return [claim_from_table(what, "the claim")]
         return [what] if isinstance(what, Claim) else load_claims(what)
     if not isinstance(what, str | Statement):
