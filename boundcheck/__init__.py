@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
+    from boundcheck.evidence.check import check
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.falsify.search import FalsifyResult
     from boundcheck.judge.checks.result import CheckResult, ImplementationChecks
