@@ -55,7 +55,7 @@ def _claims(reading: Statement, sources: Sources) -> Evidence | None:
 def _dimensions(reading: Statement, sources: Sources) -> Evidence | None:
     errors = reading.dimension_errors()
     if errors:
-        return Evidence("inconsistent", "bad", " ".join(errors))
+        return Evidence("units disagree", "bad", " ".join(errors))
     if reading.metric.dimension is None:
         return None
     return Evidence("scale", "good", "All sides have the same dimension.")
