@@ -22,7 +22,6 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks
 from boundcheck.networks.engine.device import Settings, environment
 from boundcheck.networks.engine.probing import Effort, probe
-from boundcheck.networks.engine.run import run_neural
 from boundcheck.networks.engine.task import resolved, task_of
 from boundcheck.networks.provider import run_facts
 from boundcheck.networks.study import surrogate
@@ -71,6 +70,8 @@ def _measured(runs: Runs, rows: Sequence[Row], estimate: Estimate) -> dict[str, 
     row = next(row for row in rows if estimate.case in (None, row.case))
     run = next(run for run in row.runs if run.method == estimate.method)
     method, problem = build_method(run.specification), runs.problem(runs.spec.all_cases[row.case])
+    from boundcheck.networks.engine.run import run_neural  # needs numba, which other tables do without
+
     how, effort = Settings.of(runs.spec.neural), Effort.of(estimate.effort)
     grid = sorted({round(run.rounds * k / estimate.points) for k in range(estimate.points + 1)})
 
