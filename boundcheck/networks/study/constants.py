@@ -67,11 +67,11 @@ def estimated(runs: Runs, rows: Sequence[Row]) -> Iterator[More]:
 
 def _measured(runs: Runs, rows: Sequence[Row], estimate: Estimate) -> dict[str, Any]:
     """The constants (`networks.engine.probing.Probe.to_dict`) at the server's points after some rounds of a run."""
+    from boundcheck.networks.engine.run import run_neural  # needs numba, which other tables do without
+
     row = next(row for row in rows if estimate.case in (None, row.case))
     run = next(run for run in row.runs if run.method == estimate.method)
     method, problem = build_method(run.specification), runs.problem(runs.spec.all_cases[row.case])
-    from boundcheck.networks.engine.run import run_neural  # needs numba, which other tables do without
-
     how, effort = Settings.of(runs.spec.neural), Effort.of(estimate.effort)
     grid = sorted({round(run.rounds * k / estimate.points) for k in range(estimate.points + 1)})
 
