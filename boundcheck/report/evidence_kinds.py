@@ -58,7 +58,7 @@ def _dimensions(reading: Statement, sources: Sources) -> Evidence | None:
         return Evidence("units disagree", "bad", " ".join(errors))
     if reading.metric.dimension is None:
         return None
-    return Evidence("scale", "good", "All sides have the same dimension.")
+    return Evidence("units agree", "good", "All sides have the same dimension.")
 
 
 KINDS: tuple[Kind, ...] = (
