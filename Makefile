@@ -13,7 +13,7 @@ FIGURES := scgd_figure_1 fedshuffle_figure_1 scgd_figure_2 partial_averaging_fig
 # modules are parsed by the first process that imports them, not by each, whatever the surroundings say
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report docs test test-all derivations bench mutants libraries axe lint style lock clean
+.PHONY: report docs site dist test test-all derivations bench mutants libraries axe lint style lock clean
 
 $(READY): requirements.lock requirements-neural.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -76,6 +76,19 @@ docs: export OMP_NUM_THREADS := 1
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(READY)
 	$(BIN)/mkdocs build --quiet --strict
+
+## report, documentation and playground as one static site under build/site, which opens from a folder as well
+site: report
+	DOCS_REPORT=report $(MAKE) docs
+	cp -r report build/site/report
+	$(BIN)/python docs/hooks/links.py build/site
+
+## wheel and sdist under dist, checked as the release workflow does
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
 
 lint: style
 	$(BIN)/pyright --warnings

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
+    from boundcheck.evidence.check import check
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.falsify.search import FalsifyResult
     from boundcheck.judge.checks.result import CheckResult, ImplementationChecks
@@ -65,6 +66,7 @@ __all__ = [
     "Task",
     "Verdict",
     "__version__",
+    "check",
     "compare",
     "constants",
     "derivation",
@@ -165,6 +167,8 @@ sys.modules[__name__].__class__ = _Package
 def load(path: Path | str) -> list[Statement]:
     """Runs a Python file that exports `theorem` or `theorems`, or a folder of such files; returns its statements.
 
+    path: the file or folder.
+
     Their ids are `<name of the file or folder>/<statement>/<reading>`; from then on they are found as those of
     installed papers are, in worker processes too. What has changed since it was loaded is loaded anew. On the command
     line the same is `--load PATH`. Raises BadInput in one sentence where the path holds no statements, its name is
@@ -177,9 +181,10 @@ def load(path: Path | str) -> list[Statement]:
 
 @checks_types
 def statement(id: str) -> Statement:
-    """The statement of a full id, or the best reading of `<paper>/<statement>`.
+    """The statement of an id.
 
-    Raises UnknownName, with the nearest ids, where there is none.
+    id: `<paper>/<statement>/<reading>`, or `<paper>/<statement>` for the best reading. Raises UnknownName, with the
+    nearest ids, where there is none.
     """
     from boundcheck.theory.discovery import statement as find
 
@@ -188,7 +193,10 @@ def statement(id: str) -> Statement:
 
 @checks_types
 def statements(paper: str | None = None) -> list[Statement]:
-    """Every reading of every statement (of one paper); raises UnknownName for a paper that does not exist."""
+    """Every reading of every statement.
+
+    paper: of this paper alone, such as "scgd". Raises UnknownName for a paper that does not exist.
+    """
     from boundcheck.theory.discovery import all_statements
 
     return list(all_statements(paper))
@@ -197,6 +205,8 @@ def statements(paper: str | None = None) -> list[Statement]:
 @checks_types
 def method(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Method:
     """The method of a specification such as `method(kind="scgd", E=4, eta="1/100")`.
+
+    spec: the specification as a table. parameters: its entries by name, in place of the table or over it.
 
     All kinds and their parameters: "Methods" in the documentation; `boundcheck.methods.build.kinds()` names them.
     Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one.
@@ -209,6 +219,8 @@ def method(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Method:
 @checks_types
 def problem(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Problem:
     """The problem of a specification such as `problem(kind="least_squares", data="diabetes", clients=20)`.
+
+    spec: the specification as a table. parameters: its entries by name, in place of the table or over it.
 
     All kinds and their parameters: "Problems" in the documentation; `boundcheck.problems.build.kinds()` names them.
     Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one,
@@ -237,15 +249,15 @@ def run(
     """The metrics of a method on a problem, by communication round.
 
     method, problem: objects or specifications. rounds: a number of rounds (all are measured up to 2000, about 300
-    beyond) or the increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the
-    default, "rational" or "float64"), "sampled" (`seeds` runs, a number or a range) or "neural" (runs of models on
-    labelled samples, in torch, one a seed). metrics: a list of names, default all that the problem has. summaries:
-    "mean", "least" or statements, whose means have weights: what is kept of metrics over all rounds
-    (`Curve.summaries`), each of which is then measured; `compare` carries the run out again for one that the curve
-    lacks. assumptions: further names of hypotheses to ask the problem about. neural: settings of that engine, such as
-    {"precision": "float64"}. on_progress: called with the finished share, 0 to 1.
-    Raises UnknownName, BadInput, Unsupported (an engine cannot carry this; the message names one that can) and
-    MissingExtra (engine "neural" where torch is not installed).
+    beyond) or the increasing list of rounds to measure at. engine: "exact" (no sampling), "sampled" or "neural" (runs
+    of models on labelled samples, in torch). seeds: of the engines that sample, a number or a range; one run a seed.
+    arithmetic: of the exact engine, "ball" (the default), "rational" or "float64". metrics: a list of names, default
+    all that the problem has. summaries: "mean", "least" or statements, whose means have weights: what is kept of
+    metrics over all rounds (`Curve.summaries`), each of which is then measured; `compare` carries the run out again for
+    one that the curve lacks. assumptions: further names of hypotheses to ask the problem about. neural: settings of
+    that engine, such as {"precision": "float64"}. on_progress: called with the finished share, 0 to 1. Raises
+    UnknownName, BadInput, Unsupported (an engine cannot carry this; the message names one that can) and MissingExtra
+    (engine "neural" where torch is not installed).
     """
     from boundcheck.engines.run import run as carry_out
 
@@ -281,7 +293,7 @@ def constants() -> list[Key]:
 def task(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any], rounds: int) -> Task:
     """What an implementation of a method gets: client oracles, weights, start, step sizes; see `Task`.
 
-    method, problem: objects or specifications. Raises BadInput, UnknownName and Unsupported.
+    method, problem: objects or specifications. rounds: their number. Raises BadInput, UnknownName and Unsupported.
     """
     from boundcheck.judge.task import task_of
 
@@ -301,11 +313,11 @@ def compare(
 ) -> Verdict:
     """The verdict on one run.
 
-    statement: object or id. constants: values by symbol name, over those that the curve carries. level: of the
-    sequential test on sampled curves. problem, method: specifications that give the constants of a curve from outside
-    (`Curve.from_samples`, `from_file`, ...), such as {"kind": "quadratics", ...}; that the curve was made by them is
-    not checked, which the reason says.
-    Raises BadInput where a symbol has no value, the metric is missing or a value is outside its domain.
+    statement: object or id. curve: of `run`, or from outside. constants: values by symbol name, over those that the
+    curve carries. level: of the sequential test on sampled curves. problem, method: specifications that give the
+    constants of a curve from outside (`Curve.from_samples`, `from_file`, ...), such as {"kind": "quadratics", ...};
+    that the curve was made by them is not checked, which the reason says. Raises BadInput where a symbol has no value,
+    the metric is missing or a value is outside its domain.
     """
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, shown

@@ -16,7 +16,7 @@ from boundcheck.errors import BadInput, UnknownName, shown
 class Outcome(StrEnum):
     """What is said of a claim, in order of precedence (the first that applies is the answer)."""
 
-    FAILED = "FAILED"  # the run itself did not come about; nothing is known
+    FAILED = "FAILED"  # the run could not be executed
     OUT_OF_SCOPE = "OUT_OF_SCOPE"  # a hypothesis of the statement does not hold here
     VIOLATED = "VIOLATED"  # in scope, and the inequality is false; there is a witness
     VACUOUS = "VACUOUS"  # hypotheses cannot be met, or the bound never beats its trivial value

@@ -41,7 +41,7 @@ class Recorded:
 
     def __init__(self, name: str, mode: str, folder: Path = FOLDER) -> None:
         self.path, self.mode, self.command = folder / f"{name}.json", mode, f"python figures/{name}.py --full"
-        there = json.loads(self.path.read_text()) if mode != "off" and self.path.is_file() else {}
+        there = json.loads(self.path.read_text(encoding="utf-8")) if mode != "off" and self.path.is_file() else {}
         self.rows: list[dict[str, Any]] = there.get("rows", [])
         self.seconds: float = there.get("processor_hours", 0) * 3600
         self.provenance: dict[str, Any] = {k: v for k, v in there.items() if k not in ("rows", "schema")}

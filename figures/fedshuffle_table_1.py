@@ -2,7 +2,7 @@
 
 Run: python figures/fedshuffle_table_1.py [-o DIR]
 
-The paper's Table 1 sets check marks; this one computes them on equation (36). HD: clients with unlike data that take as
+The paper's Table 1 sets check marks; this one computes them on equation (36). HD: heterogeneous clients that take as
 many steps as each other have their data weights to first order in the step. NL: they have them where they take 1, 2 and
 3 steps. CS: their weights stay as they are where 2 of 3 clients take part at random. RR: each epoch visits every sample
 once, in random order. VR, GM: the method as it stands has variance reduction and a global momentum (of FedShuffle's
@@ -176,8 +176,7 @@ def findings(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, fd.Decision]:
 CAPTION = (
     "Computed, not copied: the columns of the paper's Table 1 as the implemented compositions have them on equation "
     "(36). "
-    "HD, NL: with unlike data the clients have their data weights to first order in the step, where all take as many "
-    "steps "
+    "HD, NL: heterogeneous clients have their data weights to first order in the step, where all take as many steps "
     "(HD) and where they take 1, 2 and 3 (NL). CS: their weights stay as they are where 2 of 3 clients take part at "
     "random. "
     "RR: random reshuffling. VR, GM: variance reduction and global momentum of (13) and (14), which are one part here "

@@ -94,7 +94,7 @@ def always(r: Results) -> fd.Decision:
     """By the paper's own curve, the 5 % percentile of each round, and the share of repeats after the last round."""
     rounds = r.fresh.shape[1] - 1
     if rounds < PAPER_ROUND:
-        return fd.Decision(fd.UNDECIDED, f"{rounds} rounds were run, the paper speaks of those after {PAPER_ROUND}")
+        return fd.Decision(fd.UNDECIDED, f"{rounds} rounds were run, the paper is about those after {PAPER_ROUND}")
     words: list[str] = []
     parts: list[str] = []
     for name, values in (("fresh data each repeat", r.fresh), ("one data set", r.shared)):

@@ -160,6 +160,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     | {"arithmetic": "ball", "assumptions": (), "on_progress": print},
     "task": {"method": METHOD, "problem": PROBLEM, "rounds": 2},
     "compare": {"statement": ID, "curve": 1, "constants": None, "level": 0.9, "problem": None, "method": None},
+    "check": {"what": TABLE, "problem": None, "method": None, "store": None, "on_progress": print},
     "derivation": {"statement": "scgd/theorem_3_3/corrected"},
     "falsify": {"statement": ID, "budget": 0.1, "seed": 0, "max_instances": 1, "cluster": None},
     "judge": {"method": METHOD, "run": print, "problem": PROBLEM},

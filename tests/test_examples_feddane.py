@@ -184,7 +184,7 @@ MUTATIONS = [
     ("Theorem 5, sharp for any cohort", "half the proximal weight"),
     ("Theorem 5, sharp", "the server ascending"),
     ("Theorem 5, inexact solutions", "twice the server's step"),
-    ("Theorem 3 does not speak of a device that is unbounded below", "all devices curved"),
+    ("Theorem 3 does not cover a device that is unbounded below", "all devices curved"),
     ("Theorem 6, corrected", "half the proximal weight"),
     ("Theorem 6, as printed, t = 1 to T", "twice the server's step"),
     ("Theorem 6, sharp", "the bound divided by 1.01"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -107,3 +109,10 @@ def test_data_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "sklearn")
     with pytest.raises(DataNotFetched, match=r'^the data set .diabetes. needs .*pip install "boundcheck\[data\]"$'):
         package_folder("diabetes", diabetes.FILES)
+
+
+def test_recorded_training_is_read_without_the_extra() -> None:
+    """A report in a plain installation shows the records that ship; a new process has imported nothing yet."""
+    code = "import sys; sys.modules |= dict.fromkeys(('numba', 'torch')); import boundcheck.networks.study.record"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -24,6 +24,8 @@ from docs.hooks.blocks import blocks
 ROOT = Path(__file__).parent.parent
 # every extra but those of which no command of these pages speaks or whose package is larger than all others together
 EXTRAS = ("proof", "figures", "data")
+LARGEST = 260_000_000  # bytes of a plain installation; docs/explanation/measured.md lists its parts
+INSTALLERS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils")
 NEEDS = re.compile(r'pip install "boundcheck\[(\w+)\]"')
 
 
@@ -78,6 +80,14 @@ def installed(folder: Path, wheel: str) -> Path:
     return folder / "bin"
 
 
+def size_of_packages(folder: Path) -> int:
+    """Bytes of all files that pip has installed but those of pip and setuptools and compiled ones."""
+    (packages,) = folder.glob("[Ll]ib/**/site-packages")
+    parts = [p.relative_to(packages).parts for p in packages.rglob("*") if p.is_file()]
+    own = [p for p in parts if not p[0].startswith(INSTALLERS) and "__pycache__" not in p]
+    return sum(packages.joinpath(*p).stat().st_size for p in own)
+
+
 def run(binaries: Path, command: str, folder: Path) -> tuple[int, str]:
     shutil.rmtree(folder / "report", ignore_errors=True)  # of another command, which this one would not overwrite
     surroundings = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
@@ -116,6 +126,7 @@ def test_the_wheel_without_and_with_extras(distributions: Path, tmp_path: Path) 
         if block.title:
             (work / block.title).write_text(block.body)
     plain = installed(tmp_path / "plain", wheel)
+    assert size_of_packages(plain.parent) < LARGEST
     find = f"from importlib.util import find_spec\nprint([n for n in {list(PACKAGES)} if find_spec(n)])"
     assert run(plain, f"python -c {shlex.quote(find)}", work) == (0, "[]\n")
 

@@ -93,7 +93,7 @@ def list_statements(
     counts = {
         "readings": len(chosen),
         "statements": len({r["id"].rpartition("/")[0] for r in chosen}),
-        "dimensionally inconsistent": sum(bool(r["dimension_errors"]) for r in chosen),
+        "in which units disagree": sum(bool(r["dimension_errors"]) for r in chosen),
         "without dimensions": sum(r["dimensions"] == "none declared" for r in chosen),
         "with a proved derivation": sum(r["derivation"] == "PROVED" for r in chosen),
         "with a witness against them": sum(r["witness"] is not None for r in chosen),
@@ -110,7 +110,7 @@ def list_statements(
         line()
         line(f"{_many(counts, 'reading')}, {sum(bool(r['refuted_at']) for r in chosen)} with a refuted step.")
         return code
-    columns = {"statement": "id", "title": "title", "kind": "kind", "belief": "belief"}
+    columns = {"statement": "id", "title": "title", "kind": "kind", "our verdict": "belief"}
     columns |= {"dimensions": "dimensions", "evidence": "words"}
     table(list(columns), [[str(r[key]) for key in columns.values()] for r in chosen], whole=True)
     line()

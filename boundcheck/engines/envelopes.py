@@ -56,7 +56,7 @@ _UP = 1 + 1e-9
 def certified_envelopes(method: Method, problem: Problem, rounds: Ints, metrics: Sequence[str]) -> dict[str, Envelope]:
     """Envelopes of those metrics that this can bound, at the rounds of a curve; empty where it says nothing.
 
-    It speaks of plain methods with a fixed number of local steps at most 1/L and cohorts of known coefficients, on
+    It covers plain methods with a fixed number of local steps at most 1/L and cohorts of known coefficients, on
     problems with flat arrays, certified constants L_ij and mu_ij >= 0 and a known minimiser.
     """
     wanted = [name for name in metrics if name in METRICS]

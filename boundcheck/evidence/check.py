@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.cards import Card, Shown
+from boundcheck.core.parameters import checks_types
 from boundcheck.core.store import Store
 from boundcheck.core.toml_lines import TomlFile
 from boundcheck.core.toml_models import validate
@@ -56,6 +57,7 @@ class Results(tuple[ClaimResult, ...], Shown):
         return "\n\n".join(dict.fromkeys(r.claim.claimed.source.paper.bibtex() for r in self))
 
 
+@checks_types
 def check(
     what: Claim | Mapping[str, Any] | Path | str | Statement,
     problem: Mapping[str, Any] | Problem | None = None,
@@ -68,9 +70,10 @@ def check(
     """The results of one claim or of all claims of a file.
 
     what: a specification file, the table of one claim as `[[claim]]` has it, a Claim, or, with problem and method, a
-    statement or its id. options: further keys of `[[claim]]`, such as at, constants, engine or expect. store: a result
-    store or its place, which keeps runs; without one nothing is kept. on_progress: called with the finished share.
-    Raises the errors of bad input: all mistakes of a table or a file at once, before anything is run.
+    statement or its id. problem, method: of that statement, objects or specifications. options: further keys of
+    `[[claim]]`, such as at, constants, engine or expect. store: a result store or its place, which keeps runs; without
+    one nothing is kept. on_progress: called with the finished share. Raises the errors of bad input: all mistakes of a
+    table or a file at once, before anything is run.
     """
     claims = claims_of(what, problem, method, options)
     kept = Store(store) if isinstance(store, str | PathLike) else store
@@ -101,6 +104,10 @@ def claims_of(
         if options:
             raise BadInput(f"check: {', '.join(options)} belong to a statement with a problem and a method.")
         if isinstance(what, Mapping):
+            keys: list[Any] = list(what)
+            other = [key for key in keys if not isinstance(key, str)]
+            if other:
+                raise BadInput(f"check: the keys of a claim are texts, not {shown(other[0])}.")
             return [claim_from_table(what, "the claim")]
         return [what] if isinstance(what, Claim) else load_claims(what)
     if not isinstance(what, str | Statement):

@@ -195,7 +195,7 @@ def _computed(
 
 
 def _factors(keys: set[str], constants: Mapping[str, Constant]) -> dict[str, Constant]:
-    """The beta of the statement: of Section 5 where it speaks of M, of Appendix E where it speaks of M1."""
+    """The beta of the statement: of Section 5 where it has M, of Appendix E where it has M1."""
     wanted = {"beta": {"M", "P2", "B2"}, "beta_c": {"M", "P2", "B2"}, "beta_gen": {"M1", "P2_gen", "B2"}}
     return {name: c for name, c in step_factors(constants).items() if wanted[name] <= keys}
 

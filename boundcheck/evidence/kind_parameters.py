@@ -156,7 +156,7 @@ def left_open(statement: Statement, run: Parameters) -> Iterator[str]:
     These are the parameters that need a value, and those to which the run gives another than their default, be it a
     number, a text or a table; all of them where those of the run are not recorded. A default is part of what the kind
     is (its docstring says "by default all clients take part"), so that a statement about the kind that says nothing
-    more is read as one about the defaults, and a run with these is what it speaks of. It says something of a parameter
+    more is read as one about the defaults, and a run with these is what it covers. It says something of a parameter
     by prescribing it, by `any_value`, by a symbol with its key, or by a hypothesis that decides it (`_DECIDED_BY`).
     """
     if statement.algorithm is None:

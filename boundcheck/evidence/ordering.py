@@ -34,6 +34,12 @@ ALIKE = 1e-12  # relative distance up to which differences are the same
 MAX_FLIPS = 16  # seeds of whose differences all patterns of signs are gone through
 
 
+def rankings(counts: Mapping[str, int]) -> str:
+    """Numbers of rankings of two methods by outcome as words, such as "Rankings reproduced: 1 of 6; 5 undecided"."""
+    others = (f"{counts[word]} {word}" for word in OUTCOMES[1:] if counts.get(word))
+    return "; ".join((f"Rankings reproduced: {counts.get(OUTCOMES[0], 0)} of {sum(counts.values())}", *others))
+
+
 @dataclass(frozen=True)
 class Pair:
     """Two methods of an expected order.

@@ -44,7 +44,7 @@ def readings_beside(
         at = _constants_of(other, claimed, values, curve)
         if {s.name for s in other.symbols} - set(at) - {str(other.metric.index), *round_symbols(other)}:
             continue
-        if not all(s.admits(at[s.name]) for s in other.symbols if s.name in at):  # it does not speak of these values
+        if not all(s.admits(at[s.name]) for s in other.symbols if s.name in at):  # it does not cover these values
             continue
         try:
             bound = points_of(other, curve, at, points.index, every_index=True).bound_high

@@ -113,5 +113,5 @@ def _sums(
 
 
 def exists(statement: Statement, values: Mapping[str, Fraction]) -> bool:
-    """Whether the statement speaks of a round: a round without clients has no weights, for example."""
+    """Whether the statement is about a round: a round without clients has no weights, for example."""
     return all(statement.symbol(name).admits(value) for name, value in values.items())

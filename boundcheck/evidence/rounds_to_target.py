@@ -163,7 +163,7 @@ def start_value(setup: Setup) -> Fraction:
 
 
 def bound_at(setup: Setup, index: int) -> float | None:
-    """The bound at an index over the factor of the metric; None where the statement does not speak of it."""
+    """The bound at an index over the factor of the metric; None where the statement does not cover it."""
     symbol = setup.claimed.symbol(index_name(setup.claimed))
     values = {**setup.values, symbol.name: Fraction(index)}
     found = setup.claimed.evaluate(**values)

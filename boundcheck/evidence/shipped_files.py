@@ -31,7 +31,7 @@ def example(text: str) -> Path:
 def shipped_witnesses() -> dict[str, Path]:
     """Statement id -> witness file: inside an installed package, or `examples/witnesses` beside it in a checkout."""
     found = sorted(shipped_folder("_witnesses", "examples/witnesses").glob("*.json"))
-    return {str(json.loads(path.read_text())["statement"]): path for path in found}
+    return {str(json.loads(path.read_text(encoding="utf-8"))["statement"]): path for path in found}
 
 
 def witness_file(text: str) -> Path:

@@ -23,7 +23,7 @@ class Word(StrEnum):
     PROVED = "PROVED"  # the verifier accepts its record, and those of all that it cites
     GAP = "RESTS ON A GAP"  # its derivation cites what is refuted, not derived or not checked
     PROOF_REFUTED = "PROOF REFUTED"  # a step of its derivation is refuted; the statement may be true
-    NO_SCALING = "DOES NOT SCALE"  # the sides have different dimensions
+    NO_SCALING = "UNITS DISAGREE"  # the sides have different dimensions
     HOLDS = "HOLDS WHERE TRIED"  # claims about it hold
     VACUOUS = "VACUOUS WHERE TRIED"  # claims about it say nothing
     UNDECIDED = "UNDECIDED"  # claims or a derivation leave it open
@@ -58,7 +58,7 @@ class Known:
     """The evidence from which standings follow.
 
     records: id -> record of the derivation, for those that have one. violations: id -> how it is violated, a sentence.
-    claims: id -> outcome -> number of claims. inconsistent: ids whose sides do not scale alike.
+    claims: id -> outcome -> number of claims. inconsistent: ids in which units disagree.
     """
 
     records: Mapping[str, Record]

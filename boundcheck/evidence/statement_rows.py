@@ -103,5 +103,5 @@ def evidence_words(
 
 
 def dimensions_word(statement: Statement, errors: Sequence[str]) -> str:
-    """Whether the sides of a statement scale alike, in a word or two; errors: of its dimension check."""
-    return "INCONSISTENT" if errors else "none declared" if statement.metric.dimension is None else "consistent"
+    """Whether the units of both sides of a statement agree, in a word or two; errors: of its dimension check."""
+    return "units disagree" if errors else "none declared" if statement.metric.dimension is None else "units agree"

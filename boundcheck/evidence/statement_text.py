@@ -96,11 +96,11 @@ def _tail(found: Statement, evidence: str) -> list[str]:
     """Dimensions, evidence and the other readings."""
     texts = [] if found.printed_rate is None else [f"printed order: {found.printed_rate}"]
     errors = found.dimension_errors()
-    texts += [f"DIMENSIONS INCONSISTENT: {error}" for error in errors]
+    texts += [f"UNITS DISAGREE: {error}" for error in errors]
     if not errors:
         declared = found.metric.dimension is not None
         texts.append(
-            "dimensions: all sides scale alike" if declared else "dimensions: none declared (a numeric example)"
+            "dimensions: the units of all sides agree" if declared else "dimensions: none declared (a numeric example)"
         )
     texts.append(f"evidence: {evidence}")
     steps = derivation_words(found.id)

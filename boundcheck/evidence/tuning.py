@@ -74,7 +74,7 @@ class Tuning:
 def step_of(claimed: Statement, method: Mapping[str, Any] | None = None) -> str | None:
     """The step size among the statement's parameters, or else the proximal weight.
 
-    method: the specification; a statement about many kinds of methods names no parameters, and speaks of those of the
+    method: the specification; a statement about many kinds of methods names no parameters, and covers those of the
     method that it has a symbol for.
     """
     if claimed.algorithm is None:
@@ -94,7 +94,7 @@ def _is_best(value: Any) -> bool:
 
 
 def _local(claimed: Statement, method: Mapping[str, Any], grid: Sequence[int]) -> list[dict[str, Any]]:
-    """The method with each amount of local work of the grid, where the statement speaks of it; as it is without one."""
+    """The method with each amount of local work of the grid, where the statement covers it; as it is without one."""
     if "E" not in claimed.parameters or "E" not in method or not grid:
         return [dict(method)]
     return [{**method, "E": e} for e in grid]

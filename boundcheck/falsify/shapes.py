@@ -5,7 +5,7 @@ instances of a batch out together (`engines.exact.stacks`). The numbers of a met
 batch, and where the statement limits a step size the problems are scaled until the step has the wanted share of its
 limit; the numbers that a statement prescribes are those of each instance (`engines.exact.each`).
 
-A statement that prescribes whole numbers, or numbers that depend on its index, that speaks of limits or of constants,
+A statement that prescribes whole numbers, or numbers that depend on its index, that is about limits or constants,
 or needs constants that are not known for batches is carried out claim by claim, which is slower; so are problems by
 pieces.
 """

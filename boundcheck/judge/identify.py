@@ -116,7 +116,10 @@ class Identified:
 def identify(
     run: Run, problem: Problem | Mapping[str, Any] | None = None, *, rounds: int = ROUNDS, seeds: int = SEEDS
 ) -> Identified:
-    """Which kind of method `run(task, seed)` is, without being told.
+    """The kind of method that `run(task, seed)` is, found from its runs.
+
+    run: the implementation, which returns the iterates. problem: an object or specification, by default one on which
+    methods differ. rounds: that are compared. seeds: of a run that is random.
 
     The task has the numbers of `VALUES` by these names, so that the code may read whichever it knows. Runs without
     randomness are compared number by number with every kind and its options; random ones by their means and their law,

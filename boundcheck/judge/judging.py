@@ -57,12 +57,13 @@ def judge(
 ) -> Agreement | ImplementationChecks:
     """Judge whether `run(task, seed)` carries out a method: against its exact runs, or by named checks.
 
-    Without `checks`: an `Agreement` with the runs of the method on `problem`, by default one on which the mistakes of
-    the method differ. settings: rounds (200), tolerance, seeds, rate, power; see `judge.comparison`.
-    checks = "all", or names: `ImplementationChecks`, each on a fixed instance of its own. lacks: capabilities that the
-    implementation does not have. expected: check -> reason, of checks that are known to fail. settings: seeds (400),
-    first_seed, tolerance, rate; see `judge.checks.run`. `boundcheck.pytest_plugin.judge` makes a test of each check.
-    Raises BadInput, UnknownName and Unsupported; an error inside `run` passes through.
+    method: an object or specification. run: the implementation, which returns the iterates. problem: an object or
+    specification, by default one on which the mistakes of the method differ. checks: None for an `Agreement` with the
+    runs of the method on the problem; "all" or names for `ImplementationChecks`, each on a fixed instance of its own.
+    lacks: capabilities that the implementation does not have. expected: check -> reason, of checks that are known to
+    fail. settings: rounds (200), tolerance, seeds, rate, power of a comparison (`judge.comparison`); seeds (400),
+    first_seed, tolerance, rate of checks (`judge.checks.run`). `boundcheck.pytest_plugin.judge` makes a test of each
+    check. Raises BadInput, UnknownName and Unsupported; an error inside `run` passes through.
     """
     if checks is None:
         _refuse([*(["lacks"] if lacks else []), *(["expected"] if expected else []), *settings], ("lacks", "expected"))

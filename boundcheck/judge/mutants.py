@@ -53,7 +53,7 @@ class Mutant:
 def mutants(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any]) -> list[Mutant]:
     """The known mistakes of a composition, those that the problem's clients allow, in the order of the table.
 
-    Both may be specifications. Raises BadInput and UnknownName.
+    method, problem: objects or specifications. Raises BadInput and UnknownName.
     """
     method = build_method(method) if isinstance(method, Mapping) else method
     problem = build_problem(problem) if isinstance(problem, Mapping) else problem

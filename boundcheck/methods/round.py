@@ -169,7 +169,7 @@ class Rule:
         return {}
 
     def initial(self, at: At) -> Mapping[str, Any]:
-        """What the server keeps at first; `mean` speaks of what the clients keep at first."""
+        """What the server keeps at first; `mean` is of what the clients keep at first."""
         return {name: at.x0 if point else at.zero for name, point in self.kept_by_server.items()}
 
     def initial_client(self, at: At) -> Mapping[str, Any]:

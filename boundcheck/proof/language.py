@@ -47,7 +47,7 @@ def same(first: Any, second: Any) -> bool:
 
 
 def has_terms(claim: Any) -> bool:
-    """Whether the proposition speaks of vectors, sums or functions."""
+    """Whether the proposition is about vectors, sums or functions."""
     return isinstance(claim, VectorEquality) or claim.has(Inner, sp.Sum, AppliedUndef)
 
 

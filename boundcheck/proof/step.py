@@ -66,7 +66,7 @@ class Fact:
 class Step:
     """One step: `claim` follows from the facts and earlier steps named in `uses`, by the method `by`.
 
-    text: the paper's reason in our words. No step says what will come out.
+    text: the paper's reason in our words. No step says what the result will be.
     """
 
     name: str

@@ -53,17 +53,17 @@ def _claims(reading: Statement, sources: Sources) -> Evidence | None:
 def _dimensions(reading: Statement, sources: Sources) -> Evidence | None:
     errors = reading.dimension_errors()
     if errors:
-        return Evidence("inconsistent", "bad", " ".join(errors))
+        return Evidence("units disagree", "bad", " ".join(errors))
     if reading.metric.dimension is None:
         return None
-    return Evidence("scale", "good", "All sides have the same dimension.")
+    return Evidence("units agree", "good", "All sides have the same dimension.")
 
 
 KINDS: tuple[Kind, ...] = (
     Kind("derivation", "the proof, checked step by step by machine", _derivation),
     Kind("counterexample", "found by search, kept, and run again in exact arithmetic", _counterexample),
     Kind("runs", "claims: the bound held against runs of the method", _claims),
-    Kind("dimensions", "whether both sides scale alike, from the declared units", _dimensions),
+    Kind("dimensions", "whether the declared units of both sides agree", _dimensions),
 )
 
 

@@ -20,7 +20,7 @@ def markdown(report: Mapping[str, Any]) -> str:
     lines += ["", "| claim | statement | outcome | grade | tightness | expectation | reason |", "|" + "---|" * 7]
     for claim in report["claims"]:
         verdict = claim["verdict"]
-        flag = " (sides do not scale alike)" if claim["statement"]["dimension_errors"] else ""
+        flag = " (units disagree)" if claim["statement"]["dimension_errors"] else ""
         row = (
             claim["label"],
             claim["statement"]["id"] + flag,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import parse_number
 from boundcheck.core.palette import DASHES
 from boundcheck.core.svg import WIDTH, Chart, Line, axes, bar, chart_svg, sample, sparkline
+from boundcheck.evidence.ordering import rankings
 from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.words import pretty
 
@@ -302,8 +304,7 @@ def result_of(study: Mapping[str, Any]) -> tuple[str, Markup | str]:
     outcomes = [row[-1] for table in study["tables"] if table["columns"][-1] == "outcome" for row in table["rows"]]
     if not outcomes:
         return "", ""
-    counts = ", ".join(f"{outcomes.count(word)} {word}" for word in dict.fromkeys(sorted(outcomes)))
-    return f"Of {len(outcomes)} orders of two methods that the paper shows: {counts}.", ""
+    return f"{rankings(Counter(outcomes))}.", ""
 
 
 def _promise(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -6,7 +6,7 @@ fhat = sum of what_i f_i,
 
     1/q_i = E[1{i in S}/q_i^S],   W = sum of wtilde_i K_i/(q_i c_i),   what_i = wtilde_i K_i/(W q_i c_i),
 
-and its theorem speaks of M1 = max of h_i s_i what_i with Hmat - e e' <= diag(h_i s_i) (`certified.sampling`) and of
+and its theorem uses M1 = max of h_i s_i what_i with Hmat - e e' <= diag(h_i s_i) (`certified.sampling`) and of
 M2 = (sum of K_i) max of wtilde_i/(W q_i c_i).
 """
 

@@ -1,7 +1,7 @@
 """Theories: what statements of one kind need to know of a method on a problem, as tables of rows.
 
 A theory has a view, made of a method and a problem that it speaks about, and rows that read the view: constants and
-hypotheses. A paper declares those that it alone speaks of in `theories`, a tuple in its file `theories.py`; the
+hypotheses. A paper declares those that it alone uses in `theories`, a tuple in its file `theories.py`; the
 file of a user in that name, too.
 """
 

@@ -37,7 +37,7 @@ def is_library(assumption: Assumption) -> bool:
 
 
 def key_of(assumption: Assumption) -> str:
-    """The key of a curve's `assumptions` and `violations` that speaks of this assumption."""
+    """The key of a curve's `assumptions` and `violations` that is about this assumption."""
     return assumption.name if is_library(assumption) else f"own:{assumption.name}"
 
 
@@ -94,7 +94,7 @@ def _refuse(claimed: Statement, name: str, amount: Fraction, mine: Constant, of_
 
 
 def check_parameters(claimed: Statement, methods: Iterable[str]) -> None:
-    """BadInput where the statement speaks of a parameter that the method which ran has not."""
+    """BadInput where the statement names a parameter that the method which ran has not."""
     if claimed.algorithm is None:
         return
     have = sorted(methods)

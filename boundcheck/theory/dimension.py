@@ -1,4 +1,4 @@
-"""Dimensions of quantities; `theory.scaling` checks that both sides of a formula scale alike.
+"""Dimensions of quantities; `theory.scaling` checks that the units of both sides of a formula agree.
 
 Scaling f by a and x by b must turn a true bound into a true bound, so each side of a bound, of a
 condition and of every sum must carry the same powers of [f] and [x]. Counts are dimensionless.

@@ -1,7 +1,7 @@
 """The proof of Theorem 3 (FedDANE, Appendix V-D) as checked steps: that of Theorem 5 for convex devices, lam = 0.
 
 The chain of Theorem 5 names lam in two places only: where it introduces m = mu - lam, and where it uses the curvature
-of the devices. Both are replaced here, and what comes out is compared with the bound of Theorem 3.
+of the devices. Both are replaced here, and the result is compared with the bound of Theorem 3.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from markdown_text import plain, table
 
 PAPERS = ("scgd", "fedshuffle", "feddane", "async_fl", "partial_averaging", "classics")
+REPORT = os.environ.get("DOCS_REPORT", "")  # the folder of a report within the site, "" without one
 COLUMNS = ("statement", "title", "as printed", "corrected or sharp")
 
 
@@ -96,5 +98,7 @@ def _statement(entry: Mapping[str, Any]) -> str:
             + why
         )
         parts.append(f'<div class="statement" tabindex="0">{formula}</div>')
-    parts.append(f"`boundcheck show {entry['id']}`")
+    page = f"../{REPORT}/statement.{entry['id'].replace('/', '.')}.html"
+    link = f' · <a href="{page}">its page in the report</a>' if REPORT else ""
+    parts.append(f"`boundcheck show {entry['id']}`{link}")
     return "\n\n".join(parts)

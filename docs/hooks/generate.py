@@ -20,9 +20,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from gallery import PAPERS, anchor, gallery, paper_page
+from gallery import PAPERS, REPORT, anchor, gallery, paper_page
 from markdown_text import code, doc, plain, table
-from notebooks import notebook_file, with_outputs
+from notebooks import notebook_file, start, with_outputs
 
 WORDS = {
     str: "text",
@@ -51,9 +51,41 @@ def api() -> str:
             kind = (
                 "Functions" if not isinstance(found, type) else "Errors" if issubclass(found, Exception) else "Objects"
             )
-            groups[kind].append(f"::: {found.__module__}.{found.__qualname__}\n")
+            entry = f"::: {found.__module__}.{found.__qualname__}\n"
+            groups[kind].append(entry if kind != "Functions" else f"{entry}\n{arguments(found)}\n")
     found = [f"## {title}\n\n" + "\n".join(entries) for title, entries in groups.items()]
     return "\n".join(found)
+
+
+def arguments(function: Callable[..., Any]) -> str:
+    """The arguments of a function with the meanings of its docstring, `name: meaning.`; each must have one."""
+    parameters = inspect.signature(function).parameters
+    if not parameters:
+        return ""
+    name = "|".join(map(re.escape, parameters))
+    begins = rf"(?<![\w`])((?:{name})(?:, (?:{name}))*): "
+    meanings: dict[str, str] = {}
+    for part in (inspect.getdoc(function) or "").split("\n\n"):
+        text = " ".join(part.split())
+        starts = list(re.finditer(begins, text)) if re.match(begins, text) else []
+        for own, following in zip(starts, [*starts[1:], None], strict=False):
+            told = text[own.end() : following.start() if following else len(text)].partition(" Raises ")[0]
+            meanings |= dict.fromkeys(own[1].split(", "), told.strip().rstrip(".;"))
+    missing = set(parameters) - set(meanings)
+    assert not missing, f"{function.__qualname__}: no meaning of {sorted(missing)}"
+    rows = [
+        (
+            code(p.name if p.kind is not p.VAR_KEYWORD else f"**{p.name}"),
+            "needed" if p.default is p.empty and p.kind is not p.VAR_KEYWORD else code(_default(p)),
+            plain(meanings[p.name]),
+        )
+        for p in parameters.values()
+    ]
+    return table(("argument", "default", "meaning"), rows)
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    return "" if parameter.default is parameter.empty else repr(parameter.default)
 
 
 def cli() -> str:
@@ -75,7 +107,9 @@ def cli() -> str:
         arguments = [f"`{_metavar(p)}`" for p in command.params if p.param_type_name == "argument"]
         found.append(f"Usage: `{' '.join(path)}` {' '.join(arguments)} with the options below.")
         rows = [
-            _parameter(p) for p in command.params if p.name not in ("help", "load", "exact") and not getattr(p, "hidden", False)
+            _parameter(p)
+            for p in command.params
+            if p.name not in ("help", "load", "exact") and not getattr(p, "hidden", False)
         ]
         if rows:
             found.append(table(("argument or option", "meaning", "default"), rows))
@@ -370,15 +404,31 @@ def on_config(config: Any) -> Any:
     return config
 
 
+def on_nav(nav: Any, **_: Any) -> Any:
+    """The report joins the navigation where `make site` puts one beside the documentation."""
+    if REPORT:
+        from mkdocs.structure.nav import Link
+
+        nav.items.append(Link("Report", f"{REPORT}/index.html"))
+    return nav
+
+
+def on_post_build(config: Any) -> None:
+    """Removes the page of a server for what it does not find: its links cannot be relative."""
+    Path(config.site_dir, "404.html").unlink(missing_ok=True)
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Adds the pages of papers, and each notebook as a file to download."""
     from mkdocs.structure.files import File
 
-    for file in [file for file in files if file.src_uri.startswith("notebooks/")]:
-        text = Path(file.abs_src_path).read_text(encoding="utf-8")
-        files.append(File.generated(config, f"{file.src_uri.removesuffix('.md')}.ipynb", content=notebook_file(text)))
+    own = {f.src_uri.removesuffix(".md"): Path(f.abs_src_path) for f in files if f.src_uri.startswith("notebooks/")}
+    start(own.values())
     for paper in PAPERS:
         files.append(File.generated(config, f"gallery/{paper}.md", content=paper_page(paper)))
+    for name, path in own.items():
+        text = path.read_text(encoding="utf-8")
+        files.append(File.generated(config, f"{name}.ipynb", content=notebook_file(text)))
     return files
 
 

@@ -6,8 +6,10 @@ import contextlib
 import html
 import json
 import re
+import subprocess
 import sys
 import warnings
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from blocks import BLOCK, Block, blocks, run_cell
 
 ROOT = Path(__file__).parents[2]
+Outputs = tuple[tuple[str, str], ...]
+RUNNING: dict[str, subprocess.Popen[str]] = {}
 
 
 def cells(page: str) -> list[Block]:
@@ -24,9 +28,26 @@ def cells(page: str) -> list[Block]:
     return [block for block in blocks(page) if block.language == "python" and not block.title]
 
 
+def start(files: Iterable[Path]) -> None:
+    """Begins to run the cells of these pages, each page in a process of its own, while the site is built."""
+    for file in files:
+        command = [sys.executable, __file__, str(file)]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+        RUNNING[file.read_text(encoding="utf-8")] = running
+
+
 @cache
-def outputs(page: str) -> tuple[tuple[str, str], ...]:
-    """What each cell prints, and its value as HTML or "", with the cells run in the root of the repository."""
+def outputs(page: str) -> Outputs:
+    """What each cell prints, and its value as HTML or ""; of a page that was started when it is ready."""
+    if page not in RUNNING:
+        return run(page)
+    found, _ = RUNNING[page].communicate()
+    assert RUNNING[page].returncode == 0, f"a cell failed of the page that begins with {page[:60]!r}"
+    return tuple((printed, value) for printed, value in json.loads(found))
+
+
+def run(page: str) -> Outputs:
+    """Runs the cells of a page in the root of the repository."""
     names: dict[str, Any] = {"__name__": "__main__"}
     found: list[tuple[str, str]] = []
     with contextlib.chdir(ROOT), warnings.catch_warnings():
@@ -48,7 +69,11 @@ def with_outputs(page: str, name: str) -> str:
         if match["language"] != "python" or match["title"]:
             return match[0]
         _, value = next(shown)
-        return f'{match[0]}\n\n<div class="cell">{" ".join(value.split(chr(10)))}</div>' if value else match[0]
+        return (
+            f'{match[0]}\n\n<div class="cell" tabindex="0">{" ".join(value.split(chr(10)))}</div>'
+            if value
+            else match[0]
+        )
 
     title, _, rest = page.partition("\n")
     link = f"*This page is a notebook: [{name}.ipynb]({name}.ipynb), to be run in a clone of the repository.*"
@@ -91,3 +116,7 @@ def notebook_file(page: str) -> str:
     about = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     numbered = [{**cell, "id": f"cell-{number}"} for number, cell in enumerate(found)]
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": about, "cells": numbered}, indent=1)
+
+
+if __name__ == "__main__":
+    json.dump(run(Path(sys.argv[1]).read_text(encoding="utf-8")), sys.stdout)

@@ -1,15 +1,17 @@
-"""Draws the picture of the README, from the first claim of the README: `python docs/hooks/picture.py`."""
+"""Draws the picture of the README from the result of its example: `python docs/hooks/picture.py`."""
 
 from __future__ import annotations
 
 import io
-import re
+import sys
 from pathlib import Path
 from typing import Any
 
-from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.spec import claims_from_text
 from boundcheck.report.data import claim_data
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from blocks import blocks, run_cell
 
 FOLDER = Path(__file__).parents[1]
 PICTURE = FOLDER / "images" / "violated.svg"
@@ -24,10 +26,9 @@ def picture() -> str:
     from matplotlib.figure import Figure
 
     page = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
-    found = re.search(r"^```toml title=\"claims.toml\"\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    (claim, *_) = claims_from_text(found[1])
-    curve = claim_data(run_claim(claim))["curve"]
+    names: dict[str, Any] = {}
+    run_cell(next(block.body for block in blocks(page) if block.language == "python"), names)
+    curve = claim_data(names["result"])["curve"]  # of the last reading, the printed one
     rounds, gap, bound = ([float(v) for v in curve[name]] for name in ("index", "metric_low", "bound"))
     first = next(i for i, (low, limit) in enumerate(zip(gap, bound, strict=True)) if low > limit)
     with mpl.rc_context(SETTINGS):

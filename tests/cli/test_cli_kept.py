@@ -76,7 +76,7 @@ def test_a_terminal_of_80_columns_loses_no_column(boundcheck_cli: Run, monkeypat
     monkeypatch.setattr(type(sys.stdout), "isatty", lambda self: True, raising=False)
     out = boundcheck_cli("list", "--paper", "scgd").out
     assert max(map(len, out.splitlines()[:-1])) <= 80
-    for part in ("title: ", "kind: ", "belief: ", "dimensions: INCONSISTENT", "evidence: "):
+    for part in ("title: ", "kind: ", "our verdict: ", "dimensions: units disagree", "evidence: "):
         assert part in out
     formula = boundcheck_cli("show", "async_fl/theorem_1/sharp").out
     shown = boundcheck_cli("show", "scgd/theorem_3_3").out

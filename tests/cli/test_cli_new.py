@@ -137,7 +137,7 @@ def test_a_skeleton_is_found_before_it_is_installed(boundcheck_cli: Run, tmp_pat
     formula.write_text(formula.read_text().replace(MARK, "dist2_0 / (eta * (4 * k + 2))"))
     with unloaded_afterwards():
         shown = boundcheck_cli("show", "my_paper/theorem_1", "--load", formula.parent)
-        assert "dimensions: all sides scale alike" in shown.out
+        assert "dimensions: the units of all sides agree" in shown.out
         outer = boundcheck_cli("list", "--load", tmp_path / "my_paper")
         assert outer.code == 2
 

@@ -31,16 +31,16 @@ def test_list_flags_equation_2_from_the_declarations(boundcheck_cli: Run) -> Non
     found = boundcheck_cli("list", "--paper", "scgd", "--json")
     assert found.code == 0
     rows = {r["id"]: r for r in found.json["statements"]}
-    assert rows["scgd/equation_2/as_printed_main"]["dimensions"] == "INCONSISTENT"
+    assert rows["scgd/equation_2/as_printed_main"]["dimensions"] == "units disagree"
     assert rows["scgd/equation_2/as_printed_main"]["dimension_errors"]
-    assert rows["scgd/equation_2/as_printed_appendix"]["dimensions"] == "consistent"
+    assert rows["scgd/equation_2/as_printed_appendix"]["dimensions"] == "units agree"
     assert rows["scgd/lemma_3_1/corrected"]["derivation"] == "PROVED"
     assert rows["scgd/lemma_3_1/as_printed_main"]["derivation"] == "REFUTED"
     assert rows["scgd/equation_2/conservative"]["derivation"] == "none"
     counts = found.json["counts"]
     assert counts["readings"] == len(rows)
     assert counts["statements"] == len({i.rpartition("/")[0] for i in rows}) < len(rows)
-    assert counts["dimensionally inconsistent"] == sum(r["dimensions"] == "INCONSISTENT" for r in rows.values())
+    assert counts["in which units disagree"] == sum(r["dimensions"] == "units disagree" for r in rows.values())
     assert counts["without dimensions"] == sum(r["dimensions"] == "none declared" for r in rows.values())
 
 
@@ -231,7 +231,7 @@ def test_json_has_no_long_fraction_unless_asked(boundcheck_cli: Run) -> None:
 def test_show_says_everything(boundcheck_cli: Run) -> None:
     found = boundcheck_cli("show", "scgd/theorem_3_3/as_printed_main")
     assert found.code == 0
-    for text in ("Theorem 3.3", "false", "strong_quasi_convexity", "step size", "DIMENSIONS INCONSISTENT", "mu <= L"):
+    for text in ("Theorem 3.3", "false", "strong_quasi_convexity", "step size", "UNITS DISAGREE", "mu <= L"):
         assert text in found.out
     assert "scgd/theorem_3_3/corrected" in found.out.splitlines()[-1]
     corrected = boundcheck_cli("show", THEOREM)

@@ -77,7 +77,7 @@ def test_a_bound_that_promises_too_much_is_broken() -> None:
     ],
 )
 def test_statements_of_other_methods_are_broken_too(id: str, count: int) -> None:
-    """Also those about any method, about quantities of a round, and those whose sides do not scale alike."""
+    """Also those about any method, about quantities of a round, and those in which units disagree."""
     found = falsify(statement(id), seed=0, max_instances=count)
     assert found.witness is not None
     assert replay(found.witness).outcome is Outcome.VIOLATED

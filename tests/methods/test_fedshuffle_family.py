@@ -63,7 +63,7 @@ def test_random_epochs_run(kind: str) -> None:
     own = bc.method(kind=kind, eta_l="1/2", E={"low": 1, "high": 2})
     curve = bc.run(own, problem, rounds=1, metrics=["gap"], arithmetic="rational")
     assert curve.values["gap"][1] == (Fraction(1, 4) + twice**2) / 4  # the mean of x^2/2 over both numbers of epochs
-    # Section 4.1 speaks of one number E, so that no statement takes such a run for FedAvgRR
+    # Section 4.1 is about one number E, so that no statement takes such a run for FedAvgRR
     assert "fedavg_rr" not in curve.algorithms
 
 

@@ -190,5 +190,5 @@ def test_dane_on_one_client_tends_to_newton() -> None:
 def test_dane_on_clients_alike_tends_to_newton_too() -> None:
     alike = problem([CLIENTS[1]] * 3)
     assert curve({"kind": "dane", "mu": 0}, alike, 1)["dist2"][1] == 0
-    # clients that differ share the gradient, not the Hessian: no Newton step, however small mu is
+    # heterogeneous clients share the gradient, not the Hessian: no Newton step, however small mu is
     assert curve({"kind": "dane", "mu": 0}, problem(), 1)["dist2"][1] > 0

@@ -1,4 +1,4 @@
-"""Precision and speed settings of the neural engine: the errors that CONTRIBUTING.md states, and what each switch does.
+"""Precision and speed settings of the neural engine: their errors, and what each switch does.
 
 Eight models on the digits, 80 samples each: one gradient at the start, and what 50 local steps of SGD with 20 samples
 add up to, against float64. The largest relative error among the models was 2e-7 and 2e-6 in float32, 6e-2 and 7e-2

@@ -84,7 +84,7 @@ def test_a_record_shows_what_new_runs_show(file: Path, spec_file: Path) -> None:
     assert set(record.versions) == {"boundcheck", "numpy", "numba", "scipy", "torch", "python", "processor"}
     row = summary_row(record)
     assert (row["rows"], row["version"]) == ("2 of 2", record.versions["boundcheck"])
-    assert [row[name] for name in ("seeds", "pairs", "reproduced", "reversed", "undecided")] == [
+    assert [row[name] for name in ("seeds", "rankings", "reproduced", "reversed", "undecided")] == [
         "4",
         "2",
         "2",
@@ -263,7 +263,7 @@ def test_shipped_records_are_of_the_tables_of_the_repository_and_in_the_readme()
         assert f"| {' | '.join(summary_row(record).values())} |" in text
     summary = summary_study([record for _, record in records])
     assert [row[0] for row in summary.tables[0].rows] == [record.spec.name for _, record in records]
-    assert summary.words[0].startswith("RECORDED, not run for this report: ")
+    assert summary.words[0].startswith("RECORDED, not run for this report, in ")
 
 
 @pytest.mark.slow  # half a minute: ten seeds of four methods on each of three problems

@@ -1,4 +1,4 @@
-"""Tables of trained methods: what they say, what they refuse, what comes out, and that cut-off runs go on."""
+"""Tables of trained methods: what they say, what they refuse, their results, and that cut-off runs go on."""
 
 from __future__ import annotations
 

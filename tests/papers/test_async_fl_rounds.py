@@ -1,4 +1,4 @@
-"""What the lemmas of the asynchronous paper speak of, as runs measure it, against every course of a few small runs."""
+"""Quantities of the lemmas of the asynchronous paper, as measured, against every course of a few small runs."""
 
 from __future__ import annotations
 

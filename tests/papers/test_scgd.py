@@ -279,7 +279,7 @@ def test_the_explicit_limit_of_theorem_3_4() -> None:
 
 
 def two(loud: int = 1) -> dict[str, Any]:
-    """Two clients that differ; sigma2 grows with the square of `loud`."""
+    """Two heterogeneous clients; sigma2 grows with the square of `loud`."""
     return {
         "kind": "quadratics",
         "clients": [

@@ -4,7 +4,7 @@ This shares no code with the verifier. A claim is read by a parser of its own; n
 of the plane are drawn as exact fractions when they are first met, and redrawn or solved for until everything that the
 line names holds. Then both are evaluated once more by SymPy, which has the last word.
 
-Not evaluated, by rule: `mean`, `once`, `average` speak of expectations (enumerated in test_laws_enumerated.py),
+Not evaluated, by rule: `mean`, `once`, `average` are about expectations (enumerated in test_laws_enumerated.py),
 `cite`, `limsup` and `mean value` of another record, of a limit and of a derivative along a segment; open, assumed and
 refuted lines claim nothing.
 """

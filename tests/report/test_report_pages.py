@@ -144,11 +144,11 @@ def test_the_index_shows_every_outcome_grade_and_claim(pages: dict[str, str]) ->
 
 def test_the_index_flags_what_does_not_scale_and_nothing_else(pages: dict[str, str]) -> None:
     text = pages["index"]
-    flagged = text.split("do not scale alike</h2>")[1].split("<h2>")[0]
+    flagged = text.split("in which units disagree</h2>")[1].split("<h2>")[0]
     assert re.findall(r"<code>([^<]*)</code>", flagged) == ["scgd/theorem_3_3/as_printed_main"]
     assert text.count("</span> dimensions</span>") == 1
-    assert "does not scale" in pages["VIOLATED"]
-    assert "does not scale" not in pages["HOLDS"]
+    assert "units disagree" in pages["VIOLATED"]
+    assert "units disagree" not in pages["HOLDS"]
 
 
 def test_a_claim_page_tells_provenance_scope_and_the_way_back(pages: dict[str, str]) -> None:
@@ -374,5 +374,5 @@ def test_the_result_of_a_comparison_comes_first() -> None:
     assert result_of({"kind": "methods_compared", "data": {"rows": rows[3:]}}) == ("", "")
     orders = {"columns": ["order", "outcome"], "rows": [["a", "reversed"], ["b", "reproduced"], ["c", "reproduced"]]}
     words, bars = result_of({"kind": "training", "tables": [orders]})
-    assert words == "Of 3 orders of two methods that the paper shows: 2 reproduced, 1 reversed."
+    assert words == "Rankings reproduced: 2 of 3; 1 reversed."
     assert not bars

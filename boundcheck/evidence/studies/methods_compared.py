@@ -1,7 +1,7 @@
 """The bounds of all papers on one instance: their step sizes, the rounds they promise, the rounds really needed.
 
 For every method of the table, every statement that is believed true, bounds for every number of rounds how far a method
-still is, and speaks of that method is tried with the instance's certified constants. Its step size (where left to it)
+still is, and covers that method is tried with the instance's certified constants. Its step size (where left to it)
 is the one that promises the target in the fewest rounds (`evidence.tuning`). A statement that names no kind of method
 is about all that have its parameters and constants.
 """

@@ -52,7 +52,7 @@ def _weights(tilde: Any, name: str) -> Any:
 
 
 def _too_small_divisor(method: Method, clients: Clients) -> str | None:
-    """Why Theorem E.1 does not speak of FedShuffleGen with these clients, as a clause; else None."""
+    """Why Theorem E.1 does not cover FedShuffleGen with these clients, as a clause; else None."""
     local: Any = method.local
     for i in range(clients.count):
         steps = local.planned(i, clients)
@@ -192,7 +192,7 @@ KINDS = {
 
         The server weighs a client by its share of the cohort's data. As printed, Algorithm 2 multiplies this by n/b, b
         the cohort's size. FedAvg minimises another objective when clients hold different amounts of data (Section 4.1,
-        which speaks of one number E for all clients and rounds).
+        which is about one number E for all clients and rounds).
         """,
         (PAPER, "Algorithm 2"),
         _form(Part(Epochs, E=int, batch=anything), SumOne()),

@@ -22,7 +22,6 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks
 from boundcheck.networks.engine.device import Settings, environment
 from boundcheck.networks.engine.probing import Effort, probe
-from boundcheck.networks.engine.run import run_neural
 from boundcheck.networks.engine.task import resolved, task_of
 from boundcheck.networks.provider import run_facts
 from boundcheck.networks.study import surrogate
@@ -68,6 +67,8 @@ def estimated(runs: Runs, rows: Sequence[Row]) -> Iterator[More]:
 
 def _measured(runs: Runs, rows: Sequence[Row], estimate: Estimate) -> dict[str, Any]:
     """The constants (`networks.engine.probing.Probe.to_dict`) at the server's points after some rounds of a run."""
+    from boundcheck.networks.engine.run import run_neural  # needs numba, which other tables do without
+
     row = next(row for row in rows if estimate.case in (None, row.case))
     run = next(run for run in row.runs if run.method == estimate.method)
     method, problem = build_method(run.specification), runs.problem(runs.spec.all_cases[row.case])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput
-from boundcheck.evidence.ordering import OUTCOMES, Pair, half_width, judge, seeds_needed
+from boundcheck.evidence.ordering import OUTCOMES, Pair, half_width, judge, rankings, seeds_needed
 from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
 from boundcheck.networks.study.runs import Row, Run
 from boundcheck.networks.study.spec import METRICS, Comparison, Spec
@@ -83,11 +83,9 @@ def _words(spec: Spec, rows: Sequence[Row]) -> Iterator[str]:
     yield f"After {spec.source}. Carried out by the {spec.engine} engine with {seeds(spec.seeds)} a method{tuned}."
     if sum(counts.values()):
         yield (
-            f"Pairs of methods that the paper puts in an order: {sum(counts.values())}, of which "
-            f"{counts['reproduced']} reproduced, {counts['reversed']} reversed and {counts['undecided']} undecided at "
-            f"confidence {level}: methods are compared seed by seed, by Student's t test of the differences (which "
-            "takes them as normally distributed), with Holm's correction over both directions of all pairs of one case "
-            "and comparison, not over all of them together."
+            f"{rankings(counts)}, at confidence {level}. Methods are compared seed by seed, by Student's t test of "
+            "the differences (which takes them as normally distributed), with Holm's correction over both directions "
+            "of all pairs of one case and comparison, not over all of them together."
         )
     yield (
         "The seeds vary who takes part and which samples are drawn; the split of the data and the start are the same "

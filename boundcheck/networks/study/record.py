@@ -24,7 +24,7 @@ from boundcheck.core.digest import Undigestible, canonical, code_digest, package
 from boundcheck.core.numbers import format_short
 from boundcheck.core.places import reason, write_whole
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
-from boundcheck.evidence.ordering import OUTCOMES, half_width
+from boundcheck.evidence.ordering import OUTCOMES, half_width, rankings
 from boundcheck.evidence.stored import code_of
 from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.networks.study.check import check
@@ -263,7 +263,7 @@ def recorded_study(record: Record, path: Path) -> Study:
 
 
 def summary_row(record: Record) -> dict[str, str]:
-    """A record in one row: when, by which version, with how many seeds, what became of the pairs, in which time."""
+    """A record in one row: when, by which version, with how many seeds, what became of the rankings, in which time."""
     counts = outcomes(record.spec, record.rows)
     return {
         "table": record.spec.name,
@@ -271,7 +271,7 @@ def summary_row(record: Record) -> dict[str, str]:
         "version": record.versions["boundcheck"],
         "rows": f"{len(record.rows)} of {len(record.spec.all_cases)}",
         "seeds": str(record.spec.seeds),
-        "pairs": str(sum(counts.values())),
+        "rankings": str(sum(counts.values())),
         **{name: str(count) for name, count in counts.items()},
         "processor hours": format_short(record.processor_hours, 2),
     }
@@ -284,10 +284,8 @@ def summary_study(records: Sequence[Record]) -> Study:
     hours = format_short(sum(record.processor_hours for record in records), 2)
     old = sum(REPLACED in record.differences() for record in records)
     words = (
-        f"RECORDED, not run for this report: {sum(total.values())} pairs of methods that a paper puts in an order, of "
-        f"which {total['reproduced']} reproduced, {total['reversed']} reversed and {total['undecided']} undecided, in "
-        f"{hours} processor hours. A reversal says that the order does not hold at our size, not that the paper is "
-        "wrong at its own.",
+        f"RECORDED, not run for this report, in {hours} processor hours. {rankings(total)}. A reversal says "
+        "that the order does not hold at our size, not that the paper is wrong at its own.",
         f"The code that computed {old} of {len(records)} tables has changed since; boundcheck record --compare "
         "runs a row again.",
     )

@@ -131,7 +131,7 @@ class Spec(_Model):
     paper_is: str = key("what the paper's numbers are", "")
     paper: dict[str, str] = key("label -> the paper's number, as printed", {})
     expected_order: Order = key("labels, the best first; a list holds methods that the paper does not tell apart", [])
-    confidence: Number = key("at which an order is said to come out", Fraction(19, 20), ge=Fraction(1, 2), lt=1)
+    confidence: Number = key("at which a ranking is said to be reproduced", Fraction(19, 20), ge=Fraction(1, 2), lt=1)
     scaled: list[str] = key("what was scaled down, in words", [])
     surrogate: str | None = key("label of the method whose surrogate problem is looked at as well", None)
     estimate: list[Estimate] = key("theorems at constants that are measured along the runs", [])

@@ -10,7 +10,7 @@ because the weights can have their means before the cohorts repeat. In a round i
 and so is every quantity with it: a mean over all rounds is at most the one over the others, so that no such round need
 be left out of Theorem 1.
 
-The lemmas of Appendix A speak of the following quantities. In a printed lemma they are means over k = 0, ..., K - 1 at
+The lemmas of Appendix A use the following quantities. In a printed lemma they are means over k = 0, ..., K - 1 at
 the virtual models theta^{n,k} of (7). In a corrected one they are at the real model theta^n, with y_i^k the local
 models and gb_i the mean over k of the stochastic gradients g_i(y_i^k):
 

@@ -1,4 +1,4 @@
-"""What the asynchronous paper's lemmas speak of in one round (Sections 2 and 3, Appendices A.2 and B).
+"""The quantities of one round in the asynchronous paper's lemmas (Sections 2 and 3, Appendices A.2 and B).
 
 x is the server's point theta^n, w_i the weight of client i in round n (0 where it is not in the cohort), q_i = E w_i,
 q(n) their sum, qt_i = q_i/q(n), L^n = sum of q_i f_i, thetabar the minimiser of the mean of the L^n over a period,

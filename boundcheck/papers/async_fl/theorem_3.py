@@ -68,7 +68,7 @@ theorems = {
                 conditions=(STEP_98, BETA_9_RHO),
                 assumptions=(*CORRECTED, window_property, bounded_gradients, bounded_sample_gradients),
                 replaces=WHOLE_ROUNDS_REPLACE,
-                why=f"{WHOLE_ROUNDS_WHY} (27) prints eps without a factor, which has not the unit of a squared "
+                why=f"{WHOLE_ROUNDS_WHY} (27) prints eps without a factor, whose unit is not that of a squared "
                 f"gradient; with q the mean of q(n) it is 4 L (chi^2 + 1)/q. {WEIGHT_LOST}",
                 remark=SCOPE,
             ),
@@ -79,8 +79,8 @@ theorems = {
                 conditions=(STEP_98, *ASSUMPTION_5),
                 assumptions=(*PRINTED, window_property, bounded_gradients),
                 symbols=(L_OF_CLIENTS,),
-                remark=f"{FALSE_FOR_SEVERAL_STEPS} eps has not the unit of the left side. The factor 4 L of the last "
-                "term is that of (105).",
+                remark=f"{FALSE_FOR_SEVERAL_STEPS} The units of eps and of the left side disagree. The factor 4 L of "
+                "the last term is that of (105).",
             ),
         },
     ),

@@ -80,7 +80,7 @@ ABOUT_ELL = (
     "0. From ell = mu R/(8 beta L) on the step is 1/(4 beta L), so that the cap changes no step, lowers the bound and "
     "covers c1 = c2 = 0."
 )
-WRONG_UNIT = "The middle term has not the unit of the left side, so that scaling f breaks the bound."
+WRONG_UNIT = "The units of the middle term and of the left side disagree, so that scaling f breaks the bound."
 ET = "Here et is the effective step E*eta_g*eta_l of a round"
 ET_H = f"{ET}, and H is (E^2 + P^2) G^2 + sigma^2."
 ET_BETA = f"{ET}, and beta is 1 + (1 + P) B + M B^2."

@@ -1,4 +1,4 @@
-"""Participations that examples of FedShuffle speak of, whose hypotheses are decided where a statement names them.
+"""Participations of examples of FedShuffle, whose hypotheses are decided where a statement names them.
 
 S. Horvath et al., "FedShuffle": two clients drawn with the probabilities that make M smallest (Section 5), and Sum-One
 for pairs of three clients (Section 4.2).

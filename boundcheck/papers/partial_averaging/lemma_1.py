@@ -26,7 +26,7 @@ theorem = Theorem(
             assumptions=(smooth_weighted, block_variance, averages_as_objective, bounded_below),
             belief=Belief.TRUE,
             replaces="Assumption 1 by a Lipschitz condition with the weights L_j, and 1/m by the sum of p_i^2",
-            why=f"{WEIGHTED_IS_ENOUGH}. The proof of Theorem 2 uses the lemma for clients that differ, for which the "
+            why=f"{WEIGHTED_IS_ENOUGH}. The proof of Theorem 2 uses the lemma for heterogeneous clients, for which the "
             "identity (21) fails worker by worker; applied to the averaged gradient sum of p_i grad F_i(x_i) it gives "
             "the same, with averages that have the weights p_i.",
             remark=f"{LAST_TERM} Theorem 1 needs more, (29): the terms that the condition on the step drops here.",

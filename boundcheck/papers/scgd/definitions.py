@@ -49,7 +49,7 @@ WHY_REPAIRED = (
     "repairs the proof without a smaller step."
 )
 MAIN_IS_FALSE = (
-    "Equation (2) lacks a factor mu inside the square; its two terms do not scale alike, and for small L it allows "
+    "Equation (2) lacks a factor mu inside the square; the units of its two terms disagree, and for small L it allows "
     "steps at which the method diverges."
 )
 APPENDIX_IS_TRUE = "The statement is true; a step of its printed proof is not."

@@ -27,7 +27,7 @@ theorem = Theorem(
             bound=b * sigma2 / (a - 2),
             belief=Belief.TRUE,
             replaces="the b of the printed proof, which lacks the mean of sigma_i^2",
-            why="Lemma 3.1's noise term carries it; without it the two sides do not scale alike.",
+            why="Lemma 3.1's noise term carries it; without it the units of the two sides disagree.",
             remark="The paper claims a finite limit superior; the value is the one that its own proof gives.",
         ),
         "as_printed": Reading(

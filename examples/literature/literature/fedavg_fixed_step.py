@@ -28,7 +28,7 @@ theorem = Theorem(
             belief=Belief.TRUE,
             assumptions=(iid_clients, *SMOOTH),
             replaces="any clients by clients with one objective",
-            why="Then a round is E steps of gradient descent; clients that differ pull the limit away.",
+            why="Then a round is E steps of gradient descent; heterogeneous clients pull the limit away.",
         ),
     },
 )
