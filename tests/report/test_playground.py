@@ -33,7 +33,7 @@ const b = globalThis.boundcheckPlayground, jobs = JSON.parse(require("fs").readF
 console.log(JSON.stringify(jobs.map(([data, points]) => points.map(([reading, texts]) => {
   const f = b.compute(data, data.readings[reading], texts);
   if (f.ball) Object.assign(f, { value: String(b.toNumber(f.ball)), log10: f.ball[0] ? b.log10(f.ball) : null,
-    shown: b.show(f.ball), error: f.error, estimate: String(b.relativeError(f.ball)) });
+    shown: b.show(f.ball, 15), error: f.error, estimate: String(b.relativeError(f.ball)) });
   delete f.ball;
   return f;
 }))));
@@ -151,8 +151,8 @@ def test_beyond_the_doubles_the_value_is_a_power_of_ten() -> None:
     found = at(made(2**k), k="1000000")
     assert found["value"] == "Infinity"
     assert found["log10"] == pytest.approx(1e6 * math.log10(2), rel=1e-14)
-    assert found["shown"] == "10^301029.9957"
-    assert at(made(sp.exp(-k)), k="1000000")["shown"] == "10^−434294.4819"
+    assert found["shown"] == "10^301029.995663981"
+    assert at(made(sp.exp(-k)), k="1000000")["shown"] == "10^−434294.481903252"
 
 
 def test_what_cannot_be_computed_has_an_error_estimate() -> None:

@@ -173,10 +173,10 @@ function log10(a) {
 function show(a, digits) { // beyond the doubles as a power of ten
   const value = toNumber(a);
   if (!a[0] || (Math.abs(value) > 1e-300 && Math.abs(value) < 1e300)) return short(value, digits);
-  return (a[0] < 0n ? "−" : "") + "10^" + log10(a).toFixed(4).replace("-", "−");
+  return (a[0] < 0n ? "−" : "") + "10^" + short(log10(a), 15).replace("-", "−");
 }
 function short(value, digits) {
-  const text = value.toPrecision(digits || 10), [m, e] = text.split("e");
+  const text = value && Math.abs(value) < 1e-3 ? value.toExponential(digits - 1) : value.toPrecision(digits), [m, e] = text.split("e");
   const plain = m.includes(".") ? m.replace(/\.?0+$/, "") : m;
   return e ? plain + "e" + e.replace("+", "") : plain;
 }

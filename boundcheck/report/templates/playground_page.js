@@ -32,9 +32,10 @@ function position(name) {
   if (!value) return 0;
   return Math.round(400 * Math.min(1, Math.max(0, (s.place(toNumber(ratio(value))) - s.from) / (s.to - s.from || 1))));
 }
-function line(term, ...parts) {
-  const dt = document.createElement("dt"), dd = document.createElement("dd");
-  dt.textContent = term;
+function line(term, ...parts) { // the last word of a term may be a symbol, which stands as its letter
+  const dt = document.createElement("dt"), dd = document.createElement("dd"), [first, name] = term.split(" ");
+  const row = rows.find(r => r.dataset.name === name);
+  dt.append(row ? first + " " : term, row ? find("math", row).cloneNode(true) : "");
   dd.append(...parts);
   status.append(dt, dd);
 }
@@ -68,13 +69,14 @@ function update() {
   for (const item of section.querySelectorAll(".play-conditions li")) {
     const i = now.relations.findIndex(r => r.row === item.dataset.row), mark = find("strong", item);
     item.hidden = i < 0;
+    item.tabIndex = item.scrollWidth > item.clientWidth ? 0 : -1;
     [mark.textContent, mark.className] = found.rows && i >= 0 ? ROW[found.rows[i]] : ["", ""];
   }
   if (found.error) return line("Bound", word("none", "value"), document.createElement("br"), found.error);
   if (found.undefined) line("Bound", word("none", "value"), `: ${found.undefined}.`);
   else {
     const error = relativeError(found.ball);
-    line("Bound", word(error === Infinity ? "not computed" : show(found.ball), "value"));
+    line("Bound", word(error === Infinity ? "not computed" : show(found.ball, 15), "value"));
     if (error > 1e-12) line("Error estimate", error === Infinity ? "unlimited: ask `evaluate`"
       : `at most a relative ${short(error, 2)}; \`evaluate\` is exact`);
   }
@@ -105,7 +107,10 @@ function fill() {
 const sets = now => now.symbols.map(name => `--set ${name}=${texts[name].replace(/\s/g, "")}`).join(" ");
 const COPIES = {
   Python: now => `import boundcheck as bc\n\ns = bc.statement("${now.id}")\nprint(s.evaluate(${now.symbols.map(n => `${n}="${texts[n].trim()}"`).join(", ")}))`,
-  TOML: now => `kind = "bound"\nstatement = "${now.id}"\n\n[grid]\n` + now.symbols.map(n => `constants.${n} = ["${texts[n].trim()}"]`).join("\n"),
+  TOML: now => { // a sweep of one row, which takes more values of its last constant
+    const fixed = now.symbols.slice(0, -1).map(n => `${n} = "${texts[n].trim()}"`).join(", "), last = now.symbols.at(-1);
+    return `kind = "bound"\nstatement = "${now.id}"\nconstants = { ${fixed} }\n\n[grid]\nconstants.${last} = ["${texts[last].trim()}"]\n`;
+  },
   command: now => `boundcheck evaluate ${now.id} ${sets(now)}`,
   BibTeX: now => now.bibtex, LaTeX: now => now.latex,
 };
@@ -126,6 +131,7 @@ for (const row of rows) {
   slider.oninput = () => { texts[name] = field.value = slide(name, Number(slider.value)); slider.setAttribute("aria-valuetext", texts[name]); later(); };
 }
 choice.onchange = later;
+find("details", section).open = innerWidth > 640; // a long form, folded up on a phone
 find("#play-reset").onclick = () => { Object.assign(texts, data.start); fill(); };
 section.hidden = false;
 fill();
