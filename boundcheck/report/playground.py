@@ -23,7 +23,7 @@ from boundcheck.report.worked import worked_number
 from boundcheck.theory.choices import choice_relations
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.evaluation import needed_symbols
-from boundcheck.theory.program import Builder, Node
+from boundcheck.theory.program import Builder, Node, compile_expression
 from boundcheck.theory.scope import difference, sides
 from boundcheck.theory.typeset import relation_text
 
@@ -52,7 +52,7 @@ class Trend(NamedTuple):
 
     def flipped(self) -> Trend:
         """That of the negative."""
-        return Trend(*(None if v is None else -v for v in (self.way, self.high, self.low)))
+        return Trend(_product((self.way, -1)), _product((self.high, -1)), _product((self.low, -1)))
 
     @staticmethod
     def of(way: int | None, sign: int | None, least: Fraction | None = None) -> Trend:
@@ -94,8 +94,8 @@ def playground(own: Sequence[Statement]) -> dict[str, Any]:
         "symbols": [(Markup(symbol_mathml(s)), s, own[0].metric.dimension is not None) for s in symbols.values()],
         "readings": [s.reading for s in own],
         "conditions": [(row, row.partition(": ")[0], shown) for row, shown in conditions.items()],
-        "data": Markup(text),  # noqa: S704 (JSON without "<")
-        "script": Markup(script()),  # noqa: S704 (our own file)
+        "data": Markup(text),
+        "script": Markup(script()),
     }
 
 
@@ -132,11 +132,15 @@ def _relations(statement: Statement) -> list[tuple[str, Any, bool]]:
     """(name, relation, whether values that break it are bad input), in the order of `scope`."""
     found = [("domain", r, True) for r in statement.domain]
     rounds, index = statement.metric.rounds, statement.metric.index
-    if index is not None and index in {s.name for s in rounds.free_symbols}:
-        least = 0 if statement.metric.weights is None else 1
-        if not rounds.is_Symbol:
+    own = {s.name for s in rounds.free_symbols}
+    if index in own:  # as `evaluate` checks it, where the declarations do not settle it
+        least, program = 0 if statement.metric.weights is None else 1, compile_expression(rounds)
+        whole = rounds.is_polynomial() and all(statement.symbol(name).integer for name in own)
+        if not (whole and sp.Poly(rounds).get_domain() == sp.ZZ):
             found.append(("whole rounds", sp.Eq(sp.floor(rounds), rounds, evaluate=False), True))
-        found.append(("number of rounds", sp.Ge(rounds, least, evaluate=False), True))
+        low = trend(program.nodes, program.root, "", statement).low
+        if low is None or low < least:
+            found.append(("number of rounds", sp.Ge(rounds, least, evaluate=False), True))
     found += [(c.name, c.relation, False) for c in statement.conditions]
     symbol = statement.symbol
     return found + [(f"choice of {n}", sp.Eq(symbol(n).expr, e, evaluate=False), False) for n, e in statement.choices]
@@ -172,7 +176,6 @@ def _reading(statement: Statement, builder: Builder) -> dict[str, Any]:
         "reading": statement.reading.replace("_", " "),
         "symbols": names,
         "bound": bound,
-        "sign": statement.kind.sign,
         "trivial": None if trivial is None else builder.add(trivial),
         "below": None if trivial is None else builder.add(statement.bound - trivial),
         "relations": relations,
@@ -213,7 +216,9 @@ def trend(nodes: Sequence[Node], i: int, name: str, statement: Statement) -> Tre
     if node.op in ("powi", "abs"):
         odd = node.op == "powi" and node.data % 2 == 1
         least = lows[0] ** (node.data or 1) if signs[0] == 1 and lows[0] is not None else None
-        return Trend.of(ways[0] if odd else _product((ways[0], 1 if ways[0] == 0 else signs[0])), signs[0] if odd else 1, least)
+        return Trend.of(
+            ways[0] if odd else _product((ways[0], 1 if ways[0] == 0 else signs[0])), signs[0] if odd else 1, least
+        )
     if node.op == "pow":
         moves = _product((ways[0], signs[1])) if ways[1] == 0 and signs[0] == 1 else None
         return Trend.of(0 if ways == [0, 0] else moves, 1 if signs[0] == 1 else None)

@@ -1,4 +1,4 @@
-"""The playground: its JavaScript, run by Node, against `evaluate`, `scope` and `largest`; hand-computed numbers; its data.
+"""The playground's JavaScript, run by Node, against `evaluate`, `scope` and `largest`, and against numbers by hand.
 
 Needs Node; without it these tests are skipped with the reason. The page is tested in `test_playground_browser.py`.
 """
@@ -59,7 +59,12 @@ def run(jobs: list[tuple[dict[str, Any], list[tuple[int, dict[str, str]]]]]) -> 
     """What the script finds at the points of each playground."""
     assert NODE is not None
     done = subprocess.run(
-        [NODE, "-e", DRIVER, str(SCRIPT)], input=json.dumps(jobs), capture_output=True, text=True, check=True, timeout=300
+        [NODE, "-e", DRIVER, str(SCRIPT)],
+        input=json.dumps(jobs),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     return json.loads(done.stdout)
 
@@ -156,7 +161,7 @@ def test_beyond_the_doubles_the_value_is_a_power_of_ten() -> None:
 
 
 def test_what_cannot_be_computed_has_an_error_estimate() -> None:
-    found = at(made(sp.exp(sp.exp(k)) - sp.exp(sp.exp(k) + sp.exp(-k**3))), k="12")
+    found = at(made(sp.exp(sp.exp(k)) - sp.exp(sp.exp(k) + sp.exp(-(k**3)))), k="12")
     assert float(found["estimate"]) > 1e-12
     assert at(made(1 / a), a="0")["undefined"] == "a denominator is zero"
     assert at(made(sp.log(a)), a="-1")["undefined"].startswith("the logarithm")

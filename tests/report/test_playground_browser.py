@@ -50,8 +50,10 @@ def faults() -> list[str]:
     return []
 
 
-def show(browser: Any, folder: Path, faults: list[str], name: str = NAME, width: int = 1280, scheme: str = "light") -> Any:
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+def show(
+    browser: Any, folder: Path, faults: list[str], name: str = NAME, width: int = 1280, scheme: str = "light"
+) -> Any:
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme or "light")
     page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda r: None if r.url.startswith("file:") else faults.append(r.url))
@@ -70,10 +72,9 @@ def status(page: Any) -> dict[str, str]:
 
 
 def fields(page: Any) -> dict[str, str]:
-    rows = page.evaluate(
-        "[...document.querySelectorAll('.play-row:not([hidden])')].map(r => [r.dataset.name, r.querySelector('input').value])"
-    )
-    return dict(rows)
+    """The values of the fields that are shown, by symbol."""
+    rows = "[...document.querySelectorAll('.play-row:not([hidden])')]"
+    return dict(page.evaluate(f"{rows}.map(r => [r.dataset.name, r.querySelector('input').value])"))
 
 
 def test_a_field_and_a_slider_change_the_answers(browser: Any, folder: Path, faults: list[str]) -> None:
@@ -109,9 +110,8 @@ def test_every_position_of_every_slider_is_within_the_domain(browser: Any, folde
         name = path.stem.removeprefix("statement.").replace(".", "/", 1)
         page = show(browser, folder, faults, name)
         for place in (0, 1, 133, 200, 399, 400):
-            page.evaluate(
-                "v => document.querySelectorAll('.play-row input[type=range]').forEach(s => { s.value = v; s.oninput() })", place
-            )
+            sliders = "document.querySelectorAll('.play-row input[type=range]')"
+            page.evaluate(f"v => {sliders}.forEach(s => {{ s.value = v; s.oninput() }})", place)
             assert "outside" not in status(page)["Bound"], (name, place, status(page))
         page.close()
     assert faults == []
@@ -144,14 +144,14 @@ def test_what_is_copied_can_be_run(browser: Any, folder: Path, faults: list[str]
 def test_a_thousand_random_points_in_the_browser(browser: Any, folder: Path, faults: list[str]) -> None:
     page = show(browser, folder, faults)
     own = readings(*NAME.split("/"))
-    data = json.loads(page.inner_text("#playground-data") or page.text_content("#playground-data"))
+    data = json.loads(page.text_content("#playground-data"))
     rng, points = random.Random(1), []
     for seed in range(1000):
         i = rng.randrange(len(own))
         texts = {name: data["start"][name] for name in data["readings"][i]["symbols"]}
         points.append((i, drawn(own[i], texts, seed, 3)))
     answers = page.evaluate(
-        """points => { const b = boundcheckPlayground, d = JSON.parse(document.querySelector("#playground-data").textContent);
+        """points => { const b = boundcheckPlayground, d = JSON.parse(document.getElementById("playground-data").text);
         return points.map(([i, texts]) => { const f = b.compute(d, d.readings[i], texts);
           if (f.ball) { f.shown = b.show(f.ball, 15); delete f.ball; } return f; }); }""",
         points,
@@ -170,7 +170,9 @@ def test_the_playground_fits_and_axe_finds_nothing(
     page = show(browser, folder, faults, width=width, scheme=scheme)
     page.click("[data-copy=Python]")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    assert page.evaluate("[...document.querySelectorAll('.play input, .play select')].every(e => e.labels.length || e.ariaLabel)")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.play input, .play select')].every(e => e.labels.length || e.ariaLabel)"
+    )
     if AXE.is_file():
         page.add_script_tag(path=str(AXE))
         result = page.evaluate("axe.run('#playground', {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa']})")
