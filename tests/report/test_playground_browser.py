@@ -25,6 +25,7 @@ from boundcheck.theory.discovery import readings, statement
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(os.environ.get("AXE_CORE") or Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js")
 NAME = "fedshuffle/theorem_5_1_strongly_convex"
+TUNED = "fedshuffle/theorem_5_1_strongly_convex_tuned"
 playwright: Any = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
 
@@ -40,7 +41,7 @@ def browser() -> Generator[Any]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("playground")
-    write_report([], where, catalogue=[NAME, "scgd/theorem_3_3"])
+    write_report([], where, catalogue=[NAME, TUNED, "feddane/remark_sampling"])
     return where
 
 
@@ -115,6 +116,22 @@ def test_every_position_of_every_slider_is_within_the_domain(browser: Any, folde
             assert "outside" not in status(page)["Bound"], (name, place, status(page))
         page.close()
     assert faults == []
+
+
+def test_a_prescribed_step_follows_its_formula(browser: Any, folder: Path, faults: list[str]) -> None:
+    page = show(browser, folder, faults, TUNED)
+    own = readings(*TUNED.split("/"))[0]
+    assert status(page)["Scope"] == "✓ in scope"
+    page.fill("#play-L", "20")
+    assert status(page)["Scope"] == "✓ in scope"
+    found = {name: text for name, text in fields(page).items() if name != "eta_l"}
+    assert float(fields(page)["eta_l"]) == pytest.approx(float(own.prescribed("eta_l", **found)), rel=1e-13)
+    page.fill("#play-eta_l", "1e-9")
+    assert status(page)["Scope"] == "✗ out of scope"
+    page.click("#play-status button")
+    assert status(page)["Scope"] == "✓ in scope"
+    assert faults == []
+    page.close()
 
 
 def test_what_is_copied_can_be_run(browser: Any, folder: Path, faults: list[str], tmp_path: Path) -> None:

@@ -54,6 +54,15 @@ function power(a, n) {
   }
   return result;
 }
+function integerRoot(n, q) { // the floor of the q-th root
+  const k = BigInt(q);
+  let x = 1n << BigInt(Math.ceil(bits(n) / q));
+  for (;;) {
+    const y = ((k - 1n) * x + n / x ** (k - 1n)) / k;
+    if (y >= x) return x;
+    x = y;
+  }
+}
 function rootOf(a, q) {
   const known = sign(a);
   if (known === 0) return ZERO;
@@ -61,14 +70,8 @@ function rootOf(a, q) {
   if (known === null) return [0n, 0, (Math.max(mag(a), a[2]) + 1) / q];
   let s = Math.max(0, q * (P + 2) - bits(a[0]));
   s += ((a[1] - s) % q + q) % q;
-  const n = shift(a[0], s), k = BigInt(q), e = (a[1] - s) / q;
-  let x = 1n << BigInt(Math.ceil(bits(n) / q));
-  for (;;) {
-    const y = ((k - 1n) * x + n / x ** (k - 1n)) / k;
-    if (y >= x) break;
-    x = y;
-  }
-  return make(x, e, sum(x ** k === n ? NONE : e, plus(a[2], mag([x, e]) + 1 - low(a))));
+  const n = shift(a[0], s), e = (a[1] - s) / q, x = integerRoot(n, q);
+  return make(x, e, sum(x ** BigInt(q) === n ? NONE : e, plus(a[2], mag([x, e]) + 1 - low(a))));
 }
 const kept = new Map();
 function constant(name, F, compute) {
@@ -194,6 +197,10 @@ const EXACT = {
   add: (x, signs) => x.reduce((t, a, i) => reduced(t[0] * a[1] + BigInt(signs[i]) * a[0] * t[1], t[1] * a[1]), [0n, 1n]),
   mul: x => x.reduce((t, a) => reduced(t[0] * a[0], t[1] * a[1])), div: x => reduced(x[0][0] * x[1][1], x[0][1] * x[1][0]),
   powi: (x, n) => bits(x[0][0]) * n < 1e4 && bits(x[0][1]) * n < 1e4 ? x[0].map(v => v ** BigInt(n)) : [0n, 0n],
+  root: ([x], [p, q]) => {
+    const found = x[0] < 0n ? [0n, 0n] : x.map(n => integerRoot(n, q));
+    return found.every((n, i) => n ** BigInt(q) === x[i]) ? found.map(n => n ** BigInt(p)) : [0n, 0n];
+  },
   abs: x => [size(x[0][0]), x[0][1]], floor: x => whole(x[0]), ceiling: x => [-whole([-x[0][0], x[0][1]])[0], 1n],
   min: x => x.reduce((a, b) => compare(a, b) < 0 ? a : b), max: x => x.reduce((a, b) => compare(a, b) > 0 ? a : b),
 };
@@ -289,8 +296,10 @@ function compute(data, reading, texts) {
 }
 function prescribed(point, reading, name) {
   const relation = reading.relations.find(r => r.kind === "choice" && r.name === "choice of " + name);
-  try { return below(toNumber(point.accurate(relation.sides[1])), 15); }
-  catch (error) { return missing(error, "none"); }
+  try {
+    const found = point.accurate(relation.sides[1]), exact = point.exact(relation.sides[1]);
+    return exact && !relation.rounded ? exact[0] + (exact[1] > 1n ? "/" + exact[1] : "") : below(toNumber(found), 15);
+  } catch (error) { return missing(error, "none"); }
 }
 // The top of the allowed values by bisection to 1e-10: each condition is monotone in the step, so they are an interval.
 function largest(data, reading, values, rows, name) {

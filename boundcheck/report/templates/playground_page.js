@@ -5,6 +5,7 @@ const { compute, toNumber, show, short, relativeError, read, ratio, admits } = g
 const find = (selector, inside) => (inside || document).querySelector(selector);
 const data = JSON.parse(find("#playground-data").textContent), section = find("#playground"), texts = { ...data.start };
 const rows = [...section.querySelectorAll(".play-row")], status = find("#play-status"), choice = find("#play-reading");
+const own = new Set(); // the prescribed symbols that have a value of the reader
 const reading = () => data.readings[Number(choice.value)];
 // Where a slider begins and ends, and how its position becomes a value: logarithmic where there are no negative numbers.
 function scale(name) {
@@ -24,8 +25,9 @@ function slide(name, position) { // the text of a slider's position
   if (!position && s.zero) return "0";
   const value = s.value(s.from + (s.to - s.from) * position / 400);
   const text = symbol.integer ? String(BigInt(Math.round(value))) : short(value, 3);
-  const ends = [symbol.low, symbol.high].filter(end => end !== null);
-  return admits(symbol, read(text)) || !ends.length ? text : position < 200 && symbol.lowOpen ? short(value * 1.01, 4) : ends[position < 200 ? 0 : ends.length - 1];
+  const inner = place => short(s.value(s.from + (s.to - s.from) * place / 400), 4); // next to an end that is excluded
+  const tried = position < 200 ? [text, symbol.low, inner(1)] : [text, symbol.high, inner(399)];
+  return tried.find(t => t !== null && admits(symbol, read(t))) ?? text;
 }
 function position(name) {
   const s = scale(name), value = read(texts[name]);
@@ -50,7 +52,7 @@ function use(name, value) {
   button.type = "button";
   button.textContent = "use";
   button.setAttribute("aria-label", `use ${value} for ${name}`);
-  button.onclick = () => { texts[name] = value; fill(); find("#play-" + name).focus(); };
+  button.onclick = () => { texts[name] = value; if (reading().prescribed.includes(name)) own.delete(name); fill(); find("#play-" + name).focus(); };
   const holder = word(value + " ", "");
   holder.className = "controls";
   holder.append(button);
@@ -60,7 +62,15 @@ const SCOPE = { true: ["✓ in scope", "o-holds word"], false: ["✗ out of scop
 const ROW = { true: ["✓ holds", "o-holds"], false: ["✗ fails", "o-violated"], edge: ["? edge", "o-undecided"] };
 const LIMITS = { none: "none: no value is allowed at these constants", unlimited: "no condition limits it" };
 function update() {
-  const now = reading(), found = compute(data, now, texts);
+  const now = reading();
+  let found = compute(data, now, texts);
+  for (const name of now.prescribed) { // a prescribed value follows its formula until a reader gives another
+    const value = own.has(name) || !found.largest ? "none" : found.largest[name];
+    if (value in LIMITS || value === texts[name]) continue;
+    texts[name] = value;
+    place(rows.find(row => row.dataset.name === name));
+    found = compute(data, now, texts);
+  }
   status.replaceChildren();
   for (const row of rows) {
     find("input", row).setAttribute("aria-invalid", String(found.name === row.dataset.name));
@@ -95,13 +105,14 @@ function later() { // once a frame, however fast a slider moves
   if (!waiting) requestAnimationFrame(() => { waiting = false; update(); });
   waiting = true;
 }
+function place(row) {
+  const [field, slider] = row.querySelectorAll("input"), name = row.dataset.name;
+  field.value = texts[name];
+  slider.value = position(name);
+  slider.setAttribute("aria-valuetext", texts[name]);
+}
 function fill() {
-  for (const row of rows) {
-    const [field, slider] = row.querySelectorAll("input"), name = row.dataset.name;
-    field.value = texts[name];
-    slider.value = position(name);
-    slider.setAttribute("aria-valuetext", texts[name]);
-  }
+  rows.forEach(place);
   later();
 }
 const sets = now => now.symbols.map(name => `--set ${name}=${texts[name].replace(/\s/g, "")}`).join(" ");
@@ -127,12 +138,13 @@ section.addEventListener("click", event => {
 });
 for (const row of rows) {
   const [field, slider] = row.querySelectorAll("input"), name = row.dataset.name;
-  field.oninput = () => { texts[name] = field.value; slider.value = position(name); later(); };
-  slider.oninput = () => { texts[name] = field.value = slide(name, Number(slider.value)); slider.setAttribute("aria-valuetext", texts[name]); later(); };
+  const changed = text => { texts[name] = text; own.add(name); later(); };
+  field.oninput = () => { changed(field.value); slider.value = position(name); };
+  slider.oninput = () => { changed(slide(name, Number(slider.value))); place(row); };
 }
 choice.onchange = later;
 find("details", section).open = innerWidth > 640; // a long form, folded up on a phone
-find("#play-reset").onclick = () => { Object.assign(texts, data.start); fill(); };
+find("#play-reset").onclick = () => { Object.assign(texts, data.start); own.clear(); fill(); };
 section.hidden = false;
 fill();
 update();
