@@ -136,6 +136,8 @@ eta, a, k = sp.Symbol("eta", real=True), sp.Symbol("a", real=True), sp.Symbol("k
         (sp.sqrt(1 + eta**2) - 1, {"eta": "1e-12"}, 5e-25),  # 0 in doubles
         (sp.exp(eta) - 1 - eta, {"eta": "1e-10"}, 5e-21 * (1 + 1e-10 / 3)),
         (sp.log(1 + eta), {"eta": "1e-20"}, 1e-20),
+        (sp.log(k) - sp.Rational(20794415416798359, 10**16), {"k": "8"}, 2.8251696364374530e-17),
+        (sp.exp(k) - 485165195, {"k": "20"}, 0.40979027796910683),
         ((1 - eta) ** k, {"eta": "1/2", "k": "40"}, 2.0**-40),
         (8 * eta / (3 * eta), {"eta": "7"}, 8 / 3),
         (sp.ceiling(a / 3) + sp.floor(-a), {"a": "0.3"}, 0),
@@ -176,7 +178,16 @@ def test_within_1e_12_of_an_edge_the_scope_is_left_to_python() -> None:
     assert at(s, eta="1.41421356240")["scope"] is False
     assert at(made(eta, eta * 3 <= 1), eta="1/3")["scope"] is True  # equal as fractions
     assert at(made(eta, eta * 3 < 1), eta="1/3")["scope"] is False
+    assert at(made(eta, sp.sqrt(eta) <= 0), eta="0")["scope"] is True
+    assert at(made(eta, eta <= 1), eta="1.0000000000011")["scope"] is False
+    assert at(made(eta, eta <= 1), eta="1.0000000000009")["scope"] == "edge"
     assert at(made(eta, sp.Eq(eta, 1)), eta="1.0000000000001")["scope"] == "edge"
+
+
+def test_a_bound_at_its_trivial_value_is_vacuous() -> None:
+    s = made(eta, trivial=sp.Integer(3))
+    assert [at(s, eta=text)["vacuous"] for text in ("3", "2.999", "2.9999999999999")] == [True, False, "edge"]
+    assert at(made(eta), eta="1")["vacuous"] is None
 
 
 def test_the_largest_step_is_found_by_bisection_and_absent_without_an_interval() -> None:

@@ -55,6 +55,7 @@ function power(a, n) {
   return result;
 }
 function integerRoot(n, q) { // the floor of the q-th root
+  if (!n) return n;
   const k = BigInt(q);
   let x = 1n << BigInt(Math.ceil(bits(n) / q));
   for (;;) {
@@ -244,10 +245,11 @@ class Point {
   }
   sign(i, ...sides) { // -1, 0, 1, or "edge": within a relative 1e-12 of 0 without being the fraction 0
     for (const precision of PRECISIONS) {
-      const d = this.at(i, precision), scale = Math.max(...sides.map(s => mag(this.at(s, precision))));
-      if (sign(d) === 0 || (sign(d) === null && (this.exact(i) || [1n])[0] === 0n)) return 0;
-      if (sum(mag(d), d[2]) < scale - 1 + NEAR) return "edge";
-      if (sign(d) !== null) return Math.abs(toNumber(div(d, [1n, Math.round(scale), NONE]))) < 1e-12 ? "edge" : sign(d);
+      const d = this.at(i, precision), known = sign(d);
+      if (known === 0 || (known === null && (this.exact(i) || [1n])[0] === 0n)) return 0;
+      const side = sides.map(s => this.at(s, precision)).reduce((a, b) => mag(a) < mag(b) ? b : a);
+      if (known === null && sum(mag(d), d[2]) < mag(side) - 1 + NEAR) return "edge";
+      if (known !== null) return sign(side) === null || Math.abs(toNumber(div(d, side))) < 1e-12 ? "edge" : known;
     }
     return "edge";
   }
