@@ -25,6 +25,7 @@ const low = a => mag(a) - 2; // where the sign is known, |value| >= 2^low
 const shift = (m, s) => s >= 0 ? m << BigInt(s) : m >> BigInt(-s);
 function make(m, e, r) {
   const over = bits(m) - P;
+  if (Math.abs(e) > 2 ** 52) return UNKNOWN;
   if (over <= 0) return [m, e, r];
   const kept = shift(m, -over);
   return [kept, e + over, shift(kept, over) === m ? r : sum(r, e + over)];
@@ -120,8 +121,8 @@ function log(a) {
   return make(found, -F, sum(Math.log2(Math.abs(k) + 1) - P - 40, plus(a[2], 1 - low(a))));
 }
 function floor(a) {
-  if (a[2] === Infinity) return UNKNOWN;
-  if (a[1] >= 0 && a[2] === NONE) return a;
+  if (a[2] > 1e4) return UNKNOWN;
+  if (a[1] > 1e4 || (a[1] >= 0 && a[2] === NONE)) return a;
   const margin = a[2] === NONE ? ZERO : [1n, Math.ceil(a[2]), NONE], whole = b => shift(b[0], b[1]);
   const [least, most] = [add(a, negative(margin)), add(a, margin)].map(whole);
   return [least, 0, least === most ? NONE : bits(most - least)];
