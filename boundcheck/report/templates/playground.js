@@ -294,14 +294,15 @@ function compute(data, reading, texts) {
     if (found.vacuous !== null && found.vacuous !== "edge") found.vacuous = found.vacuous >= 0;
   } catch (error) { found.undefined = missing(error, error.message); }
   for (const name of reading.steps) found.largest[name] = largest(data, reading, values, rows, name);
-  for (const name of reading.prescribed) found.largest[name] = prescribed(point, reading, name);
+  for (const name of reading.prescribed) found.largest[name] = prescribed(data.symbols[name], point, reading, name);
   return found;
 }
-function prescribed(point, reading, name) {
+function prescribed(symbol, point, reading, name) {
   const relation = reading.relations.find(r => r.kind === "choice" && r.name === "choice of " + name);
   try {
     const found = point.accurate(relation.sides[1]), exact = point.exact(relation.sides[1]);
-    return exact && !relation.rounded ? exact[0] + (exact[1] > 1n ? "/" + exact[1] : "") : below(toNumber(found), 15);
+    const text = exact && !relation.rounded ? exact[0] + (exact[1] > 1n ? "/" + exact[1] : "") : below(toNumber(found), 15);
+    return admits(symbol, read(text)) ? text : "none";
   } catch (error) { return missing(error, "none"); }
 }
 // The top of the allowed values by bisection to 1e-10: each condition is monotone in the step, so they are an interval.
