@@ -16,6 +16,7 @@ from boundcheck.report.formulas import claim_lines, is_wide, markup, relation_pi
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.names import paper_page_name, statement_page_name
 from boundcheck.report.pages import page
+from boundcheck.report.playground import playground
 from boundcheck.report.words import pretty, shortened
 from boundcheck.report.worked import worked_number
 from boundcheck.theory.discovery import all_statements, readings
@@ -168,6 +169,7 @@ class Catalogue:
             "rested": self._linked(other for s in own for other in self.known.cited_by(s.id) if other not in ids),
             "assumptions": [_assumption(a, best) for a in best.assumptions],
             "worked": self._worked(report, best),
+            "play": playground(own),
             "replay": next(
                 (e.command for row, _ in shown for _, e in row["evidence"] if e and "replay" in e.command), ""
             ),
