@@ -1,0 +1,329 @@
+"""The worst case of a statement at given constants: its method on all instances of its class, as a programme."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact.paths_histories import History
+from boundcheck.engines.exact.paths_rounds import Walk
+from boundcheck.errors import BadInput, BoundcheckError, UnknownName, Unsupported
+from boundcheck.methods.build import build, known_kinds
+from boundcheck.methods.method import Method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.problems.problem import clients_of
+from boundcheck.setting import Setting
+from boundcheck.theory.declarations import ROUND
+from boundcheck.theory.statement import Average, Kind, Statement
+from boundcheck.worst_case.classes import (
+    AT_POINTS,
+    CONVEX,
+    NECESSARY,
+    OF_SAMPLES,
+    SMOOTH,
+    Curvature,
+    Inequality,
+    common_points,
+    curvature_of,
+    of_functions,
+)
+from boundcheck.worst_case.forms import ZERO, Form, minus, number, square, total
+from boundcheck.worst_case.oracles import Answers, TooMany, row_of
+from boundcheck.worst_case.programme import Programme
+
+METRICS = ("gap", "dist2", "grad2")
+MOST_ROWS = 120  # basis vectors; a programme of so many takes about a minute and a gigabyte
+OF_METHOD = ("method", "participation", "schedule")
+WITHOUT_MINIMISER = "bounded_below"
+_START = ("start/dist2", "start/gap", "start/grad2", "start/client_grad2")
+
+
+@dataclass
+class Case:
+    """A statement with everything that its worst case needs.
+
+    given: value of each symbol, by name. sizes: samples of each client, functions of their own. rounds: R. spec: of the
+    method; what a symbol of the statement names need not stand there. used, unused: the assumptions whose inequalities
+    the programme has, and those that it leaves out (the class is then larger, and the upper value still valid).
+    Raises BadInput and Unsupported, in one sentence.
+    """
+
+    statement: Statement
+    given: Mapping[str, Any]
+    sizes: Sequence[int] = (1,)
+    rounds: int | None = None
+    spec: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        statement = self.statement
+        if statement.kind is not Kind.UPPER_BOUND or statement.algorithm is None:
+            raise Unsupported(f"{statement.best_id} is no upper bound on a run of a method, so it has no worst case.")
+        if statement.metric.quantity not in METRICS:
+            raise Unsupported(
+                f"{statement.best_id} bounds '{statement.metric.quantity}'; worst cases are of {', '.join(METRICS)}."
+            )
+        self.names = [a.name for a in statement.assumptions]
+
+    @cached_property
+    def method(self) -> Method:
+        """The method, with the parameters that the statement's symbols name."""
+        statement, algorithm = self.statement, self.statement.algorithm
+        assert algorithm is not None
+        kind = str(self.spec.get("kind", algorithm.kind))
+        kinds = known_kinds()
+        if kind not in kinds:
+            raise UnknownName("the kind of method", kind, kinds)
+        declared = {p.name for p in kinds[kind].declared}
+        spec: dict[str, Any] = {"kind": kind}
+        for symbol in statement.symbols:
+            name = next((n for n in (symbol.name, symbol.reported) if n in declared), None)
+            if symbol.key.startswith("method/") and name is not None and symbol.name in self.given:
+                spec[name] = format_exact(as_fraction(self.given[symbol.name], symbol.name))
+        exact = {k: as_fraction(v, k) for k, v in self.given.items()}
+        for name, _ in algorithm.steps:
+            if name not in self.spec and name in declared:
+                spec[name] = format_exact(statement.prescribed(name, **exact))
+        for name, value in spec.items():
+            if name != "kind" and value.isdigit():
+                spec[name] = int(value)
+        return build({**spec, **self.spec})
+
+    @cached_property
+    def setting(self) -> Setting:
+        """The method on some problem with these clients: for what rests on who takes part, not on functions."""
+        clients = [{"samples": [{"A": [["1"]], "b": ["0"]}] * size} for size in self.sizes]
+        if all(size == 1 for size in self.sizes):
+            clients = [{"A": [["1"]], "b": ["0"]} for _ in self.sizes]
+        return Setting(self.method, build_problem({"kind": "quadratics", "clients": clients, "start": ["1"]}))
+
+    @cached_property
+    def values(self) -> Mapping[str, Fraction]:
+        """The values of the statement's symbols by name: those given, and those of the method and its clients."""
+        statement = self.statement
+        found = {name: statement.symbol(name).check(as_fraction(v, name), statement.best_id) for name, v in
+                 self.given.items()}  # fmt: skip
+        for symbol in statement.symbols:
+            group = symbol.key.partition("/")[0]
+            if symbol.name not in found and (group in OF_METHOD or symbol.key == "clients/n"):
+                constant = self.setting.constant(symbol.key) if self.setting.has(symbol.key) else None
+                if constant is not None:
+                    found[symbol.name] = constant.value
+        named = [s for s in statement.symbols if s.key == "clients/n"]
+        for symbol in named:
+            if found.get(symbol.name) != len(self.sizes):
+                raise BadInput(
+                    f"{symbol.name} = {found.get(symbol.name)} is not allowed beside {len(self.sizes)} clients; "
+                    f"give --clients {found.get(symbol.name)}."
+                )
+        return found
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Fraction]:
+        """The values by the keys of their symbols."""
+        return {s.key: self.values[s.name] for s in self.statement.symbols if s.key and s.name in self.values}
+
+    @cached_property
+    def horizon(self) -> int:
+        """The number of rounds."""
+        metric = self.statement.metric
+        at = {k: v for k, v in self.values.items()}
+        rounds = metric.rounds.subs({s: at[s.name] for s in metric.rounds.free_symbols if s.name in at})
+        if rounds.is_Integer:
+            found = int(rounds)
+            if self.rounds is not None and self.rounds != found:
+                raise BadInput(f"--rounds {self.rounds} contradicts the {found} rounds of the values given.")
+            return found
+        if self.rounds is None:
+            names = ", ".join(sorted(s.name for s in rounds.free_symbols))
+            raise BadInput(f"{self.statement.best_id}: the number of rounds needs {names}; give --set {names}=... .")
+        return self.rounds
+
+    @cached_property
+    def curvature(self) -> Curvature:
+        """Of every function; a single function is F itself."""
+        alone = ["convex_clients"] if sum(self.sizes) == 1 and "convexity" in self.names else []
+        return curvature_of([*self.names, *alone], self.by_key)
+
+    @cached_property
+    def unused(self) -> list[str]:
+        """Assumptions without inequalities here, which method and clients do not decide either."""
+        known = {*SMOOTH, *CONVEX, *AT_POINTS, "lower_curvature", "dissimilarity_at_start"}
+        return [name for name in self.names if name not in known and self.setting.hypothesis(name).holds is not True]
+
+    @cached_property
+    def necessary(self) -> list[str]:
+        """Used assumptions whose inequalities are necessary only."""
+        return [name for name in self.names if name in NECESSARY]
+
+    @cached_property
+    def about_minimiser(self) -> bool:
+        """Whether something is said of a minimiser; otherwise F has a least value, and that is all."""
+        spoken = self.statement.metric.quantity == "dist2" or "start/dist2" in self.by_key
+        if spoken and WITHOUT_MINIMISER in self.names:
+            raise Unsupported(f"{self.statement.best_id} speaks of a minimiser, which its class need not have.")
+        return spoken or bool({"strong_quasi_convexity", "finite_gradient_noise"} & {*self.names})
+
+    # --- the programme ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def programme(self) -> Programme:
+        """See the module."""
+        if any(size > 1 for size in self.sizes) and not any(name in OF_SAMPLES for name in self.names):
+            raise BadInput(f"{self.statement.best_id} says nothing of samples; leave --samples out.")
+        room = 24
+        while True:
+            try:
+                return self._programme(min(room, MOST_ROWS))
+            except TooMany:
+                if room >= MOST_ROWS:
+                    raise Unsupported(
+                        f"{self.statement.best_id}: {self.horizon} rounds of {len(self.sizes)} clients need more than "
+                        f"{MOST_ROWS} basis vectors; fewer rounds, clients or local steps fit."
+                    ) from None
+                room *= 2
+
+    def _programme(self, room: int) -> Programme:
+        answers = Answers(self.sizes, room, minimiser=self.about_minimiser)
+        points = self._points(answers)
+        start = row_of(answers.start)
+        objective, extra = self._objective(answers, points)
+        given = list(self._of_start(answers, start))
+        for name in self.names:  # what is said of F is used wherever the metric looks, and at the start
+            if name in AT_POINTS:
+                answers.everywhere(start)
+        common = common_points(answers)
+        inequalities = [*given, *of_functions(answers, self.curvature), *extra]
+        for name in self.names:
+            if name in AT_POINTS:
+                inequalities += AT_POINTS[name](answers, common, self.by_key)
+        if answers.minimiser:
+            inequalities += self._minimum(answers)
+        elif WITHOUT_MINIMISER not in self.names:
+            inequalities += AT_POINTS[WITHOUT_MINIMISER](answers, common, self.by_key)
+        unit_x, slope = self._units()
+        unit_rows = [unit_x if answers.minimiser and k == 0 else unit_x * slope for k in range(answers.rows)]
+        values = max(answers.values, 1 + max((k for q in inequalities for k in q.form.lin), default=-1))
+        return Programme(objective, inequalities, answers.rows, values, unit_rows, unit_x * unit_x * slope)
+
+    def _minimum(self, answers: Answers) -> list[Inequality]:
+        """The anchor minimises F, also where no function need be convex."""
+        if (self.curvature.mu is not None and self.curvature.mu >= 0) or "convexity" in self.names:
+            return []
+        smooth = self.curvature.L
+        found: list[Inequality] = []
+        for k, p in enumerate(common_points(answers)):
+            less = Form() if smooth is None else 1 / (2 * smooth) * square(p.objective.gradient)
+            found.append(Inequality(("minimum", str(k)), less - p.objective.value))
+        return found
+
+    def _points(self, answers: Answers) -> list[list[History]]:
+        """The histories after each round that the metric looks at."""
+        metric, rounds = self.statement.metric, self.horizon
+        last = rounds + metric.more_points
+        grid = list(range(last)) if metric.over_rounds else [rounds]
+        if not grid:
+            raise BadInput(f"{self.statement.best_id}: {rounds} rounds have no point to measure.")
+        walk = Walk(self.method, answers, Arithmetic.RATIONAL)  # pyright: ignore[reportArgumentType]
+        return [list(found) for _, found in walk.rounds(grid, lambda share: None)]
+
+    def _measured(self, answers: Answers, histories: Sequence[History]) -> Form:
+        return total((h.p, self._metric(answers, row_of(h.server["x"]))) for h in histories)
+
+    def _metric(self, answers: Answers, point: Mapping[int, Fraction]) -> Form:
+        quantity = self.statement.metric.quantity
+        if quantity == "gap":
+            return answers.gap(point)
+        return square(point) if quantity == "dist2" else square(answers.objective_gradient(point))
+
+    def _objective(self, answers: Answers, points: Sequence[Sequence[History]]) -> tuple[Form, list[Inequality]]:
+        """The metric as a form; the least value is a further unknown below each of them."""
+        metric, own = self.statement.metric, [self._measured(answers, p) for p in points]
+        scale = self._number(metric.scale)
+        if metric.average == Average.LAST:
+            return scale * own[0], []
+        if metric.average == Average.LEAST:
+            if any(len(p) > 1 for p in points):
+                raise Unsupported("the least value over the rounds of a random run has no form in a worst case.")
+            least = answers.values
+            unknown = Form(lin={least: Fraction(1)})
+            return scale * unknown, [Inequality(("least", str(k)), unknown - f) for k, f in enumerate(own)]
+        weights = metric.weights_at({k: Fraction(v) for k, v in self.values.items()})
+        each = [self._number(weights.subs(ROUND, k)) for k in range(len(own))]
+        return total((scale * w / sum(each), f) for w, f in zip(each, own, strict=True)), []
+
+    def _number(self, expression: Any) -> Fraction:
+        found = expression.subs({s: self.values[s.name] for s in expression.free_symbols if s.name in self.values})
+        if not found.is_Rational:
+            raise Unsupported(f"{self.statement.best_id}: {found} is no fraction at these values.")
+        return Fraction(int(found.p), int(found.q))
+
+    def _of_start(self, answers: Answers, start: Mapping[int, Fraction]) -> list[Inequality]:
+        found: list[Inequality] = []
+        known = self.by_key
+        for key in _START:
+            if key in known:
+                found.append(Inequality((key,), self._start(answers, start, key) - number(known[key]), equal=True))
+        other = [key for key in known if key.startswith("start/") and key not in (*_START, "start/B2")]
+        if other:
+            raise Unsupported(f"{self.statement.best_id}: worst cases know nothing of '{other[0]}'.")
+        if "dissimilarity_at_start" in self.names:
+            own = self._start(answers, start, "start/client_grad2") - known["start/B2"] * self._start(
+                answers, start, "start/grad2"
+            )
+            found.append(Inequality(("dissimilarity_at_start",), own))
+        if not found:
+            raise Unsupported(f"{self.statement.best_id}: nothing bounds the start, so the worst case has no bound.")
+        return found
+
+    def _start(self, answers: Answers, start: Mapping[int, Fraction], key: str) -> Form:
+        if key == "start/dist2":
+            return square(minus(start, {}))
+        if key == "start/gap":
+            return answers.gap(start)
+        if key == "start/grad2":
+            return square(answers.objective_gradient(start))
+        return total((answers.weights[i], square(answers.client_gradient(i, start))) for i in range(answers.clients))
+
+    def _units(self) -> tuple[Fraction, Fraction]:
+        """Powers of two near the unit of length, and that of curvature."""
+        known = self.by_key
+        slope = self.curvature.L or max((abs(known[k]) for k in ("objective/mu",) if k in known), default=Fraction(1))
+        squared = known.get("start/dist2") or known.get("start/gap", ZERO) / slope
+        squared = squared or known.get("start/grad2", ZERO) / slope**2 or Fraction(1)
+        return _power(float(squared) ** 0.5), _power(float(slope))
+
+    # --- the bound ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def bound(self) -> Any:
+        """The statement's bound at these constants, an `Evaluation`, and whether they are in scope."""
+        values = {k: v for k, v in self.values.items() if any(s.name == k for s in self.statement.symbols)}
+        missing = [n for n in self.statement.parameters if n not in values]
+        index = self.statement.metric.index
+        if index in missing:
+            found = self._index()
+            values |= {str(index): found}
+        return self.statement.evaluate(**values)
+
+    def _index(self) -> Fraction:
+        import sympy as sp
+
+        metric = self.statement.metric
+        (symbol,) = [s for s in metric.rounds.free_symbols if s.name == metric.index]
+        rounds = metric.rounds.subs({s: self.values[s.name] for s in metric.rounds.free_symbols if s != symbol})
+        (found,) = sp.solve(rounds - self.horizon, symbol)
+        return Fraction(int(found.p), int(found.q))
+
+
+def _power(value: float) -> Fraction:
+    from math import log2
+
+    return Fraction(2) ** round(log2(value)) if value > 0 else Fraction(1)
+
+
+__all__ = ["Case", "clients_of", "BoundcheckError"]
