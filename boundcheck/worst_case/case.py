@@ -12,11 +12,10 @@ from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.paths_histories import History
 from boundcheck.engines.exact.paths_rounds import Walk
-from boundcheck.errors import BadInput, BoundcheckError, UnknownName, Unsupported
+from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build, known_kinds
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
 from boundcheck.theory.declarations import ROUND
 from boundcheck.theory.statement import Average, Kind, Statement
@@ -32,7 +31,7 @@ from boundcheck.worst_case.classes import (
     curvature_of,
     of_functions,
 )
-from boundcheck.worst_case.forms import ZERO, Form, minus, number, square, total
+from boundcheck.worst_case.forms import ZERO, Form, Row, minus, number, square, total
 from boundcheck.worst_case.oracles import Answers, TooMany, row_of
 from boundcheck.worst_case.programme import Programme
 
@@ -41,6 +40,18 @@ MOST_ROWS = 120  # basis vectors; a programme of so many takes about a minute an
 OF_METHOD = ("method", "participation", "schedule")
 WITHOUT_MINIMISER = "bounded_below"
 _START = ("start/dist2", "start/gap", "start/grad2", "start/client_grad2")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is bounded: scale times the sum of shares times the metric at points, each with its probability.
+
+    least: the value that stands for the least of them, or None.
+    """
+
+    scale: Fraction
+    of: Sequence[tuple[Fraction, Sequence[tuple[Fraction, Row]]]]
+    least: int | None
 
 
 @dataclass
@@ -58,6 +69,9 @@ class Case:
     sizes: Sequence[int] = (1,)
     rounds: int | None = None
     spec: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    answers: Answers = field(init=False)
+    measured: Measured = field(init=False)
+    start: Row = field(init=False)
 
     def __post_init__(self) -> None:
         statement = self.statement
@@ -188,9 +202,9 @@ class Case:
                 room *= 2
 
     def _programme(self, room: int) -> Programme:
-        answers = Answers(self.sizes, room, minimiser=self.about_minimiser)
+        self.answers = answers = Answers(self.sizes, room, minimiser=self.about_minimiser)
         points = self._points(answers)
-        start = row_of(answers.start)
+        self.start = start = row_of(answers.start)
         objective, extra = self._objective(answers, points)
         given = list(self._of_start(answers, start))
         for name in self.names:  # what is said of F is used wherever the metric looks, and at the start
@@ -231,10 +245,10 @@ class Case:
         walk = Walk(self.method, answers, Arithmetic.RATIONAL)  # pyright: ignore[reportArgumentType]
         return [list(found) for _, found in walk.rounds(grid, lambda share: None)]
 
-    def _measured(self, answers: Answers, histories: Sequence[History]) -> Form:
-        return total((h.p, self._metric(answers, row_of(h.server["x"]))) for h in histories)
+    def _expected(self, answers: Answers, histories: Sequence[tuple[Fraction, Row]]) -> Form:
+        return total((p, self._metric(answers, x)) for p, x in histories)
 
-    def _metric(self, answers: Answers, point: Mapping[int, Fraction]) -> Form:
+    def _metric(self, answers: Answers, point: Row) -> Form:
         quantity = self.statement.metric.quantity
         if quantity == "gap":
             return answers.gap(point)
@@ -242,19 +256,24 @@ class Case:
 
     def _objective(self, answers: Answers, points: Sequence[Sequence[History]]) -> tuple[Form, list[Inequality]]:
         """The metric as a form; the least value is a further unknown below each of them."""
-        metric, own = self.statement.metric, [self._measured(answers, p) for p in points]
-        scale = self._number(metric.scale)
-        if metric.average == Average.LAST:
-            return scale * own[0], []
+        metric = self.statement.metric
+        own = [[(h.p, row_of(h.server["x"])) for h in histories] for histories in points]
+        each = [self._expected(answers, p) for p in own]
+        scale, shares = self._number(metric.scale), [Fraction(1)]
+        least = None
         if metric.average == Average.LEAST:
             if any(len(p) > 1 for p in points):
                 raise Unsupported("the least value over the rounds of a random run has no form in a worst case.")
-            least = answers.values
+            least, shares = answers.values, [Fraction(1)] * len(each)
+        elif metric.average != Average.LAST:
+            weights = metric.weights_at({k: Fraction(v) for k, v in self.values.items()})
+            found = [self._number(weights.subs(ROUND, k)) for k in range(len(each))]
+            shares = [w / sum(found) for w in found]
+        self.measured = Measured(scale, list(zip(shares, own, strict=True)), least)
+        if least is not None:
             unknown = Form(lin={least: Fraction(1)})
-            return scale * unknown, [Inequality(("least", str(k)), unknown - f) for k, f in enumerate(own)]
-        weights = metric.weights_at({k: Fraction(v) for k, v in self.values.items()})
-        each = [self._number(weights.subs(ROUND, k)) for k in range(len(own))]
-        return total((scale * w / sum(each), f) for w, f in zip(each, own, strict=True)), []
+            return scale * unknown, [Inequality(("least", str(k)), unknown - f) for k, f in enumerate(each)]
+        return scale * total(zip(shares, each, strict=True)), []
 
     def _number(self, expression: Any) -> Fraction:
         found = expression.subs({s: self.values[s.name] for s in expression.free_symbols if s.name in self.values})
@@ -324,6 +343,3 @@ def _power(value: float) -> Fraction:
     from math import log2
 
     return Fraction(2) ** round(log2(value)) if value > 0 else Fraction(1)
-
-
-__all__ = ["Case", "clients_of", "BoundcheckError"]

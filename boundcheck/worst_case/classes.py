@@ -209,8 +209,9 @@ AT_POINTS: Mapping[str, Maker] = {
     ),
     "relaxed_dissimilarity": _dissimilarity(
         "relaxed_dissimilarity",
-        lambda p, v: number(needed(v, "clients/G2"))
-        + 2 * needed(v, "samples/L") * needed(v, "clients/B2") * p.objective.value,
+        lambda p, v: (
+            number(needed(v, "clients/G2")) + 2 * needed(v, "samples/L") * needed(v, "clients/B2") * p.objective.value
+        ),
     ),
 }
 

@@ -1,0 +1,72 @@
+"""Certificates of worst cases as records, which `verify/boundcheck_verify.py` checks with the standard library alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.core.numbers import format_exact
+from boundcheck.worst_case.classes import common_points
+from boundcheck.worst_case.forms import Row
+
+if TYPE_CHECKING:
+    from boundcheck.worst_case.case import Case
+    from boundcheck.worst_case.programme import Certified
+
+
+def record(case: Case, certified: Certified) -> dict[str, Any]:
+    """The record of an upper value."""
+    answers, measured = case.answers, case.measured
+    statement = case.statement
+    return {
+        "kind": "worst",
+        "statement": statement.best_id,
+        "method": case.method.name,
+        "rounds": case.horizon,
+        "values": {name: _text(v) for name, v in case.values.items()},
+        "constants": {key: _text(v) for key, v in case.by_key.items()},
+        "curvature": [None if v is None else _text(v) for v in (case.curvature.mu, case.curvature.L)],
+        "minimiser": answers.minimiser,
+        "weights": [_text(w) for w in answers.weights],
+        "rows": answers.rows,
+        "gap_at_anchor": _keyed(answers.gap_at_anchor.lin),
+        "answers": [
+            [
+                [[_keyed(a.point), _keyed(a.gradient), _keyed(a.value.lin)] for a in answers.answers[i, j]]
+                for j in range(size)
+            ]
+            for i, size in enumerate(answers.sizes)
+        ],
+        "start": _keyed(case.start),
+        "common": [_keyed(p.point) for p in common_points(answers)],
+        "measured": {
+            "quantity": statement.metric.quantity,
+            "scale": _text(measured.scale),
+            "of": [[_text(w), [[_text(p), _keyed(x)] for p, x in own]] for w, own in measured.of],
+        },
+        "least": measured.least,
+        "unused": case.unused,
+        "multipliers": [
+            [list(q.of), _text(m)] for q, m in zip(case.programme.inequalities, certified.multipliers, strict=True) if m
+        ],
+        "upper": _text(certified.upper),
+    }
+
+
+def examined(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Writes the record and has it checked by the verifier: its answer."""
+    from boundcheck.verify import boundcheck_verify
+
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return boundcheck_verify.examined(path)
+
+
+def _text(value: Fraction) -> str:
+    return format_exact(value)
+
+
+def _keyed(row: Row) -> dict[str, str]:
+    return {str(k): _text(c) for k, c in row.items()}
