@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from boundcheck._version import __version__
-from boundcheck.cli import data, judge, new, proofs, recorded, reports, runs, schedule, sweeps, theory, tune
+from boundcheck.cli import data, judge, new, proofs, recorded, reports, runs, schedule, sweeps, theory, tune, worst
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -103,5 +103,6 @@ schedule.register(app)
 reports.register(app)
 recorded.register(app)
 proofs.register(app)
+worst.register(app)
 data.register(app)
 new.register(app)

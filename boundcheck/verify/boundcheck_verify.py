@@ -2526,7 +2526,7 @@ class Worst:
 
     def mean(self, of: Any) -> dict[Any, Fraction]:
         """The mean of something over all functions, by their weights in F."""
-        cells = ((w / size, i, j) for i, (w, size) in enumerate(zip(self.weights, self.sizes)) for j in range(size))
+        cells = ((w / self.sizes[i], i, j) for i, w in enumerate(self.weights) for j in range(self.sizes[i]))
         return form_sum((share, of(i, j)) for share, i, j in cells)
 
     def client(self, i: int, point: Any) -> dict[Any, Fraction]:
@@ -2642,9 +2642,10 @@ class Worst:
 
     def expected(self, quantity: str, histories: Any) -> dict[Any, Fraction]:
         """The mean of a metric over histories."""
-        shares = [rational(p) for p, _ in histories]
-        require(sum(shares) == 1 and min(shares) > 0, "the probabilities of the histories do not sum to 1")
-        return form_sum((p, self.quantity(quantity, self.row(x))) for p, (_, x) in zip(shares, histories))
+        own = [(rational(p), self.row(x)) for p, x in histories]
+        fine = sum(p for p, _ in own) == 1 and min(p for p, _ in own) > 0
+        require(fine, "the probabilities of the histories do not sum to 1")
+        return form_sum((p, self.quantity(quantity, x)) for p, x in own)
 
     def metric(self) -> dict[Any, Fraction]:
         """What is bounded, as a form."""
@@ -2672,10 +2673,16 @@ class Worst:
         own, data = self.data["measured"], self.data
         word = "the least value of" if data["least"] is not None else "the mean of" if len(own["of"]) > 1 else ""
         values = ", ".join(f"{k} = {v}" for k, v in data["values"].items())
-        return [f"statement {data['statement']}", f"  at {values}", f"  {len(self.weights)} clients, method {data['method']}",
-                f"  claim {word} {own['quantity']} after {data['rounds']} rounds <= {data['upper']}".replace("  <", " <"),
-                f"  curvature {data['curvature']}, {len(data['multipliers'])} inequalities of: "
-                f"{', '.join(sorted({name for (name, *_), _ in data['multipliers']}))}"]  # fmt: skip
+        names = ", ".join(sorted({name for (name, *_), _ in data["multipliers"]}))
+        claim = f"{word} {own['quantity']} after {data['rounds']} rounds <= {data['upper']}".strip()
+        return [
+            f"statement {data['statement']}",
+            f"  at {values}",
+            f"  {len(self.weights)} clients, method {data['method']}",
+            f"  assuming {', '.join(data['assumptions'])}",
+            f"  claim {claim}",
+            f"  curvature {data['curvature']}; inequalities: {names}",
+        ]
 
 
 def no_square_below(form: Any, rows: int) -> bool:
@@ -2710,7 +2717,7 @@ def examined_worst(data: Any, row: dict[str, Any]) -> dict[str, Any]:
     found = Worst(data)
     row |= {"id": plain(data["statement"]), "kind": "worst", "shown": [*map(plain, found.shown())]}
     found.check()
-    taken = ["the run of the method that is said to give these points", *(f"the assumption {a}" for a in data["unused"])]
+    taken = ["the run of the method that is said to give these points"]
     return row | {"valid": True, "verdict": "valid", "lines": len(data["multipliers"]), "rests": [*map(plain, taken)]}
 
 

@@ -18,6 +18,7 @@ from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import Setting
 from boundcheck.theory.declarations import ROUND
+from boundcheck.theory.evaluation import Evaluation
 from boundcheck.theory.statement import Average, Kind, Statement
 from boundcheck.worst_case.classes import (
     AT_POINTS,
@@ -39,7 +40,7 @@ METRICS = ("gap", "dist2", "grad2")
 MOST_ROWS = 120  # basis vectors; a programme of so many takes about a minute and a gigabyte
 OF_METHOD = ("method", "participation", "schedule")
 WITHOUT_MINIMISER = "bounded_below"
-_START = ("start/dist2", "start/gap", "start/grad2", "start/client_grad2")
+STARTS = ("start/dist2", "start/gap", "start/grad2", "start/client_grad2")
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,12 @@ class Case:
 
     @cached_property
     def method(self) -> Method:
-        """The method, with the parameters that the statement's symbols name."""
+        """The method."""
+        return build(self.method_spec)
+
+    @cached_property
+    def method_spec(self) -> Mapping[str, Any]:
+        """The specification of the method, with the parameters that the statement's symbols name."""
         statement, algorithm = self.statement, self.statement.algorithm
         assert algorithm is not None
         kind = str(self.spec.get("kind", algorithm.kind))
@@ -105,7 +111,9 @@ class Case:
         for name, value in spec.items():
             if name != "kind" and value.isdigit():
                 spec[name] = int(value)
-        return build({**spec, **self.spec})
+        if "participation" in algorithm.any_value and not {"participation", "K"} & {*self.spec}:
+            spec["participation"] = "full"
+        return {**spec, **self.spec}
 
     @cached_property
     def setting(self) -> Setting:
@@ -145,7 +153,7 @@ class Case:
     def horizon(self) -> int:
         """The number of rounds."""
         metric = self.statement.metric
-        at = {k: v for k, v in self.values.items()}
+        at = self.values
         rounds = metric.rounds.subs({s: at[s.name] for s in metric.rounds.free_symbols if s.name in at})
         if rounds.is_Integer:
             found = int(rounds)
@@ -172,7 +180,13 @@ class Case:
     @cached_property
     def necessary(self) -> list[str]:
         """Used assumptions whose inequalities are necessary only."""
-        return [name for name in self.names if name in NECESSARY]
+        return [name for name in self.at_points if name in NECESSARY]
+
+    @cached_property
+    def at_points(self) -> list[str]:
+        """Assumptions that say something at points where all functions are known; of one function convexity is its own."""
+        alone = sum(self.sizes) == 1
+        return [name for name in self.names if name in AT_POINTS and not (alone and name == "convexity")]
 
     @cached_property
     def about_minimiser(self) -> bool:
@@ -207,14 +221,12 @@ class Case:
         self.start = start = row_of(answers.start)
         objective, extra = self._objective(answers, points)
         given = list(self._of_start(answers, start))
-        for name in self.names:  # what is said of F is used wherever the metric looks, and at the start
-            if name in AT_POINTS:
-                answers.everywhere(start)
+        if self.at_points:  # what is said of F is used wherever the metric looks, and at the start
+            answers.everywhere(start)
         common = common_points(answers)
         inequalities = [*given, *of_functions(answers, self.curvature), *extra]
-        for name in self.names:
-            if name in AT_POINTS:
-                inequalities += AT_POINTS[name](answers, common, self.by_key)
+        for name in self.at_points:
+            inequalities += AT_POINTS[name](answers, common, self.by_key)
         if answers.minimiser:
             inequalities += self._minimum(answers)
         elif WITHOUT_MINIMISER not in self.names:
@@ -284,10 +296,10 @@ class Case:
     def _of_start(self, answers: Answers, start: Mapping[int, Fraction]) -> list[Inequality]:
         found: list[Inequality] = []
         known = self.by_key
-        for key in _START:
+        for key in STARTS:
             if key in known:
                 found.append(Inequality((key,), self._start(answers, start, key) - number(known[key]), equal=True))
-        other = [key for key in known if key.startswith("start/") and key not in (*_START, "start/B2")]
+        other = [key for key in known if key.startswith("start/") and key not in (*STARTS, "start/B2")]
         if other:
             raise Unsupported(f"{self.statement.best_id}: worst cases know nothing of '{other[0]}'.")
         if "dissimilarity_at_start" in self.names:
@@ -319,23 +331,24 @@ class Case:
     # --- the bound ----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def bound(self) -> Any:
-        """The statement's bound at these constants, an `Evaluation`, and whether they are in scope."""
-        values = {k: v for k, v in self.values.items() if any(s.name == k for s in self.statement.symbols)}
-        missing = [n for n in self.statement.parameters if n not in values]
-        index = self.statement.metric.index
-        if index in missing:
-            found = self._index()
-            values |= {str(index): found}
+    def bound(self) -> Evaluation:
+        """The statement's bound at these constants, and whether they are in scope."""
+        metric, values = self.statement.metric, dict(self.values)
+        if metric.index is not None and metric.index in self.statement.parameters:
+            values[metric.index] = self.index
         return self.statement.evaluate(**values)
 
-    def _index(self) -> Fraction:
+    @cached_property
+    def index(self) -> Fraction:
+        """The value of the statement's index after these rounds."""
         import sympy as sp
 
         metric = self.statement.metric
+        if metric.index in self.values:
+            return self.values[metric.index]
         (symbol,) = [s for s in metric.rounds.free_symbols if s.name == metric.index]
-        rounds = metric.rounds.subs({s: self.values[s.name] for s in metric.rounds.free_symbols if s != symbol})
-        (found,) = sp.solve(rounds - self.horizon, symbol)
+        others = metric.rounds.free_symbols - {symbol}
+        (found,) = sp.solve(metric.rounds.subs({s: self.values[s.name] for s in others}) - self.horizon, symbol)
         return Fraction(int(found.p), int(found.q))
 
 

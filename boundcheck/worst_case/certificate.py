@@ -1,4 +1,4 @@
-"""Certificates of worst cases as records, which `verify/boundcheck_verify.py` checks with the standard library alone."""
+"""Certificates of worst cases as records; `verify/boundcheck_verify.py` checks them with the standard library alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def record(case: Case, certified: Certified) -> dict[str, Any]:
             "of": [[_text(w), [[_text(p), _keyed(x)] for p, x in own]] for w, own in measured.of],
         },
         "least": measured.least,
-        "unused": case.unused,
+        "assumptions": [name for name in case.names if name not in case.unused],
         "multipliers": [
             [list(q.of), _text(m)] for q, m in zip(case.programme.inequalities, certified.multipliers, strict=True) if m
         ],

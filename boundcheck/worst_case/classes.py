@@ -3,8 +3,8 @@
 For functions with mu <= curvature <= L (mu may be negative) the inequalities between all pairs of answers are also
 sufficient: some function of the class has these answers (A. Taylor, J. Hendrickx, F. Glineur, "Smooth Strongly Convex
 Interpolation and Exact Worst-case Performance of First-order Methods", 2017, Theorem 4; for mu = -L ibid., "Exact
-Worst-case Performance of First-order Methods for Composite Convex Optimization", 2017, Theorem 3.10). What is said of F,
-of gradients at one point, or of differences of functions is stated at the points where all functions are known; such
+Worst-case Performance of First-order Methods for Composite Convex Optimization", 2017, Theorem 3.10). What is said of
+F, of gradients at one point, or of differences of functions is stated at the points where all functions are known; such
 inequalities are necessary, so that an upper value stays valid.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.worst_case.classes import Inequality
-from boundcheck.worst_case.forms import ZERO, Form
+from boundcheck.worst_case.forms import ZERO, Form, number
 
 MARGINS = (3e-9, 3e-8, 3e-7, 3e-6)  # of the matrix above 0, relative to the units of rows
+LEVEL = 1e-7  # by which an instance may stay below the value, relative to it
 BITS = 44  # of rounded multipliers
 Floats = NDArray[np.float64]
 
@@ -41,12 +42,13 @@ class Programme:
 
 @dataclass(frozen=True)
 class Certified:
-    """An upper value and the multipliers that prove it: sum of multiplier times form + (a square) = objective - upper."""
+    """An upper value, and the multipliers with which sum of multiplier times form - objective + upper is a square.
+
+    floating: what the solver gave for the objective.
+    """
 
     upper: Fraction
     multipliers: Sequence[Fraction]
-    gram: Floats
-    values: Floats
     floating: float
 
 
@@ -59,13 +61,22 @@ def solve(programme: Programme) -> Certified | str:
         if isinstance(found, str):
             why = found
             continue
-        gram, values, floating, raw = found
+        _, _, floating, raw = found
         rounded = _rounded(programme, raw)
         if rounded is not None and positive_semidefinite(slack(programme, rounded), programme.rows):
             upper = -sum((m * q.form.const for m, q in zip(rounded, programme.inequalities, strict=True) if m), ZERO)
-            return Certified(upper + programme.objective.const, rounded, gram, values, floating)
+            return Certified(upper + programme.objective.const, rounded, floating)
         why = "the solver's multipliers are not exact enough to be rounded to fractions that prove a value"
     return why
+
+
+def attaining(programme: Programme, value: float) -> tuple[Floats, Floats] | None:
+    """A Gram matrix and values whose objective is near `value`, of few directions: the trace is least, in units."""
+    level = Fraction(value - LEVEL * max(abs(value), 1e-300)) - programme.objective.const
+    above = Inequality(("level",), number(level) - replace(programme.objective, const=ZERO))
+    trace = Form({(k, k): -1 / (unit * unit) for k, unit in enumerate(programme.unit_rows)})
+    found = _Conic(replace(programme, objective=trace, inequalities=[*programme.inequalities, above])).solve(0.0)
+    return None if isinstance(found, str) else found[:2]
 
 
 def slack(programme: Programme, multipliers: Sequence[Fraction]) -> dict[tuple[int, int], Fraction]:
@@ -174,8 +185,8 @@ class _Conic:
         cones.append(clarabel.PSDTriangleConeT(n))
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_iter = False, 200
-        settings.tol_gap_abs = settings.tol_gap_rel = min(1e-9, margin / 3)
-        settings.tol_feas = min(1e-10, margin / 10)
+        settings.tol_gap_abs = settings.tol_gap_rel = min(1e-9, margin / 3 or 1e-9)
+        settings.tol_feas = min(1e-10, margin / 10 or 1e-10)
         width = len(q)
         solution = clarabel.DefaultSolver(csc_matrix((width, width)), q, self._A, self._b, cones, settings).solve()
         status = str(solution.status)
