@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -62,6 +62,7 @@ class Case:
     given: value of each symbol, by name. sizes: samples of each client, functions of their own. rounds: R. spec: of the
     method; what a symbol of the statement names need not stand there. used, unused: the assumptions whose inequalities
     the programme has, and those that it leaves out (the class is then larger, and the upper value still valid).
+    convex: only functions that are convex, with the mu of F: a smaller class, in which instances are easier to rebuild.
     Raises BadInput and Unsupported, in one sentence.
     """
 
@@ -70,6 +71,7 @@ class Case:
     sizes: Sequence[int] = (1,)
     rounds: int | None = None
     spec: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    convex: bool = False
     answers: Answers = field(init=False)
     measured: Measured = field(init=False)
     start: Row = field(init=False)
@@ -169,7 +171,10 @@ class Case:
     def curvature(self) -> Curvature:
         """Of every function; a single function is F itself."""
         alone = ["convex_clients"] if sum(self.sizes) == 1 and "convexity" in self.names else []
-        return curvature_of([*self.names, *alone], self.by_key)
+        found = curvature_of([*self.names, *alone], self.by_key)
+        if self.convex:
+            return replace(found, mu=max(found.mu or ZERO, self.by_key.get("objective/mu", ZERO)))
+        return found
 
     @cached_property
     def unused(self) -> list[str]:
@@ -184,7 +189,7 @@ class Case:
 
     @cached_property
     def at_points(self) -> list[str]:
-        """Assumptions that say something at points where all functions are known; of one function convexity is its own."""
+        """Assumptions about points where all functions are known; of one function convexity is its own."""
         alone = sum(self.sizes) == 1
         return [name for name in self.names if name in AT_POINTS and not (alone and name == "convexity")]
 

@@ -27,7 +27,7 @@ from boundcheck.theory.keys import name_of
 from boundcheck.verdict import Outcome, Verdict
 from boundcheck.worst_case.case import STARTS, Case
 from boundcheck.worst_case.forms import Row
-from boundcheck.worst_case.programme import attaining
+from boundcheck.worst_case.programme import attaining, floating
 
 GRID = 2**32  # points and slopes of a rebuilt function are multiples of the unit over this
 DIRECTIONS = 4  # of a quadratic that is rebuilt
@@ -53,11 +53,13 @@ class Attained:
 
 
 def best(case: Case, upper: float) -> tuple[Attained | None, list[str]]:
-    """The instance with the largest metric among those that satisfy what is given, and why others do not count."""
+    """The instance with the largest metric among those that satisfy what is given, and why others do not count.
+
+    upper: what the solver gave for the worst case.
+    """
     found: Attained | None = None
     why: list[str] = []
-    near = attaining(case.programme, upper)
-    for problem in () if near is None else candidates(case, *near):
+    for problem in _problems(case, upper):
         try:
             own = _run(case, _scaled(case, problem))
         except BoundcheckError as error:
@@ -68,6 +70,16 @@ def best(case: Case, upper: float) -> tuple[Attained | None, list[str]]:
         elif found is None or own.value > found.value:
             found = own
     return found, list(dict.fromkeys(why))
+
+
+def _problems(case: Case, upper: float) -> Iterator[Mapping[str, Any]]:
+    near = attaining(case.programme, upper)
+    yield from () if near is None else candidates(case, *near)
+    if case.curvature.lower is not None and case.curvature.lower < 0:
+        smaller = Case(case.statement, case.given, case.sizes, case.rounds, case.spec, convex=True)
+        value = floating(smaller.programme)
+        near = None if value is None else attaining(smaller.programme, value)
+        yield from () if near is None else candidates(smaller, *near)
 
 
 def candidates(case: Case, gram: Floats, values: Floats) -> Iterator[Mapping[str, Any]]:

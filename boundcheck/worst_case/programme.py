@@ -70,6 +70,12 @@ def solve(programme: Programme) -> Certified | str:
     return why
 
 
+def floating(programme: Programme) -> float | None:
+    """What the solver gives for the worst case, which proves nothing; None where it gives nothing."""
+    found = _Conic(programme).solve(MARGINS[0])
+    return None if isinstance(found, str) else found[2]
+
+
 def attaining(programme: Programme, value: float) -> tuple[Floats, Floats] | None:
     """A Gram matrix and values whose objective is near `value`, of few directions: the trace is least, in units."""
     level = Fraction(value - LEVEL * max(abs(value), 1e-300)) - programme.objective.const
