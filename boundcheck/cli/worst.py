@@ -1,4 +1,4 @@
-"""The command worst-case."""
+"""Commands about all instances of a class: worst-case, audit, try."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ EXITS = {"PROVED": 0, "VIOLATED": 1}
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
+    """Adds the commands."""
     app.command("worst-case")(worst_case)
+    app.command()(audit)
+    app.command("try")(try_)
 
 
 def worst_case(
@@ -74,6 +76,88 @@ def worst_case(
     return EXITS.get(found.outcome, 3)
 
 
+def audit(
+    id: Annotated[
+        str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> int:
+    """Says everything about a statement that can be found in two minutes.
+
+    Units, constants that meet all conditions, where the bound says nothing, a search for an instance that breaks it,
+    worst cases at small sizes, evidence on record, and similar statements. Each part has a time limit. Exit code 1
+    where it is broken, else 0.
+
+    \b
+    Example: boundcheck audit classics/gradient_descent_convex
+    """
+    from boundcheck.theory.discovery import statement
+
+    return _audited(statement(id), None, as_json=as_json)
+
+
+def try_(
+    bound: Annotated[str, typer.Argument(help='Such as "gap <= L*dist2_0/(2*k)".', show_default=False)],
+    method: Annotated[str, typer.Option(help="The kind of method.", show_default=False)],
+    conditions: Annotated[list[str], typer.Option("--if", metavar="CONDITION", help='Such as "eta <= 1/L".')] = [],  # noqa: B006
+    assume: Annotated[
+        list[str], typer.Option(metavar="A,B", help="Assumptions, by their names.", show_default=False)
+    ] = [],  # noqa: B006
+    keys: Annotated[
+        list[str], typer.Option("--key", metavar="NAME=KEY", help="Which constant a letter is.", show_default=False)
+    ] = [],  # noqa: B006
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the theorem file.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> int:
+    """Says what can be found in ten seconds about a bound that you type.
+
+    The left side is gap, dist2 or grad2, alone or after mean or least. Letters are constants of the catalogue
+    (`constants --list`); where several have the name, --key says which. One letter more counts the rounds. The answer
+    is PROVED for small sizes, VIOLATED with an instance, or that it was not broken. Exit code 1 where it is broken,
+    else 0.
+
+    \b
+    Example: boundcheck try "gap <= L*dist2_0/(2*k)" --method gradient_descent --if "eta <= 1/L"
+               --assume convexity --key L=objective/L
+    """
+    from boundcheck.worst_case.typed import theorem_file, typed
+
+    pairs = dict(_pair(text, "--key", "L=samples/L") for text in keys)
+    names = [name.strip() for text in assume for name in text.split(",") if name.strip()]
+    found = typed(bound, method, conditions, names, pairs)
+    if save is not None:
+        save.write_text(theorem_file(found), encoding="utf-8")
+    return _audited(found.statement, found, as_json=as_json)
+
+
+def _audited(claimed: Any, typed: Any, *, as_json: bool) -> int:
+    from boundcheck.report.audit import LIMITS, TRY, audit, conclusion
+
+    parts: list[Any] = []
+    if not as_json:
+        line(claimed.title if typed is not None else f"{claimed.best_id}: {claimed.title}")
+        for name, (key, words) in ({} if typed is None else typed.keys).items():
+            line(f"  {name}: {key}, {words}")
+        if typed is not None:
+            line(f"  {typed.index}: rounds; assuming {', '.join(a.name for a in claimed.assumptions) or 'nothing'}")
+    for part in audit(claimed, LIMITS if typed is None else TRY):
+        parts.append(part)
+        if not as_json:
+            line(f"{part.name} ({part.seconds:.1f} s)")
+            for text in part.lines:
+                line(f"  {text}")
+    outcome, words = conclusion(parts)
+    if as_json:
+        own = {p.name: {**p.data, "lines": p.lines, "seconds": p.seconds, "late": p.late} for p in parts}
+        told = {} if typed is None else {"keys": {k: v[0] for k, v in typed.keys.items()}}
+        print_json({"schema": 1, "statement": claimed.best_id, "outcome": outcome, "why": words, **told, "parts": own})
+    else:
+        line(f"{outcome}: {words}")
+    return int(outcome == "VIOLATED")
+
+
 def _map(claimed: Any, fixed: Any, grids: Any, sizes: Any, spec: Any, *, as_json: bool) -> int:
     """A row for each point of the grids."""
     import itertools
@@ -100,10 +184,15 @@ def _map(claimed: Any, fixed: Any, grids: Any, sizes: Any, spec: Any, *, as_json
 
 
 def _parameter(text: str) -> tuple[str, Any]:
+    name, value = _pair(text, "--method", "NAME=VALUE, such as K=2 or participation=full")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _pair(text: str, option: str, form: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
-        raise BadInput(f"--method '{text}' is not of the form NAME=VALUE, such as K=2 or participation=full.")
-    try:
-        return name.strip(), json.loads(value)
-    except ValueError:
-        return name.strip(), value.strip()
+        raise BadInput(f"{option} '{text}' is not of the form {form}.")
+    return name.strip(), value.strip()

@@ -2599,10 +2599,11 @@ class Worst:
         point = points[int(index[0])] if index and name != "hessian_similarity" else self.row(self.data["start"])
         if name in ("minimum", "bounded_below"):
             return self.below(point)
-        if name == "convexity":
+        if name in ("convexity", "smooth_objective"):
             refuse(index[0] == index[1], "an inequality between a point and itself")
-            pair = (self.objective(points[int(index[m])]) for m in (0, 1))
-            return self.interpolated(*pair, Fraction(0), None)
+            one, other = (self.objective(points[int(index[m])]) for m in (0, 1))
+            convex = name == "convexity"
+            return self.interpolated(one, other, Fraction(0) if convex else None, None if convex else k["objective/L"])
         _, gradient, value = self.objective(point)
         squared = inner_of(gradient, gradient)
         if name == "strong_quasi_convexity":
@@ -2633,12 +2634,12 @@ class Worst:
         require(name == "hessian_similarity", f"the inequality '{plain(name)}' is not known")
         i, a, b = map(int, index)
         refuse(a == b or max(self.sizes) > 1, "an inequality between a point and itself, or of samples")
-        pair = []
+        pair: list[Any] = []
         for m in (a, b):
             own, whole = self.at(i, 0, points[m]), self.objective(points[m])
             value = form_sum(((1, own[2]), (-1, whole[2]), (1, self.base)))
             pair.append((points[m], apart(own[1], whole[1]), value))
-        return self.interpolated(*pair, None, k["clients/delta"])
+        return self.interpolated(pair[0], pair[1], None, k["clients/delta"])
 
     def expected(self, quantity: str, histories: Any) -> dict[Any, Fraction]:
         """The mean of a metric over histories."""

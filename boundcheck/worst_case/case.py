@@ -149,7 +149,10 @@ class Case:
     @cached_property
     def by_key(self) -> Mapping[str, Fraction]:
         """The values by the keys of their symbols."""
-        return {s.key: self.values[s.name] for s in self.statement.symbols if s.key and s.name in self.values}
+        found = {s.key: self.values[s.name] for s in self.statement.symbols if s.key and s.name in self.values}
+        if found.get("subproblem/gamma"):
+            raise Unsupported(f"{self.statement.best_id}: a worst case has exact solves alone; set gamma = 0.")
+        return found
 
     @cached_property
     def horizon(self) -> int:
@@ -172,6 +175,8 @@ class Case:
         """Of every function; a single function is F itself."""
         alone = ["convex_clients"] if sum(self.sizes) == 1 and "convexity" in self.names else []
         found = curvature_of([*self.names, *alone], self.by_key)
+        if sum(self.sizes) == 1 and "objective/L" in self.by_key:
+            found = replace(found, L=min(found.L or self.by_key["objective/L"], self.by_key["objective/L"]))
         if self.convex:
             return replace(found, mu=max(found.mu or ZERO, self.by_key.get("objective/mu", ZERO)))
         return found
@@ -191,7 +196,8 @@ class Case:
     def at_points(self) -> list[str]:
         """Assumptions about points where all functions are known; of one function convexity is its own."""
         alone = sum(self.sizes) == 1
-        return [name for name in self.names if name in AT_POINTS and not (alone and name == "convexity")]
+        own = [*self.names, *(["smooth_objective"] if "objective/L" in self.by_key else [])]
+        return [name for name in own if name in AT_POINTS and not (alone and name in ("convexity", "smooth_objective"))]
 
     @cached_property
     def about_minimiser(self) -> bool:

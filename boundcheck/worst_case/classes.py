@@ -119,6 +119,15 @@ def _convexity(answers: Answers, points: Sequence[Point], values: Values) -> Ite
                 yield Inequality(("convexity", str(k), str(m)), form)
 
 
+def _smooth_objective(answers: Answers, points: Sequence[Point], values: Values) -> Iterator[Inequality]:
+    smooth = Curvature(None, needed(values, "objective/L"))
+    for k, a in enumerate(points):
+        for m, b in enumerate(points):
+            if k != m:
+                form = interpolation(a.objective, b.objective, smooth)
+                yield Inequality(("smooth_objective", str(k), str(m)), form)
+
+
 def _client_grad2(answers: Answers, p: Point) -> Form:
     return total((w, square(g)) for w, g in zip(answers.weights, p.clients, strict=True))
 
@@ -195,6 +204,7 @@ def needed(values: Values, key: str) -> Fraction:
 AT_POINTS: Mapping[str, Maker] = {
     "strong_quasi_convexity": _strong_quasi_convexity,
     "convexity": _convexity,
+    "smooth_objective": _smooth_objective,
     "finite_gradient_noise": _noise,
     "local_variance": _local_variance,
     "hessian_similarity": _hessian_similarity,
@@ -222,7 +232,8 @@ CONVEX: Mapping[str, str | int] = {
 }  # fmt: skip
 OF_SAMPLES = ("smooth_samples", "convex_samples", "strongly_convex_samples", "local_variance")
 NECESSARY = (
-    "strong_quasi_convexity", "convexity", "local_variance", "hessian_similarity", "bounded_dissimilarity",
+    "strong_quasi_convexity", "convexity", "smooth_objective", "local_variance", "hessian_similarity",
+    "bounded_dissimilarity",
     "gradient_dissimilarity", "relaxed_dissimilarity",
 )  # fmt: skip
 

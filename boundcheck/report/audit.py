@@ -1,0 +1,229 @@
+"""Everything that can be said of one statement in a short time, and the same for a bound that is typed."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from boundcheck.errors import BoundcheckError
+from boundcheck.report.worked import worked_number
+from boundcheck.theory.discovery import all_statements as statements
+from boundcheck.theory.statement import Statement
+from boundcheck.worst_case.result import WorstCase
+from boundcheck.worst_case.sizes import Size, looked_at
+
+POINTS = 4000  # at which is looked where the bound says nothing
+LIMITS = {"units": 5.0, "hypotheses": 10.0, "vacuity": 10.0, "search": 30.0, "worst case": 30.0, "evidence": 10.0,
+          "similar": 5.0}  # fmt: skip
+TRY = {"units": 1.0, "search": 4.0, "worst case": 4.0}
+
+
+@dataclass
+class Part:
+    """One part of an audit. lines: what a person reads. data: JSON-able. seconds: how long it took.
+
+    late: whether the time ran out before it was done.
+    """
+
+    name: str
+    lines: list[str] = field(default_factory=list[str])
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    seconds: float = 0.0
+    late: bool = False
+
+
+class _Late(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raises `_Late` in the body after so many seconds, where the system has such an alarm."""
+
+    def ring(*_: Any) -> None:
+        raise _Late
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    try:
+        before = signal.signal(signal.SIGALRM, ring)
+    except ValueError:  # not in the main thread
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+Work = Callable[[Part, Statement, float], None]
+
+
+def audit(statement: Statement, limits: Mapping[str, float] = LIMITS) -> Iterator[Part]:
+    """The parts of an audit, each as soon as it is known. limits: part -> seconds; the parts that it names are done."""
+    for name, seconds in limits.items():
+        part, began = Part(name), time.monotonic()
+        try:
+            with _within(seconds * 1.5 + 1):
+                PARTS[name](part, statement, seconds)
+        except _Late:
+            part.late = True
+            part.lines.append(f"stopped after {seconds:g} s")
+        except BoundcheckError as error:
+            part.lines.append(str(error))
+            part.data["why"] = str(error)
+        part.seconds = time.monotonic() - began
+        yield part
+
+
+def conclusion(parts: Sequence[Part]) -> tuple[str, str]:
+    """An outcome and a sentence: VIOLATED, PROVED for these sizes, or NOT BROKEN; never that a bound holds."""
+    by = {p.name: p.data for p in parts}
+    witness = by.get("search", {}).get("witness") or by.get("worst case", {}).get("witness")
+    if witness:
+        return "VIOLATED", str(witness)
+    sizes = by.get("worst case", {}).get("sizes", [])
+    proved = [s for s in sizes if s.get("outcome") == "PROVED"]
+    near = by.get("search", {}).get("nearest")
+    how = "" if near is None else f"; the search came to a ratio of metric to bound of {near:.4g}"
+    if proved and len(proved) == len([s for s in sizes if "outcome" in s]):
+        return "PROVED for these sizes", f"no instance of {len(proved)} small sizes exceeds the bound{how}"
+    return "NOT BROKEN", f"neither the search nor the worst cases broke it{how}"
+
+
+# --- the parts ------------------------------------------------------------------------------------------------------
+
+
+def _units(part: Part, statement: Statement, seconds: float) -> None:
+    errors = statement.dimension_errors()
+    part.data["errors"] = errors
+    part.lines += errors or ["all sides scale alike"]
+
+
+def _hypotheses(part: Part, statement: Statement, seconds: float) -> None:
+    found = worked_number(statement)
+    part.data["point"] = None if found is None else dict(found.constants)
+    if found is None:
+        part.lines.append("no plain constants meet all conditions")
+        return
+    at = ", ".join(f"{k} = {v}" for k, v in found.constants)
+    part.lines.append(f"can be met: {at}; the bound is {found.value:.6g} there")
+
+
+def _vacuity(part: Part, statement: Statement, seconds: float) -> None:
+    if statement.trivial is None:
+        part.lines.append("the statement has no trivial value to beat")
+        return
+    random = np.random.default_rng(0)
+    values: dict[str, Any] = {}
+    for symbol in statement.symbols:
+        low = 0.0 if symbol.low is None else float(symbol.low)
+        drawn = low + 10.0 ** random.uniform(-3, 3, POINTS)
+        if symbol.high is not None:
+            drawn = low + (float(symbol.high) - low) * random.random(POINTS)
+        values[symbol.name] = np.ceil(drawn) if symbol.integer else drawn
+    keep = np.ones(POINTS, dtype=bool)
+    for relation in statement.domain:
+        names = sorted(s.name for s in relation.free_symbols)
+        keep &= np.asarray(sp.lambdify(names, relation, "numpy")(*(values[n] for n in names)), dtype=bool)
+    if not keep.any():
+        part.lines.append("no random constants lie in the domain")
+        return
+    found = statement.evaluate(**{k: v[keep] for k, v in values.items()})
+    inside = np.asarray(found.in_scope, dtype=bool)
+    empty = np.asarray(found.vacuous, dtype=bool) & inside
+    part.data |= {"points": int(keep.sum()), "in_scope": int(inside.sum()), "vacuous": int(empty.sum())}
+    part.lines.append(
+        f"of {int(keep.sum())} random constants {int(inside.sum())} are in scope; at {int(empty.sum())} of these the "
+        "bound is no better than its trivial value"
+    )
+
+
+def _search(part: Part, statement: Statement, seconds: float) -> None:
+    from boundcheck.falsify.search import falsify
+
+    found = falsify(statement, budget=seconds, seed=0)
+    part.data |= {"instances": found.instances, "score": found.best if np.isfinite(found.best) else None}
+    if found.witness is not None:
+        part.data["witness"] = found.witness.verdict.reason
+        part.data["instance"] = {
+            "problem": found.witness.problem, "method": found.witness.method, "at": found.witness.at,
+        }  # fmt: skip
+        part.lines.append(f"broken after {found.instances} instances: {found.witness.verdict.reason}")
+        return
+    if np.isfinite(found.best):
+        part.data["nearest"] = float(np.exp(found.best)) if found.best < 700 else None
+    part.lines.append(f"not broken by {found.instances} instances in {found.seconds:.0f} s")
+
+
+def _worst(part: Part, statement: Statement, seconds: float) -> None:
+    rows: list[dict[str, Any]] = []
+    part.data["sizes"] = rows
+    began = time.monotonic()
+    for size, found in looked_at(statement):
+        rows.append(_row(size, found))
+        if isinstance(found, str):
+            part.lines.append(f"{size.words()}: {found}")
+            break
+        part.lines.append(f"{size.words()}: {found.outcome}, looseness {found.loose}")
+        if found.outcome == "VIOLATED" and found.attained is not None:
+            part.data["witness"] = found.attained.verdict.reason
+            break
+        if time.monotonic() - began > seconds:
+            break
+    if not rows:
+        part.lines.append("no small size in scope was found")
+
+
+def _row(size: Size, found: WorstCase | str) -> dict[str, Any]:
+    row: dict[str, Any] = {"values": {k: str(v) for k, v in size.values.items()}, **size.more}
+    if isinstance(found, str):
+        return row | {"why": found}
+    upper = None if found.upper is None else float(found.upper)
+    return row | {"outcome": found.outcome, "upper": upper, "lower": found.lower, "bound": float(found.bound.value)}
+
+
+def _evidence(part: Part, statement: Statement, seconds: float) -> None:
+    from boundcheck.evidence.derivation_words import derivation_words
+    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+
+    found = [words for words in (derivation_words(statement.id),) if words]
+    if statement.id in shipped_witnesses():
+        found.append(f"a shipped witness breaks it: boundcheck replay {statement.id}")
+    found += [f"claims with the outcome {k}: {n}" for k, n in sorted(claims_by_id().get(statement.id, {}).items())]
+    part.data["evidence"] = found
+    part.lines += found or ["none"]
+
+
+def _similar(part: Part, statement: Statement, seconds: float) -> None:
+    """Other statements with the same metric, most alike in assumptions and method."""
+    own = {a.name for a in statement.assumptions}
+
+    def alike(other: Statement) -> float:
+        names = {a.name for a in other.assumptions}
+        shared = len(own & names) / max(1, len(own | names))
+        same = statement.algorithm is not None and other.algorithm is not None
+        return shared + (1 if same and statement.algorithm.kind == other.algorithm.kind else 0)  # pyright: ignore
+
+    mine = statement.id.rpartition("/")[0]
+    others = [s for s in statements() if s.metric.quantity == statement.metric.quantity
+              and not (mine and s.id.startswith(f"{mine}/"))]  # fmt: skip
+    found = sorted(others, key=lambda s: (-alike(s), s.id))[:3]
+    part.data["statements"] = [s.id for s in found]
+    part.lines += [f"{s.id}: {s.title}" for s in found] or ["none has this metric"]
+
+
+PARTS: Mapping[str, Work] = {
+    "units": _units, "hypotheses": _hypotheses, "vacuity": _vacuity, "search": _search, "worst case": _worst,
+    "evidence": _evidence, "similar": _similar,
+}  # fmt: skip
