@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
     app.command("worst-case")(worst_case)
     app.command()(audit)
     app.command("try")(try_)
+    app.command()(repair)
 
 
 def worst_case(
@@ -130,6 +131,45 @@ def try_(
     if save is not None:
         save.write_text(theorem_file(found), encoding="utf-8")
     return _audited(found.statement, found, as_json=as_json)
+
+
+def repair(
+    id: Annotated[
+        str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
+    ],
+    budget: Annotated[str, typer.Option(help="Of the search for each repair.")] = "4s",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> int:
+    """Proposes small changes after which a broken statement is not broken any more.
+
+    A summand gets a factor, a symbol is replaced by others of its unit or by the constant of another level, or a
+    condition is shrunk. Each proposal was tried on the instances that broke other readings, searched, and looked at in
+    worst cases of small sizes; none is proved by that. Exit code 3 where the statement is not broken, or nothing helps.
+
+    \b
+    Example: boundcheck repair scgd/equation_2/as_printed_main
+    """
+    from boundcheck.core.numbers import parse_duration
+    from boundcheck.report.audit import broken_by, search_of
+    from boundcheck.theory.discovery import statement
+    from boundcheck.worst_case.repair import repairs
+
+    claimed, seconds = statement(id), parse_duration(budget, "--budget")
+    pool = broken_by(claimed, seconds)
+    if not pool and not claimed.dimension_errors():
+        line(f"{claimed.best_id} is not broken, as far as was looked: there is nothing to repair.")
+        return 3
+    found: list[Any] = []
+    for own in repairs(claimed, pool, search_of, seconds):
+        found.append(own.to_dict())
+        if not as_json:
+            line(f"{len(found)}. {own.change}")
+            line(f"   {'; '.join(own.support)}")
+    if as_json:
+        print_json({"schema": 1, "statement": claimed.best_id, "broken_by": pool, "repairs": found})
+    elif not found:
+        line("no small change was found that is not broken, too.")
+    return 0 if found else 3
 
 
 def _audited(claimed: Any, typed: Any, *, as_json: bool) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from boundcheck.errors import BoundcheckError
+from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.report.worked import worked_number
 from boundcheck.theory.discovery import all_statements as statements
 from boundcheck.theory.statement import Statement
@@ -164,6 +164,33 @@ def _search(part: Part, statement: Statement, seconds: float) -> None:
     if np.isfinite(found.best):
         part.data["nearest"] = float(np.exp(found.best)) if found.best < 700 else None
     part.lines.append(f"not broken by {found.instances} instances in {found.seconds:.0f} s")
+
+
+def search_of(statement: Statement, seconds: float, seed: int = 0) -> dict[str, Any] | None:
+    """An instance that breaks a statement, found by a search of so many seconds; None where there is none."""
+    from boundcheck.falsify.search import falsify
+
+    try:
+        witness = falsify(statement, budget=seconds, seed=seed).witness
+    except Unsupported:
+        return None
+    return None if witness is None else {"problem": witness.problem, "method": witness.method, "at": witness.at}
+
+
+def broken_by(statement: Statement, seconds: float) -> list[dict[str, Any]]:
+    """Instances that break a statement: of searches with two seeds, a shipped witness, and worst cases."""
+    from boundcheck.evidence.shipped_files import shipped_witnesses
+    from boundcheck.evidence.witness import load_witness
+
+    found = [w for w in (search_of(statement, 2 * seconds, seed) for seed in (0, 1)) if w is not None]
+    shipped = shipped_witnesses().get(statement.id)
+    if shipped is not None:
+        witness = load_witness(shipped)
+        found.append({"problem": witness.problem, "method": witness.method, "at": witness.at})
+    for _, own in looked_at(statement, (1, 2)):
+        if not isinstance(own, str) and own.outcome == "VIOLATED" and own.attained is not None:
+            found.append({"problem": own.attained.problem, "method": own.attained.method, "at": own.attained.at})
+    return found
 
 
 def _worst(part: Part, statement: Statement, seconds: float) -> None:
