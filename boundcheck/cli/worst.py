@@ -63,7 +63,7 @@ def worst_case(
     spec = dict(_parameter(text) for text in method)
     if grids:
         return _map(claimed, fixed, grids, sizes, spec, as_json=as_json)
-    found = compute(claimed, **sizes, method=spec, **fixed)
+    found = compute(claimed, **{**sizes, **fixed, "method": spec})
     if certificate is not None:
         if found.certificate is None:
             raise BadInput(f"{claimed.best_id} has no certificate to write: {found.why}.")
@@ -149,12 +149,12 @@ def repair(
     \b
     Example: boundcheck repair scgd/equation_2/as_printed_main
     """
-    from boundcheck.core.numbers import parse_duration
+    from boundcheck.core.numbers import parse_seconds
     from boundcheck.report.audit import broken_by, search_of
     from boundcheck.theory.discovery import statement
     from boundcheck.worst_case.repair import repairs
 
-    claimed, seconds = statement(id), parse_duration(budget, "--budget")
+    claimed, seconds = statement(id), parse_seconds(budget, "--budget")
     pool = broken_by(claimed, seconds)
     if not pool and not claimed.dimension_errors():
         line(f"{claimed.best_id} is not broken, as far as was looked: there is nothing to repair.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,7 @@ class _Late(Exception):
 
 
 @contextlib.contextmanager
-def _within(seconds: float) -> Iterator[None]:
+def _within(seconds: float) -> Generator[None]:
     """Raises `_Late` in the body after so many seconds, where the system has such an alarm."""
 
     def ring(*_: Any) -> None:
@@ -98,7 +98,8 @@ def conclusion(parts: Sequence[Part]) -> tuple[str, str]:
     how = "" if near is None else f"; the search came to a ratio of metric to bound of {near:.4g}"
     if proved and len(proved) == len([s for s in sizes if "outcome" in s]):
         return "PROVED for these sizes", f"no instance of {len(proved)} small sizes exceeds the bound{how}"
-    return "NOT BROKEN", f"neither the search nor the worst cases broke it{how}"
+    some = f"; proved at {len(proved)} of {len(sizes)} small sizes" if proved else ""
+    return "NOT BROKEN", f"neither the search nor the worst cases broke it{some}{how}"
 
 
 # --- the parts ------------------------------------------------------------------------------------------------------

@@ -2497,6 +2497,17 @@ class Worst:
         self.mu, self.smooth = (None if v is None else number(v) for v in data["curvature"])
         refuse(self.smooth is not None and (self.smooth <= 0 or (self.mu is not None and self.mu >= self.smooth)),
                "the bounds of the curvature are not mu < L")  # fmt: skip
+        self.names, alone = set(data["assumptions"]), sum(map(len, data["answers"])) == 1
+        levels = {"smooth_clients": "clients/L", "smooth_samples": "samples/L"}
+        upper = [self.constants[key] for name, key in levels.items() if name in self.names]
+        upper += [self.constants[key] for key in ("objective/L",) if alone and key in self.constants]
+        lower = [Fraction(0) for name in ("convex_clients", "convex_samples", "convexity")
+                 if name in self.names and (alone or name != "convexity")]  # fmt: skip
+        lower += [self.constants["samples/mu"]] if "strongly_convex_samples" in self.names else []
+        lower += [-self.constants["clients/lambda"]] if "lower_curvature" in self.names else []
+        require(self.smooth is None or self.smooth in upper, "the smoothness is none of the constants")
+        fine = self.mu is None or self.mu in lower or (self.smooth is not None and self.mu == -self.smooth)
+        require(fine, "the least curvature is none of the assumptions")
         self.weights = [number(w) for w in data["weights"]]
         self.sizes = [len(own) for own in data["answers"]]
         fine = len(self.weights) == len(self.sizes) and sum(self.weights) == 1 and min(self.weights) > 0
@@ -2584,6 +2595,9 @@ class Worst:
             start = self.row(self.data["start"])
             own = self.spread(start) if name == "start/client_grad2" else self.quantity(name[6:], start)
             return form_sum(((1, own), (-k[name], {(): Fraction(1)})))
+        own = ("interpolation", "least", "minimum", "smooth_objective")
+        fine = name in own or name in self.names or (name == "bounded_below" and not self.data["minimiser"])
+        require(fine, f"the inequality '{plain(name)}' is none of the assumptions")
         if name == "interpolation":
             i, j, a, b = map(int, index)
             refuse(a == b, "an inequality between a point and itself")

@@ -280,7 +280,7 @@ class Case:
     def _objective(self, answers: Answers, points: Sequence[Sequence[History]]) -> tuple[Form, list[Inequality]]:
         """The metric as a form; the least value is a further unknown below each of them."""
         metric = self.statement.metric
-        own = [[(h.p, row_of(h.server["x"])) for h in histories] for histories in points]
+        own = [[(h.p, row_of(h.server["x"].tolist())) for h in histories] for histories in points]
         each = [self._expected(answers, p) for p in own]
         scale, shares = self._number(metric.scale), [Fraction(1)]
         least = None
@@ -306,9 +306,11 @@ class Case:
 
     def _of_start(self, answers: Answers, start: Mapping[int, Fraction]) -> list[Inequality]:
         found: list[Inequality] = []
-        known = self.by_key
-        for key in STARTS:
-            if key in known:
+        known, bound = self.by_key, self.statement.bound
+        spoken = {s.name for e in (bound, *(c.relation for c in self.statement.conditions)) for s in e.free_symbols}
+        said = {s.key for s in self.statement.symbols if s.name in spoken}
+        for key in STARTS:  # what only the trivial value has does not narrow the class
+            if key in known and key in said:
                 found.append(Inequality((key,), self._start(answers, start, key) - number(known[key]), equal=True))
         other = [key for key in known if key.startswith("start/") and key not in (*STARTS, "start/B2")]
         if other:
@@ -355,7 +357,7 @@ class Case:
         import sympy as sp
 
         metric = self.statement.metric
-        if metric.index in self.values:
+        if metric.index is not None and metric.index in self.values:
             return self.values[metric.index]
         (symbol,) = [s for s in metric.rounds.free_symbols if s.name == metric.index]
         others = metric.rounds.free_symbols - {symbol}

@@ -243,9 +243,10 @@ def curvature_of(names: Sequence[str], values: Values) -> Curvature:
     smooth = [needed(values, SMOOTH[name]) for name in names if name in SMOOTH]
     convex = [CONVEX[name] for name in names if name in CONVEX]
     lower = [Fraction(v) if isinstance(v, int) else needed(values, v) for v in convex]
-    mu, upper = max(lower, default=None), min(smooth, default=None)
+    mu: Fraction | None = max(lower, default=None)
+    upper: Fraction | None = min(smooth, default=None)
     if "lower_curvature" in names:
-        mu = max(-needed(values, "clients/lambda"), -(upper or 0)) if mu is None else mu
+        mu = max(-needed(values, "clients/lambda"), -(upper or Fraction(0))) if mu is None else mu
     if mu is not None and upper is not None and mu >= upper:
         raise BadInput(f"mu = {mu} is not below L = {upper}; the class of a worst case needs mu < L.")
     return Curvature(mu, upper)

@@ -54,7 +54,7 @@ class Answers:
         self._known: dict[tuple[Cell, Any], Answer] = {}
         self.gap_at_anchor = Form()
         if not minimiser:
-            self.gap_at_anchor = self._value()
+            self.gap_at_anchor = self.value()
         self._anchor()
 
     @property
@@ -77,21 +77,24 @@ class Answers:
             if self.minimiser and k == len(cells) - 1:
                 gradient = combined((-self.share(c) / self.share(cell), row) for c, row in so_far)
             else:
-                gradient = self._row()
+                gradient = self.basis()
             so_far.append((cell, gradient))
-            self._keep(cell, Answer({}, gradient, Form()))
+            self.keep(cell, Answer({}, gradient, Form()))
 
-    def _row(self) -> dict[int, Fraction]:
+    def basis(self) -> dict[int, Fraction]:
+        """A further basis vector."""
         if self.rows >= self.dim:
             raise TooMany
         self.rows += 1
         return {self.rows - 1: Fraction(1)}
 
-    def _value(self) -> Form:
+    def value(self) -> Form:
+        """A further value."""
         self.values += 1
         return Form(lin={self.values - 1: Fraction(1)})
 
-    def _keep(self, cell: Cell, answer: Answer) -> Answer:
+    def keep(self, cell: Cell, answer: Answer) -> Answer:
+        """An answer that a function gives from now on."""
         self.answers.setdefault(cell, []).append(answer)
         self._known[cell, _key(answer.point)] = answer
         return answer
@@ -99,7 +102,7 @@ class Answers:
     def at(self, cell: Cell, point: Row) -> Answer:
         """The answer of a function at a point."""
         found = self._known.get((cell, _key(point)))
-        return found or self._keep(cell, Answer(dict(point), self._row(), self._value()))
+        return found or self.keep(cell, Answer(dict(point), self.basis(), self.value()))
 
     def everywhere(self, point: Row) -> Mapping[Cell, Answer]:
         """The answers of all functions at a point."""
@@ -154,10 +157,10 @@ class Answers:
         key = ((client, -1), (tuple(centre), tuple(shift), mu))
         found = self._known.get(key)
         if found is None:
-            gradient = self._row()
+            gradient = self.basis()
             step = combined(((1, row_of(shift)), (1, gradient)))
             point = minus(row_of(centre), {k: c / mu for k, c in step.items()})
-            found = self._known[key] = self._keep((client, 0), Answer(point, gradient, self._value()))
+            found = self._known[key] = self.keep((client, 0), Answer(point, gradient, self.value()))
         return [found.point.get(k, ZERO) for k in range(self.dim)]
 
 

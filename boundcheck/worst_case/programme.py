@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -178,9 +179,9 @@ class _Conic:
 
     def solve(self, margin: float) -> tuple[Floats, Floats, float, list[float]] | str:
         """Gram matrix, values, objective and multipliers; or why there are none."""
-        import clarabel
         from scipy.sparse import csc_matrix
 
+        clarabel: Any = import_module("clarabel")
         n, count = self._programme.rows, len(self._order)
         q = self._q.copy()
         for a in range(n):

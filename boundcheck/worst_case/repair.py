@@ -103,7 +103,7 @@ def slack(statement: Statement, instance: Instance) -> float:
     names = {s.name for s in statement.trivial.free_symbols}
     if not names <= {*told}:
         return 0.0
-    trivial = float(statement.trivial.subs({n: sp.Rational(told[n]["value"]) for n in names}))
+    trivial = float(statement.trivial.subs({sp.Symbol(n, real=True): sp.Rational(told[n]["value"]) for n in names}))
     room = trivial - found.metric_high[-1]
     return max(0.0, (found.bound[-1] - found.metric_high[-1]) / room) if room > 0 else 1.0
 
@@ -178,7 +178,7 @@ def _places(statement: Statement) -> Iterator[tuple[str, Any, Callable[[Any], di
 
 def _summands(statement: Statement, *, wrong: bool) -> Iterator[_Edit]:
     """A summand, of any sum inside, times a monomial."""
-    symbols = [s for s in statement.symbols if s.dimension is not None]
+    symbols = statement.symbols
     for where, whole, put in _places(statement):
         for total in sorted(whole.atoms(sp.Add), key=str):
             for term in total.args:
@@ -190,9 +190,9 @@ def _summands(statement: Statement, *, wrong: bool) -> Iterator[_Edit]:
 
 
 def _monomials(symbols: Sequence[Symbol], near: set[Any], *, wrong: bool) -> Iterator[tuple[Any, float]]:
-    """Factors of a summand with their costs: symbols of its neighbours cost less; powers and fractions more."""
+    """Factors of a summand with their costs: a lost symbol is likelier than a number, above all one of a neighbour."""
     if not wrong:
-        yield from ((sp.Integer(c), 1 + 0.25 * k) for k, c in enumerate(FACTORS))
+        yield from ((sp.Integer(c), 2 + 0.5 * k) for k, c in enumerate(FACTORS))
     own = [s for s in symbols if (s.dimension != ONE) == wrong]
     powers = [p for p in range(-MOST_POWER, MOST_POWER + 1) if p]
     for symbol, power in itertools.product(own, powers):
@@ -210,12 +210,11 @@ def _cost(symbol: Symbol, power: int, near: set[Any]) -> float:
 
 def _symbols(statement: Statement) -> Iterator[_Edit]:
     """A symbol replaced by one or two others of its unit."""
-    symbols = [s for s in statement.symbols if s.dimension is not None and not s.index]
+    symbols = [s for s in statement.symbols if not s.index]
     for old in symbols:
         others = [s for s in symbols if s != old]
-        ways = [(s.expr, 1.5, s.dimension) for s in others]
-        ways += [(a.expr * b.expr, 1.75, a.dimension * b.dimension) for a, b in itertools.combinations(others, 2)
-                 if a.dimension is not None and b.dimension is not None]  # fmt: skip
+        ways = [(s.expr, 1.25, s.dimension) for s in others]
+        ways += [(a.expr * b.expr, 1.5, a.dimension * b.dimension) for a, b in itertools.combinations(others, 2)]  # fmt: skip
         for new, cost, dimension in ways:
             if dimension != old.dimension or dimension == ONE:
                 continue

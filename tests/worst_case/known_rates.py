@@ -156,7 +156,7 @@ def line_search(mu: F) -> Programme:
     """A step with exact line search, mu-strongly convex, from the gap 1; the new point is a further basis vector."""
     answers = Answers([1], ROOM, minimiser=True)
     first = ask(answers, X0)
-    x1 = answers._row()
+    x1 = answers.basis()
     second = ask(answers, x1)
     exact = [
         Inequality(("line", "0"), inner(second.gradient, minus(x1, X0)), equal=True),
@@ -201,9 +201,9 @@ def proximal_gradient(mu: F, gamma: F) -> Programme:
     """|x_1 - x*|^2 of a step on f + h, f smooth and mu-strongly convex, h convex; grad f(x*) + grad h(x*) = 0."""
     answers = Answers([1, 1], ROOM, minimiser=True)
     gradient = answers.at((0, 0), X0).gradient
-    h = answers._row()
+    h = answers.basis()
     x1 = moved(X0, (-gamma, gradient), (-gamma, h))
-    answers._keep((1, 0), Answer(x1, h, answers._value()))
+    answers.keep((1, 0), Answer(x1, h, answers.value()))
     found = [q for q in functions(answers, mu, ONE) if q.of[1] == "0"]
     found += [q for q in functions(answers, F(0), None) if q.of[1] == "1"]
     return programme(answers, square(x1), [*found, start(square(X0))])
@@ -213,14 +213,14 @@ def frank_wolfe(n: int) -> Programme:
     """gap after n steps of size 2/(k + 2) on a set of diameter 1; gradients at the minimiser of norm 4 at most."""
     answers = Answers([1], ROOM, minimiser=False)
     inside: list[tuple[Row, Row | None]] = []  # points of the set, the normal there
-    minimiser = answers._row()
-    best = Answer(minimiser, answers._row(), answers._value())
-    answers._keep((0, 0), best)
+    minimiser = answers.basis()
+    best = Answer(minimiser, answers.basis(), answers.value())
+    answers.keep((0, 0), best)
     inside.append((minimiser, combined(((-1, best.gradient),))))
     x: Row = {}
     for k in range(n):
         gradient = ask(answers, x).gradient
-        corner = answers._row()
+        corner = answers.basis()
         inside.append((corner, combined(((-1, gradient),))))
         x = moved(x, (F(2, k + 2), minus(corner, x)))
     last = ask(answers, x)
@@ -255,7 +255,7 @@ def saga_step(n: int, mu: F) -> Programme:
     c = 1 / (2 * gamma * (1 - gamma * mu) * n)
     answers = Answers([1] * n, ROOM, minimiser=True)
     anchors = [answers.answers[i, 0][0].gradient for i in range(n)]
-    kept = [answers.at((i, 0), answers._row()) for i in range(n)]
+    kept = [answers.at((i, 0), answers.basis()) for i in range(n)]
     at_x = [answers.at((i, 0), X0) for i in range(n)]
     mean = combined((F(1, n), a.gradient) for a in kept)
 
