@@ -58,12 +58,14 @@ def worst_case(
     from boundcheck.worst_case.result import worst_case as compute
 
     claimed = statement(id)
-    fixed, grids = parse_values(claimed, sets, sweeps, (), "worst case")
-    sizes: dict[str, Any] = {"clients": clients, "samples": samples, "rounds": rounds}
+    found_values = parse_values(claimed, sets, sweeps, (), "worst case")
+    fixed: dict[str, Any] = dict(found_values[0])
+    grids = found_values[1]
     spec = dict(_parameter(text) for text in method)
+    sizes: dict[str, Any] = {"clients": clients, "samples": samples, "rounds": rounds, "method": spec}
     if grids:
-        return _map(claimed, fixed, grids, sizes, spec, as_json=as_json)
-    found = compute(claimed, **{**sizes, **fixed, "method": spec})
+        return _map(claimed, fixed, grids, sizes, as_json=as_json)
+    found = compute(claimed, **sizes, **fixed)
     if certificate is not None:
         if found.certificate is None:
             raise BadInput(f"{claimed.best_id} has no certificate to write: {found.why}.")
@@ -198,7 +200,7 @@ def _audited(claimed: Any, typed: Any, *, as_json: bool) -> int:
     return int(outcome == "VIOLATED")
 
 
-def _map(claimed: Any, fixed: Any, grids: Any, sizes: Any, spec: Any, *, as_json: bool) -> int:
+def _map(claimed: Any, fixed: Any, grids: Any, sizes: Any, *, as_json: bool) -> int:
     """A row for each point of the grids."""
     import itertools
 
@@ -210,7 +212,7 @@ def _map(claimed: Any, fixed: Any, grids: Any, sizes: Any, spec: Any, *, as_json
         line("  ".join([*grids, "lower", "upper", "bound", "looseness", "outcome"]))
     for point in itertools.product(*grids.values()):
         own = dict(zip(grids, point, strict=True))
-        found = compute(claimed, **sizes, method=spec, **fixed, **own)
+        found = compute(claimed, **sizes, **fixed, **own)
         if as_json:
             rows.append(found.to_dict())
             continue

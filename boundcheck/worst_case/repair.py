@@ -31,6 +31,7 @@ FACTORS = (2, 4, 8)  # by which a summand is multiplied
 SHARES = (Fraction(1, 2), Fraction(1, 4))  # of a condition's side
 KEPT = 10  # repairs that are searched and stand
 MOST_POWER = 2
+OUTSIDE = 0.9  # what counts for the slack of an instance that is out of scope
 
 Instance = Mapping[str, Any]  # problem, method, at
 Breaker = Callable[[Statement, float], "Instance | None"]  # an instance that breaks a statement, found within seconds
@@ -71,6 +72,7 @@ def repairs(statement: Statement, broken: Sequence[Instance], search: Breaker, s
         found = None if equal else search(repair.statement, seconds)
         if found is not None:
             pool.append(found)
+            kept = [r for r in kept if not breaks(r.statement, found)]
             continue
         outcomes = [v.outcome for _, v in looked_at(repair.statement, (1, 2)) if not isinstance(v, str)]
         if "VIOLATED" in outcomes:
@@ -81,11 +83,10 @@ def repairs(statement: Statement, broken: Sequence[Instance], search: Breaker, s
         kept.append(repair)
         if len(kept) == KEPT:
             break
-    standing = [r for r in kept if not any(breaks(r.statement, instance) for instance in pool)]
-    for repair in standing:
+    for repair in kept:
         repair.support.insert(0, f"not broken by {len(pool)} instances that break other readings")
         repair.cost += sum(min(2.0, slack(repair.statement, i)) for i in pool) / max(1, len(pool))
-    return sorted(standing, key=lambda r: r.cost)
+    return sorted(kept, key=lambda r: r.cost)
 
 
 def breaks(statement: Statement, instance: Instance) -> bool:
@@ -95,10 +96,12 @@ def breaks(statement: Statement, instance: Instance) -> bool:
 
 
 def slack(statement: Statement, instance: Instance) -> float:
-    """Where the bound stands between what is measured on the instance (0) and the trivial value (1); 1 if unknown."""
+    """Where the bound stands between what is measured on the instance (0) and the trivial value (1)."""
     found = _claimed(statement, instance)
-    if found is None or not found.metric_high or statement.trivial is None:
-        return 0.0 if statement.trivial is None else 1.0
+    if statement.trivial is None:
+        return 0.0
+    if found is None or not found.metric_high:
+        return OUTSIDE
     told = found.verdict.details.get("constants", {})
     names = {s.name for s in statement.trivial.free_symbols}
     if not names <= {*told}:
@@ -159,34 +162,20 @@ def _made(statement: Statement, edit: _Edit) -> Repair | None:
     return Repair(found, change, edit.cost)
 
 
-def _places(statement: Statement) -> Iterator[tuple[str, Any, Callable[[Any], dict[str, Any]]]]:
-    """Expressions that may be changed: where, what, and how a new one is put in."""
-    yield "the bound", statement.bound, lambda new: {"bound": new}
-    for k, condition in enumerate(statement.conditions):
-        relation = condition.relation
-        for side in (0, 1):
-
-            def put(new: Any, k: int = k, side: int = side, relation: Any = relation) -> dict[str, Any]:
-                sides = [*relation.args]
-                sides[side] = new
-                own = [*statement.conditions]
-                own[k] = replace(own[k], relation=relation.func(*sides), meaning="")
-                return {"conditions": tuple(own)}
-
-            yield f"condition '{condition.name}'", relation.args[side], put
+def _replaced(statement: Statement, old: Any, new: Any) -> Mapping[str, Any]:
+    """The bound and the conditions with an expression put for another wherever it stands."""
+    conditions = (replace(c, relation=c.relation.xreplace({old: new})) for c in statement.conditions)
+    return {"bound": statement.bound.xreplace({old: new}), "conditions": tuple(conditions)}
 
 
 def _summands(statement: Statement, *, wrong: bool) -> Iterator[_Edit]:
-    """A summand, of any sum inside, times a monomial."""
-    symbols = statement.symbols
-    for where, whole, put in _places(statement):
-        for total in sorted(whole.atoms(sp.Add), key=str):
-            for term in total.args:
-                near = {s for other in total.args if other != term for s in other.free_symbols}
-                for factor, cost in _monomials(symbols, near, wrong=wrong):
-                    if wrong or factor.is_number or factor.free_symbols:
-                        new = whole.xreplace({total: total - term + term * factor})
-                        yield _Edit(f"in {where}: {term} times {factor}", cost, put(new))
+    """A summand, of any sum inside, times a monomial, wherever the sum stands."""
+    whole = (statement.bound, *(c.relation for c in statement.conditions))
+    for total in sorted(set().union(*(e.atoms(sp.Add) for e in whole)), key=str):
+        for term in total.args:
+            near = {s for other in total.args if other != term for s in other.free_symbols}
+            for factor, cost in _monomials(statement.symbols, near, wrong=wrong):
+                yield _Edit(f"{term} times {factor}", cost, _replaced(statement, total, total - term + term * factor))
 
 
 def _monomials(symbols: Sequence[Symbol], near: set[Any], *, wrong: bool) -> Iterator[tuple[Any, float]]:
@@ -214,14 +203,11 @@ def _symbols(statement: Statement) -> Iterator[_Edit]:
     for old in symbols:
         others = [s for s in symbols if s != old]
         ways = [(s.expr, 1.25, s.dimension) for s in others]
-        ways += [(a.expr * b.expr, 1.5, a.dimension * b.dimension) for a, b in itertools.combinations(others, 2)]  # fmt: skip
+        pairs = itertools.combinations(others, 2)
+        ways += [(a.expr * b.expr, 1.5, a.dimension * b.dimension) for a, b in pairs]
         for new, cost, dimension in ways:
-            if dimension != old.dimension or dimension == ONE:
-                continue
-            conditions = tuple(replace(c, relation=c.relation.xreplace({old.expr: new}), meaning="")
-                               for c in statement.conditions)  # fmt: skip
-            bound = statement.bound.xreplace({old.expr: new})
-            yield _Edit(f"{old.name} by {new}", cost, {"bound": bound, "conditions": conditions})
+            if dimension == old.dimension != ONE:
+                yield _Edit(f"{old.name} by {new}", cost, _replaced(statement, old.expr, new))
 
 
 def _levels(statement: Statement) -> Iterator[_Edit]:

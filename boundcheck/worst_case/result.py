@@ -122,7 +122,7 @@ class WorstCase(Shown):
             low = f"at least {own.value:.10g} (an instance of kind {own.problem['kind']}, run)"
         found = [
             f"worst case of {self.metric} after {self.rounds} round{'s' * (self.rounds != 1)} of {self.method}, "
-            f"{self.clients} client{'s' * (self.clients != 1)}",
+            f"{self.clients} client{'s of equal weight' * (self.clients != 1)}",
             f"  {upper}",
             f"  {low}",
             f"bound: {float(self.bound.value):.10g}",

@@ -64,7 +64,8 @@ def looked_at(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> Iterato
     """The worst case at each of the small sizes, or why there is none."""
     for size in small_sizes(statement, rounds):
         try:
-            yield size, worst_case(statement, **{**size.more, **size.values})
+            given: dict[str, Any] = {**size.more, **size.values}
+            yield size, worst_case(statement, **given)
         except BoundcheckError as error:
             yield size, str(error)
 

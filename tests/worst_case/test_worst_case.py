@@ -170,7 +170,8 @@ def test_one_sentence_says_why(id: str, more: dict[str, Any], error: type[Except
 
 def test_numbers_that_contradict_the_class_have_no_value() -> None:
     """|grad F|^2 <= 2 L gap, so that grad2_0 = 4 and gap_0 = 1 fit no smooth function."""
-    found = worst_case("feddane/theorem_3", clients=2, **({**DANE, "gap_0": 1, "grad2_0": 4}))
+    given: dict[str, Any] = {**DANE, "gap_0": 1, "grad2_0": 4}
+    found = worst_case("feddane/theorem_3", clients=2, **given)
     assert (found.upper, found.lower) == (None, None)
     assert "contradict the class" in found.why
 
