@@ -47,19 +47,16 @@ def interpolation(a: Answer, b: Answer, curvature: Curvature) -> Form:
     """f(a) >= f(b) + <g_b, a - b> + (what curvature adds), as a form that is at most 0."""
     mu, smooth = curvature.lower, curvature.L
     step, slope = minus(a.point, b.point), minus(a.gradient, b.gradient)
-    least = total(((1, b.value), (1, inner(b.gradient, step)), (-1, a.value)))
-    if smooth is None:
-        return least if not mu else least + mu / 2 * square(step)
-    assert mu is not None
-    factor = 1 / (2 * (1 - mu / smooth))
-    return total(
-        (
-            (1, least),
-            (factor / smooth, square(slope)),
-            (factor * mu, square(step)),
-            (-2 * factor * mu / smooth, inner(slope, step)),
-        )
-    )
+    parts: list[tuple[Fraction | int, Form]] = [(1, b.value), (1, inner(b.gradient, step)), (-1, a.value)]
+    if smooth is not None:
+        assert mu is not None
+        factor = 1 / (2 * (1 - mu / smooth))
+        parts.append((factor / smooth, square(slope)))
+        if mu:
+            parts += [(factor * mu, square(step)), (-2 * factor * mu / smooth, inner(slope, step))]
+    elif mu:
+        parts.append((mu / 2, square(step)))
+    return total(parts)
 
 
 def of_functions(answers: Answers, curvature: Curvature, word: str = "interpolation") -> Iterator[Inequality]:
