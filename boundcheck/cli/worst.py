@@ -26,7 +26,8 @@ def register(app: typer.Typer) -> None:
 def worst_case(
     id: Annotated[
         str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
-    ],
+    ] = "",
+    every: Annotated[bool, typer.Option("--all", help="All statements believed true, at small sizes.")] = False,
     sets: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="A value of a symbol.")] = [],  # noqa: B006
     sweeps: Annotated[
         list[str],
@@ -57,6 +58,10 @@ def worst_case(
     from boundcheck.theory.discovery import statement
     from boundcheck.worst_case.result import worst_case as compute
 
+    if every == bool(id):
+        raise BadInput("worst-case takes either the id of a statement or --all.")
+    if every:
+        return _all(as_json=as_json)
     claimed = statement(id)
     found_values = parse_values(claimed, sets, sweeps, (), "worst case")
     fixed: dict[str, Any] = dict(found_values[0])
@@ -77,6 +82,27 @@ def worst_case(
         for text in found.lines():
             line(text)
     return EXITS.get(found.outcome, 3)
+
+
+def _all(*, as_json: bool) -> int:
+    """A row for every statement that is believed true and bounds a run, at its small sizes."""
+    from boundcheck.theory.discovery import all_statements
+    from boundcheck.theory.statement import Belief
+    from boundcheck.worst_case.case import METRICS
+    from boundcheck.worst_case.sizes import row
+
+    rows: list[dict[str, Any]] = []
+    for own in all_statements():
+        if own.belief is Belief.TRUE and own.metric.quantity in METRICS and own.algorithm is not None:
+            rows.append(row(own))
+            if not as_json:
+                found = rows[-1]["sizes"]
+                low = [s["looseness"][0] for s in found if s["looseness"][0] is not None]
+                words = f"at least {min(low):.4g} times the worst case" if low else rows[-1]["why"]
+                line(f"{own.best_id}: {len(found)} sizes, {words}")
+    if as_json:
+        print_json({"schema": 1, "rows": rows})
+    return 0
 
 
 def audit(

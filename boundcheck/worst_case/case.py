@@ -11,10 +11,12 @@ from typing import Any
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.paths_histories import History
-from boundcheck.engines.exact.paths_rounds import Walk
+from boundcheck.engines.exact.paths_rounds import Plan, Walk
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build, known_kinds
+from boundcheck.methods.formal import Part
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Blocks, StepSize
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import Setting
 from boundcheck.theory.declarations import ROUND
@@ -265,8 +267,23 @@ class Case:
         grid = list(range(last)) if metric.over_rounds else [rounds]
         if not grid:
             raise BadInput(f"{self.statement.best_id}: {rounds} rounds have no point to measure.")
-        walk = Walk(self.method, answers, Arithmetic.RATIONAL)  # pyright: ignore[reportArgumentType]
+        if isinstance(self.method.exchange, Blocks) and self.method.exchange.partition != "whole":
+            raise self._cut()
+        walk = Walk(self.method, answers, Arithmetic.RATIONAL, checked=self._whole)  # pyright: ignore[reportArgumentType]
         return [list(found) for _, found in walk.rounds(grid, lambda share: None)]
+
+    def _whole(self, plan: Plan, eta: StepSize, works: Sequence[Any]) -> None:
+        """Raises Unsupported where a vector is cut into coordinates, for rows have none."""
+        done = [compiled for own in works for _, _, compiled in own]
+        vectors = [*plan.combined.values()]
+        for own in done:
+            vectors += [*own.begin, *(v for step in own.steps for v in step), *own.kept.values()]
+            vectors += [s.vector for s in own.sent.values()]
+        if any(isinstance(term, Part) for v in vectors for term in v.terms):
+            raise self._cut()
+
+    def _cut(self) -> Unsupported:
+        return Unsupported(f"{self.method.name} treats blocks of the model apart, which a worst case does not.")
 
     def _expected(self, answers: Answers, histories: Sequence[tuple[Fraction, Row]]) -> Form:
         return total((p, self._metric(answers, x)) for p, x in histories)

@@ -9,9 +9,11 @@ from typing import Any
 
 from boundcheck.errors import BoundcheckError
 from boundcheck.methods.build import known_kinds
+from boundcheck.methods.parameters import NEEDED
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.statement import Statement
 from boundcheck.theory.symbols import Symbol
+from boundcheck.worst_case.case import Case
 from boundcheck.worst_case.result import WorstCase, worst_case
 
 # By key; the unit of f and x is chosen so that a smooth function has L = 1.
@@ -20,6 +22,7 @@ PLAIN: Mapping[str, str] = {
     "clients/B2_without_G2": "2", "clients/lambda": "1/10", "method/prox": "10", "method/mu": "10",
     "subproblem/gamma": "0", "start/grad2": "1",
 }  # fmt: skip
+NEEDS: Mapping[str, Any] = {"K": 1, "E": 1, "mu": "10", "times": ["1", "2"], "tau": 2, "steps": 1, "inner": 1, "m": 1}
 SHARES = (Fraction(1), Fraction(1, 2))  # of the largest step size in scope
 ROUNDS = (1, 2, 3)
 
@@ -34,7 +37,8 @@ class Size:
     def words(self) -> str:
         """As options of the command."""
         sets = [f"--set {k}={v}" for k, v in self.values.items()]
-        return " ".join([*sets, *(f"--{k} {v}" for k, v in self.more.items() if k != "method")])
+        spec = [f"--method {k}={v}" for k, v in self.more.get("method", {}).items()]
+        return " ".join([*sets, *(f"--{k} {v}" for k, v in self.more.items() if k != "method"), *spec])
 
 
 def small_sizes(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> Iterator[Size]:
@@ -50,14 +54,18 @@ def small_sizes(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> Itera
                 values[index] = Fraction(count)
             elif count > 1:
                 return
+            more: dict[str, Any] = {"clients": clients}
+            needed = {} if kind is None else _needed(kind, statement)
+            if needed:
+                more["method"] = needed
             for share in SHARES if step is not None else (Fraction(1),):
                 own = dict(values)
                 if step is not None:
-                    largest = _largest(statement, step, own)
+                    largest = _largest(statement, step, own, more)
                     if largest is None:
                         continue
                     own[step] = (largest * share).limit_denominator(10**6) if share != 1 else largest
-                yield Size(own, {"clients": clients})
+                yield Size(own, more)
 
 
 def looked_at(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> Iterator[tuple[Size, WorstCase | str]]:
@@ -90,8 +98,32 @@ def _plain(symbol: Symbol, clients: int) -> Fraction:
     return found
 
 
-def _largest(statement: Statement, step: str, values: Mapping[str, Fraction]) -> Fraction | None:
+def _needed(kind: Any, statement: Statement) -> dict[str, Any]:
+    """Values of the parameters without which there is no method, and which no symbol names."""
+    named = {n for s in statement.symbols if s.key.startswith("method/") for n in (s.name, s.reported)}
+    open_ = [p.name for p in kind.declared if p.default is NEEDED and p.name not in named]
+    return {name: NEEDS[name] for name in open_ if name in NEEDS}
+
+
+def _largest(
+    statement: Statement, step: str, values: Mapping[str, Fraction], more: Mapping[str, Any]
+) -> Fraction | None:
+    """The largest step size in scope, with the constants of who takes part."""
     try:
-        return statement.largest(step, **values)
+        given = {**values, step: Fraction(1, 1000)}
+        known = Case(statement, given, (1,) * more["clients"], None, more.get("method", {})).values
+        return statement.largest(step, **{k: v for k, v in known.items() if k != step})
     except BoundcheckError:
         return None
+
+
+def row(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> dict[str, Any]:
+    """How loose a statement is at its small sizes: between which numbers, or why nothing is known; JSON-able."""
+    found: list[dict[str, Any]] = []
+    why = "no small size in scope was found"
+    for size, own in looked_at(statement, rounds):
+        if isinstance(own, str):
+            why = own
+            break
+        found.append({"at": size.words(), "outcome": own.outcome, "looseness": list(own.looseness)})
+    return {"statement": statement.best_id, "title": statement.title, "sizes": found, "why": "" if found else why}

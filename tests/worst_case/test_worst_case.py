@@ -14,6 +14,7 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.verify import boundcheck_verify as verify
 from boundcheck.worst_case.result import worst_case
 
+BLOCKS: dict[str, Any] = {"clients": 2, "method": {"tau": 2, "eta": "1/10"}, "gap_0": 1, "rounds": 2}
 CONVEX: dict[str, Any] = {"L": 1, "eta": 1, "dist2_0": 1}
 DANE: dict[str, Any] = {"L": 1, "B2": 4, "gamma": 0, "mu": 20, "gap_0": 10, "grad2_0": 1}
 
@@ -160,6 +161,7 @@ def test_the_verifier_refuses_a_changed_one(change: Any, certificate: dict[str, 
         ("classics/gradient_descent_convex", CONVEX, BadInput, "the bound needs a value for k"),
         ("feddane/theorem_3", {**DANE, "gamma": "1/2"}, Unsupported, "exact solves alone"),
         ("partial_averaging/theorem_1", {}, BadInput, "needs the parameter 'tau'"),
+        ("partial_averaging/theorem_1", BLOCKS, Unsupported, "treats blocks of the model apart"),
         ("fedshuffle/lemma_c_2", {}, Unsupported, "bounds 'drift'; worst cases are of gap, dist2, grad2"),
     ],
 )
