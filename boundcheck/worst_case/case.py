@@ -42,6 +42,7 @@ METRICS = ("gap", "dist2", "grad2")
 MOST_ROWS = 120  # basis vectors; a programme of so many takes about a minute and a gigabyte
 OF_METHOD = ("method", "participation", "schedule")
 WITHOUT_MINIMISER = "bounded_below"
+COUNTS = ("clients/n", "clients/m")
 STARTS = ("start/dist2", "start/gap", "start/grad2", "start/client_grad2")
 
 
@@ -135,7 +136,7 @@ class Case:
                  self.given.items()}  # fmt: skip
         for symbol in statement.symbols:
             group = symbol.key.partition("/")[0]
-            if symbol.name not in found and (group in OF_METHOD or symbol.key == "clients/n"):
+            if symbol.name not in found and (group in OF_METHOD or symbol.key in COUNTS):
                 constant = self.setting.constant(symbol.key) if self.setting.has(symbol.key) else None
                 if constant is not None:
                     found[symbol.name] = constant.value

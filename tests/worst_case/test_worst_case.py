@@ -14,7 +14,8 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.verify import boundcheck_verify as verify
 from boundcheck.worst_case.result import worst_case
 
-BLOCKS: dict[str, Any] = {"clients": 2, "method": {"tau": 2, "eta": "1/10"}, "gap_0": 1, "rounds": 2}
+BLOCKS: dict[str, Any] = {"clients": 2, "tau": 2, "eta": "1/10", "K": 2, "Lmax": 1, "sum_L_sigma2": 0,
+                          "sum_L2_sigma2": 0, "gap_0": 1}  # fmt: skip
 CONVEX: dict[str, Any] = {"L": 1, "eta": 1, "dist2_0": 1}
 DANE: dict[str, Any] = {"L": 1, "B2": 4, "gamma": 0, "mu": 20, "gap_0": 10, "grad2_0": 1}
 
