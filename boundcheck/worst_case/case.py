@@ -43,6 +43,13 @@ MOST_ROWS = 120  # basis vectors; a programme of so many takes about a minute an
 OF_METHOD = ("method", "participation", "schedule")
 WITHOUT_MINIMISER = "bounded_below"
 COUNTS = ("clients/n", "clients/m")
+# Assumptions that method and clients decide, whatever the functions are.
+OF_CLIENTS = (
+    "unbiased_gradients", "covariance_of_weights", "independent_weights", "same_expected_weights", "plain_mean",
+    "window_property", "averages_as_objective", "averages_uniformly", "inexact_solves", "unbiased_gradient_cohort",
+    "unbiased_cohorts", "independent_cohorts", "data_weights", "followed_objective",
+)  # fmt: skip
+UNKNOWN = ("subproblem/", "surrogate/")  # constants of functions that differ from client to client
 STARTS = ("start/dist2", "start/gap", "start/grad2", "start/client_grad2")
 
 
@@ -88,6 +95,10 @@ class Case:
                 f"{statement.best_id} bounds '{statement.metric.quantity}'; worst cases are of {', '.join(METRICS)}."
             )
         self.names = [a.name for a in statement.assumptions]
+        other = [s.key for s in statement.symbols if s.key.startswith(UNKNOWN) and s.key != "subproblem/gamma"]
+        if other or (statement.metric.surrogate and "followed_objective" not in self.names):
+            what = f"'{other[0]}'" if other else "objectives with other weights"
+            raise Unsupported(f"{statement.best_id}: worst cases know nothing of {what}.")
 
     @cached_property
     def method(self) -> Method:
@@ -112,6 +123,10 @@ class Case:
         exact = {k: as_fraction(v, k) for k, v in self.given.items()}
         for name, _ in algorithm.steps:
             if name not in self.spec and name in declared:
+                if name not in dict(statement.choices):
+                    raise Unsupported(
+                        f"{statement.best_id}: its steps {name} change or are no fractions; a worst case needs a number."
+                    )
                 spec[name] = format_exact(statement.prescribed(name, **exact))
         for name, value in spec.items():
             if name != "kind" and value.isdigit():
@@ -136,10 +151,16 @@ class Case:
                  self.given.items()}  # fmt: skip
         for symbol in statement.symbols:
             group = symbol.key.partition("/")[0]
-            if symbol.name not in found and (group in OF_METHOD or symbol.key in COUNTS):
-                constant = self.setting.constant(symbol.key) if self.setting.has(symbol.key) else None
-                if constant is not None:
-                    found[symbol.name] = constant.value
+            if group not in OF_METHOD and symbol.key not in COUNTS:
+                continue
+            constant = self.setting.constant(symbol.key) if self.setting.has(symbol.key) else None
+            if constant is not None and symbol.name not in found:
+                found[symbol.name] = constant.value
+            elif constant is not None and found[symbol.name] != constant.value and symbol.key != "clients/n":
+                raise BadInput(
+                    f"{symbol.name} = {found[symbol.name]} is not allowed: of this method and these clients it is "
+                    f"{format_exact(constant.value)}; leave it out."
+                )
         named = [s for s in statement.symbols if s.key == "clients/n"]
         for symbol in named:
             if found.get(symbol.name) != len(self.sizes):
@@ -187,8 +208,19 @@ class Case:
     @cached_property
     def unused(self) -> list[str]:
         """Assumptions without inequalities here, which method and clients do not decide either."""
-        known = {*SMOOTH, *CONVEX, *AT_POINTS, "lower_curvature", "dissimilarity_at_start"}
-        return [name for name in self.names if name not in known and self.setting.hypothesis(name).holds is not True]
+        known = {*SMOOTH, *CONVEX, *AT_POINTS, "lower_curvature", "dissimilarity_at_start"} - self._without_constant
+        decided = {n for n in self.names if n in OF_CLIENTS and self.setting.hypothesis(n).holds is not None}
+        return [name for name in self.names if name not in known | decided]
+
+    @cached_property
+    def broken(self) -> list[str]:
+        """Assumptions on method and clients that fail here: the statement says nothing of such runs."""
+        return [n for n in self.names if n in OF_CLIENTS and self.setting.hypothesis(n).holds is False]
+
+    @cached_property
+    def _without_constant(self) -> set[str]:
+        """Assumptions whose constants this statement has in another form only (FedShuffle's Theorem E.1)."""
+        return {"local_variance"} if "samples/P2_gen" in self.by_key else set[str]()
 
     @cached_property
     def necessary(self) -> list[str]:
@@ -200,7 +232,8 @@ class Case:
         """Assumptions about points where all functions are known; of one function convexity is its own."""
         alone = sum(self.sizes) == 1
         own = [*self.names, *(["smooth_objective"] if "objective/L" in self.by_key else [])]
-        return [name for name in own if name in AT_POINTS and not (alone and name in ("convexity", "smooth_objective"))]
+        left = {"convexity", "smooth_objective"} if alone else set[str]()
+        return [name for name in own if name in AT_POINTS and name not in left | self._without_constant]
 
     @cached_property
     def about_minimiser(self) -> bool:

@@ -33,7 +33,8 @@ class WorstCase(Shown):
     value, or None; why_not: why rebuilt instances do not count. bound: the statement's, at these constants.
     certificate: the record of the upper value, which the verifier checks. unused: assumptions that the class leaves
     out; necessary: assumptions whose inequalities are necessary only: for both the upper value is valid and may be
-    larger than the worst case. rounds, clients, method: what was run.
+    larger than the worst case. rounds, clients, method: what was run. broken: assumptions on method and clients that
+    fail, so that the statement says nothing of them.
     """
 
     statement: str
@@ -50,13 +51,14 @@ class WorstCase(Shown):
     rounds: int
     clients: int
     method: str
+    broken: Sequence[str] = ()
 
     @cached_property
     def outcome(self) -> str:
         """PROVED for these constants, VIOLATED, OUT_OF_SCOPE, or UNDECIDED."""
         if self.attained is not None and self.attained.verdict.outcome is Outcome.VIOLATED:
             return Outcome.VIOLATED.value
-        if self.bound.in_scope is not True:
+        if self.broken or self.bound.in_scope is not True:
             return Outcome.OUT_OF_SCOPE.value
         least = self.bound.exact if isinstance(self.bound.exact, Fraction | None) else self.bound.exact.low
         if self.upper is not None and least is not None and self.upper <= least:
@@ -107,6 +109,7 @@ class WorstCase(Shown):
             "ratio": list(self.looseness),
             "unused": list(self.unused),
             "necessary": list(self.necessary),
+            "broken": list(self.broken),
             "certificate": self.certificate,
         }
 
@@ -151,6 +154,8 @@ class WorstCase(Shown):
             assert self.attained is not None
             return f"on the instance, {self.attained.verdict.reason[0].lower()}{self.attained.verdict.reason[1:]}"
         if self.outcome == Outcome.OUT_OF_SCOPE.value:
+            if self.broken:
+                return f"method and clients do not meet the assumption '{self.broken[0]}'"
             return "a condition of the statement fails at these constants"
         if self.upper is None:
             return "no instance exceeds the bound, and no certified value is known"
@@ -212,6 +217,7 @@ def worst_case(
         rounds=case.horizon,
         clients=len(case.sizes),
         method=case.method.name,
+        broken=case.broken,
     )
 
 

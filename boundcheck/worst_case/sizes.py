@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+import sympy as sp
 
 from boundcheck.errors import BoundcheckError
 from boundcheck.methods.build import known_kinds
@@ -22,8 +24,11 @@ PLAIN: Mapping[str, str] = {
     "clients/B2_without_G2": "2", "clients/lambda": "1/10", "method/prox": "10", "method/mu": "10",
     "subproblem/gamma": "0", "start/grad2": "1",
 }  # fmt: skip
+# Beside a squared distance of 1 the gap is at most L/2, and |grad F|^2 at most 2 L times the gap.
+BESIDE_DISTANCE: Mapping[str, str] = {"start/gap": "1/4", "start/grad2": "1/4"}
 NEEDS: Mapping[str, Any] = {"K": 1, "E": 1, "mu": "10", "times": ["1", "2"], "tau": 2, "steps": 1, "inner": 1, "m": 1}
 SHARES = (Fraction(1), Fraction(1, 2))  # of the largest step size in scope
+INSIDE = (Fraction(9, 10), Fraction(1, 2))  # where a condition on it is strict, since bounds may blow up at the edge
 ROUNDS = (1, 2, 3)
 
 
@@ -43,13 +48,14 @@ class Size:
 
 def small_sizes(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> Iterator[Size]:
     """Sizes in scope, as far as such are found: one or two clients, few rounds, the largest step size and its half."""
-    index, step = statement.metric.index, _step(statement)
+    index, step, chosen = _rounds(statement), _step(statement), [name for name, _ in statement.choices]
     kind = None if statement.algorithm is None else known_kinds().get(statement.algorithm.kind)
     federated = kind is not None and any(p.name == "participation" for p in kind.declared)
     counts = [s.name for s in statement.symbols if s.key == "clients/n"]
     for clients in (2,) if federated or counts else (1,):
         for count in rounds:
-            values = {s.name: _plain(s, clients) for s in statement.symbols if s.name not in (index, step) and _open(s)}
+            open_ = [s for s in statement.symbols if s.name not in (index, step, *chosen) and _open(s)]
+            values = {s.name: _plain(s, clients, {o.key for o in open_}) for s in open_}
             if index is not None:
                 values[index] = Fraction(count)
             elif count > 1:
@@ -58,14 +64,15 @@ def small_sizes(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> Itera
             needed = {} if kind is None else _needed(kind, statement)
             if needed:
                 more["method"] = needed
-            for share in SHARES if step is not None else (Fraction(1),):
-                own = dict(values)
+            for share in _shares(statement, step):
+                found = {n: _known(statement, n, values, more, statement.prescribed) for n in chosen}
                 if step is not None:
-                    largest = _largest(statement, step, own, more)
-                    if largest is None:
-                        continue
-                    own[step] = (largest * share).limit_denominator(10**6) if share != 1 else largest
-                yield Size(own, more)
+                    largest = _known(statement, step, values, more, statement.largest)
+                    short = None if largest is None else (largest * share).limit_denominator(10**6)
+                    found[step] = largest if share == 1 else short
+                own = {k: v for k, v in found.items() if v is not None}
+                if len(own) == len(found):
+                    yield Size({**values, **own}, more)
 
 
 def looked_at(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> Iterator[tuple[Size, WorstCase | str]]:
@@ -89,10 +96,24 @@ def _step(statement: Statement) -> str | None:
     return next((name for name in steps if name not in chosen), None)
 
 
-def _plain(symbol: Symbol, clients: int) -> Fraction:
+def _rounds(statement: Statement) -> str | None:
+    """The symbol that counts the rounds."""
+    metric = statement.metric
+    return metric.rounds.name if metric.index is None and metric.rounds.is_Symbol else metric.index
+
+
+def _shares(statement: Statement, step: str | None) -> tuple[Fraction, ...]:
+    if step is None:
+        return (Fraction(1),)
+    relations = [c.relation for c in statement.conditions if step in {s.name for s in c.relation.free_symbols}]
+    return INSIDE if any(isinstance(r, sp.StrictLessThan | sp.StrictGreaterThan) for r in relations) else SHARES
+
+
+def _plain(symbol: Symbol, clients: int, keys: set[str]) -> Fraction:
     if symbol.key == "clients/n":
         return Fraction(clients)
-    found = Fraction(PLAIN.get(symbol.key, "1"))
+    near = BESIDE_DISTANCE if "start/dist2" in keys else {}
+    found = Fraction(near.get(symbol.key, PLAIN.get(symbol.key, "1")))
     if not symbol.admits(found):
         found = next((v for v in map(Fraction, ("2", "1/2", "0", "3", "1/10")) if symbol.admits(v)), found)
     return found
@@ -105,14 +126,14 @@ def _needed(kind: Any, statement: Statement) -> dict[str, Any]:
     return {name: NEEDS[name] for name in open_ if name in NEEDS}
 
 
-def _largest(
-    statement: Statement, step: str, values: Mapping[str, Fraction], more: Mapping[str, Any]
+def _known(
+    statement: Statement, name: str, given: Mapping[str, Any], more: Mapping[str, Any], of: Callable[..., Fraction]
 ) -> Fraction | None:
-    """The largest step size in scope, with the constants of who takes part."""
+    """A value of a symbol by the other constants, those of who takes part among them; None where it is refused."""
+    own = {s.name: given.get(s.name, Fraction(1, 1000)) for s in statement.symbols if _open(s)}
     try:
-        given = {**values, step: Fraction(1, 1000)}
-        known = Case(statement, given, (1,) * more["clients"], None, more.get("method", {})).values
-        return statement.largest(step, **{k: v for k, v in known.items() if k != step})
+        known = Case(statement, own, (1,) * more["clients"], None, more.get("method", {})).values
+        return of(name, **{k: v for k, v in known.items() if k in given or k not in own})
     except BoundcheckError:
         return None
 
@@ -120,10 +141,15 @@ def _largest(
 def row(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> dict[str, Any]:
     """How loose a statement is at its small sizes: between which numbers, or why nothing is known; JSON-able."""
     found: list[dict[str, Any]] = []
-    why = "no small size in scope was found"
+    try:
+        Case(statement, {})  # refuses what is no upper bound on a run
+        why = "no small size in scope was found"
+    except BoundcheckError as error:
+        why = str(error)
     for size, own in looked_at(statement, rounds):
         if isinstance(own, str):
             why = own
             break
         found.append({"at": size.words(), "outcome": own.outcome, "looseness": list(own.looseness)})
+    why = why.removeprefix(f"{statement.best_id}: ")
     return {"statement": statement.best_id, "title": statement.title, "sizes": found, "why": "" if found else why}
