@@ -34,8 +34,8 @@ def test_the_public_names_load_nothing_before_they_are_used() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="worst_case"):
-        _ = bc.worst_case  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(AttributeError, match="best_case"):
+        _ = bc.best_case  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_scope_evaluate_and_largest_as_documented() -> None:
@@ -163,6 +163,9 @@ RIGHT: dict[str, dict[str, Any]] = {
     "compare": {"statement": ID, "curve": 1, "constants": None, "level": 0.9, "problem": None, "method": None},
     "derivation": {"statement": "scgd/theorem_3_3/corrected"},
     "falsify": {"statement": ID, "budget": 0.1, "seed": 0, "max_instances": 1, "cluster": None},
+    "worst_case": {"statement": ID, "clients": 1, "samples": 1, "rounds": 1, "method": None, "k": 1}
+    | {"L": 1, "eta": 1, "dist2_0": 1},
+    "audit": {"statement": ID, "limits": {"units": 1}},
     "check_implementation": {"method": METHOD, "run": print, "checks": []},
     "compare_implementation": {"method": METHOD, "run": print, "problem": PROBLEM},
     "identify": {"run": print, "problem": PROBLEM},

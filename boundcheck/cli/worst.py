@@ -201,7 +201,8 @@ def repair(
 
 
 def _audited(claimed: Any, typed: Any, *, as_json: bool) -> int:
-    from boundcheck.report.audit import LIMITS, TRY, audit, conclusion
+    from boundcheck.report.audit import LIMITS, TRY, Audit, conclusion
+    from boundcheck.report.audit import parts as parts_of
 
     parts: list[Any] = []
     if not as_json:
@@ -210,7 +211,7 @@ def _audited(claimed: Any, typed: Any, *, as_json: bool) -> int:
             line(f"  {name}: {key}, {words}")
         if typed is not None:
             line(f"  {typed.index}: rounds; assuming {', '.join(a.name for a in claimed.assumptions) or 'nothing'}")
-    for part in audit(claimed, LIMITS if typed is None else TRY):
+    for part in parts_of(claimed, LIMITS if typed is None else TRY):
         parts.append(part)
         if not as_json:
             line(f"{part.name} ({part.seconds:.1f} s)")
@@ -218,9 +219,8 @@ def _audited(claimed: Any, typed: Any, *, as_json: bool) -> int:
                 line(f"  {text}")
     outcome, words = conclusion(parts)
     if as_json:
-        own = {p.name: {**p.data, "lines": p.lines, "seconds": p.seconds, "late": p.late} for p in parts}
         told = {} if typed is None else {"keys": {k: v[0] for k, v in typed.keys.items()}}
-        print_json({"schema": 1, "statement": claimed.best_id, "outcome": outcome, "why": words, **told, "parts": own})
+        print_json({**Audit(claimed.best_id, outcome, words, parts).to_dict(), **told})
     else:
         line(f"{outcome}: {words}")
     return int(outcome == "VIOLATED")

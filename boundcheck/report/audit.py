@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from boundcheck.errors import BoundcheckError, Unsupported
+from boundcheck.core.cards import Card, Shown
+from boundcheck.core.parameters import checks_types
+from boundcheck.errors import BadInput, BoundcheckError, UnknownName, Unsupported, shown
 from boundcheck.report.worked import worked_number
 from boundcheck.theory.discovery import all_statements as statements
+from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.statement import Statement
 from boundcheck.worst_case.result import WorstCase
 from boundcheck.worst_case.sizes import Size, looked_at
@@ -69,7 +72,7 @@ def _within(seconds: float) -> Generator[None]:
 Work = Callable[[Part, Statement, float], None]
 
 
-def audit(statement: Statement, limits: Mapping[str, float] = LIMITS) -> Iterator[Part]:
+def parts(statement: Statement, limits: Mapping[str, float] = LIMITS) -> Iterator[Part]:
     """The parts of an audit, each as soon as it is known. limits: part -> seconds; the parts that it names are done."""
     for name, seconds in limits.items():
         part, began = Part(name), time.monotonic()
@@ -86,9 +89,9 @@ def audit(statement: Statement, limits: Mapping[str, float] = LIMITS) -> Iterato
         yield part
 
 
-def conclusion(parts: Sequence[Part]) -> tuple[str, str]:
+def conclusion(found: Sequence[Part]) -> tuple[str, str]:
     """An outcome and a sentence: VIOLATED, PROVED for these sizes, or NOT BROKEN; never that a bound holds."""
-    by = {p.name: p.data for p in parts}
+    by = {p.name: p.data for p in found}
     witness = by.get("search", {}).get("witness") or by.get("worst case", {}).get("witness")
     if witness:
         return "VIOLATED", str(witness)
@@ -100,6 +103,46 @@ def conclusion(parts: Sequence[Part]) -> tuple[str, str]:
         return "PROVED for these sizes", f"no instance of {len(proved)} small sizes exceeds the bound{how}"
     some = f"; proved at {len(proved)} of {len(sizes)} small sizes" if proved else ""
     return "NOT BROKEN", f"neither the search nor the worst cases broke it{some}{how}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Shown):
+    """What is known of a statement. outcome, why: see `conclusion`. parts: units, search, worst case and so on."""
+
+    statement: str
+    outcome: str
+    why: str
+    parts: Sequence[Part]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        own = {p.name: {**p.data, "lines": p.lines, "seconds": p.seconds, "late": p.late} for p in self.parts}
+        return {"schema": 1, "statement": self.statement, "outcome": self.outcome, "why": self.why, "parts": own}
+
+    def _card(self) -> Card:
+        facts = [(p.name, "; ".join(p.lines)) for p in self.parts]
+        return Card(f"{self.statement}: {self.outcome}", [*facts, (self.outcome, self.why)])
+
+    def __repr__(self) -> str:
+        return f"<Audit {self.outcome} {self.statement}: {len(self.parts)} parts>"
+
+
+@checks_types
+def audit(statement: Statement | str, limits: Mapping[str, Any] | None = None) -> Audit:
+    """Everything that can be said of a statement in two minutes; see `boundcheck audit`.
+
+    statement: object or id. limits: part -> seconds, for the parts that are wanted (default: `LIMITS`, all of them).
+    Raises UnknownName for an id or a part that does not exist, BadInput for a limit that is no positive number.
+    """
+    claimed = find_statement(statement) if isinstance(statement, str) else statement
+    wanted = LIMITS if limits is None else limits
+    for name, seconds in wanted.items():
+        if name not in PARTS:
+            raise UnknownName("audit: the part", str(name), PARTS)
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
+            raise BadInput(f"audit: {shown(repr(seconds))} is no number of seconds; {name} needs one above 0.")
+    found = list(parts(claimed, wanted))
+    return Audit(claimed.best_id, *conclusion(found), found)
 
 
 # --- the parts ------------------------------------------------------------------------------------------------------

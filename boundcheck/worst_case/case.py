@@ -98,7 +98,7 @@ class Case:
         other = [s.key for s in statement.symbols if s.key.startswith(UNKNOWN) and s.key != "subproblem/gamma"]
         if other or (statement.metric.surrogate and "followed_objective" not in self.names):
             what = f"'{other[0]}'" if other else "objectives with other weights"
-            raise Unsupported(f"{statement.best_id}: worst cases know nothing of {what}.")
+            raise Unsupported(f"{statement.best_id}: a worst case has no {what}.")
 
     @cached_property
     def method(self) -> Method:
@@ -125,7 +125,7 @@ class Case:
             if name not in self.spec and name in declared:
                 if name not in dict(statement.choices):
                     raise Unsupported(
-                        f"{statement.best_id}: its steps {name} change or are no fractions; a worst case needs a number."
+                        f"{statement.best_id}: its steps {name} are no fractions; a worst case needs a number."
                     )
                 spec[name] = format_exact(statement.prescribed(name, **exact))
         for name, value in spec.items():
@@ -365,7 +365,7 @@ class Case:
                 found.append(Inequality((key,), self._start(answers, start, key) - number(known[key]), equal=True))
         other = [key for key in known if key.startswith("start/") and key not in (*STARTS, "start/B2")]
         if other:
-            raise Unsupported(f"{self.statement.best_id}: worst cases know nothing of '{other[0]}'.")
+            raise Unsupported(f"{self.statement.best_id}: a worst case has no '{other[0]}'.")
         if "dissimilarity_at_start" in self.names:
             own = self._start(answers, start, "start/client_grad2") - known["start/B2"] * self._start(
                 answers, start, "start/grad2"

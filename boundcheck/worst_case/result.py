@@ -10,6 +10,7 @@ from typing import Any
 
 from boundcheck.core.cards import Card, Shown
 from boundcheck.core.numbers import format_exact, format_short
+from boundcheck.core.parameters import checks_types
 from boundcheck.errors import BadInput
 from boundcheck.methods.build import known_kinds
 from boundcheck.theory.discovery import statement as find_statement
@@ -173,8 +174,9 @@ class WorstCase(Shown):
         return f"<WorstCase {self.outcome} {self.statement}: between {low} and {upper}, bound {bound}>"
 
 
+@checks_types
 def worst_case(
-    statement: str | Statement,
+    statement: Statement | str,
     *,
     clients: int | None = None,
     samples: int = 1,

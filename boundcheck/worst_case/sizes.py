@@ -151,5 +151,5 @@ def row(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> dict[str, Any
             why = own
             break
         found.append({"at": size.words(), "outcome": own.outcome, "looseness": list(own.looseness)})
-    why = why.removeprefix(f"{statement.best_id}: ")
+    why = why.removeprefix(statement.best_id).lstrip(": ")
     return {"statement": statement.best_id, "title": statement.title, "sizes": found, "why": "" if found else why}

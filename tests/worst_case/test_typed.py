@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+import boundcheck as bc
 from boundcheck.cli import main
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.report.audit import audit, conclusion
 from boundcheck.theory.discovery import statement
 from boundcheck.worst_case.repair import edits, repairs
 from boundcheck.worst_case.typed import typed
@@ -88,11 +88,14 @@ def test_a_typed_bound_as_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_an_audit_ends_in_time_and_never_says_holds() -> None:
-    parts = list(audit(statement("classics/gradient_descent_convex"), {"units": 1, "hypotheses": 5, "vacuity": 5,
-                                                                       "worst case": 2, "similar": 5}))  # fmt: skip
+    limits = {"units": 1, "hypotheses": 5, "vacuity": 5, "worst case": 2, "similar": 5}
+    found = bc.audit("classics/gradient_descent_convex", limits)
+    parts = found.parts
     assert [p.name for p in parts] == ["units", "hypotheses", "vacuity", "worst case", "similar"]
     assert all(p.lines for p in parts)
-    assert conclusion(parts)[0] in ("NOT BROKEN", "PROVED for these sizes")
+    assert found.outcome in ("NOT BROKEN", "PROVED for these sizes")
+    assert repr(found) == f"<Audit {found.outcome} classics/gradient_descent_convex/sharp: 5 parts>"
+    assert set(json.loads(json.dumps(found.to_dict()))["parts"]) == set(limits)
     vacuity = next(p for p in parts if p.name == "vacuity").data
     assert 0 <= vacuity["vacuous"] <= vacuity["in_scope"] <= vacuity["points"]
 

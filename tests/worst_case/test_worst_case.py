@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+import boundcheck as bc
 from boundcheck.cli import main
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.verify import boundcheck_verify as verify
+from boundcheck.worst_case.case import METRICS, OF_CLIENTS
 from boundcheck.worst_case.result import worst_case
 
 BLOCKS: dict[str, Any] = {"clients": 2, "tau": 2, "eta": "1/10", "K": 2, "Lmax": 1, "sum_L_sigma2": 0,
@@ -206,3 +208,40 @@ def test_a_map_over_two_constants(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows[0][:2] == ["k", "eta"]
     assert [row[:2] for row in rows[1:]] == [["1", "1/2"], ["1", "1"], ["2", "1/2"], ["2", "1"]]
     assert {row[-1] for row in rows[1:]} == {"PROVED"}
+
+
+def test_the_public_function_has_a_short_repr_and_a_card() -> None:
+    """Gradient descent, one step 1/L: the worst gap is L R^2/6, a third of the printed L R^2/2."""
+    found = bc.worst_case("classics/gradient_descent_convex/as_printed", L=1, eta=1, dist2_0=1, k=1)
+    assert found.upper == pytest.approx(Fraction(1, 6), abs=1e-7)
+    assert found.lower == pytest.approx(1 / 6, abs=1e-7)
+    assert repr(found).startswith("<WorstCase PROVED classics/gradient_descent_convex/as_printed: between 0.1666666")
+    assert len(repr(found)) < 200
+    assert "looseness" in found._repr_html_()
+    with pytest.raises(BadInput, match="no part"):
+        bc.audit("classics/gradient_descent_convex", {"no part": 1})
+
+
+def test_constants_of_the_method_are_not_overridden() -> None:
+    """M belongs to who takes part: a value of the user's would speak of another cohort."""
+    given: dict[str, Any] = {
+        "L": 1,
+        "mu": "1/10",
+        "G2": 1,
+        "B2": 2,
+        "P2": 1,
+        "sigma2": 1,
+        "E": 1,
+        "eta_l": "1/100",
+        "eta_g": 1,
+    }
+    with pytest.raises(BadInput, match=r"M = 5 is not allowed: of this method and these clients it is 0; leave it out"):
+        worst_case("fedshuffle/recursion_convex", clients=2, **given, M=5, dist2_0=1, gap_0="1/4")
+
+
+def test_assumptions_on_functions_are_never_decided_by_clients() -> None:
+    """Without blocks or L_i of the clients in the class, these assumptions are left out, and the result says so."""
+    names = {n for s in bc.statements() if s.metric.quantity in METRICS for n in (a.name for a in s.assumptions)}
+    on_functions = {"client_smoothness", "block_variance", "smooth_blocks", "total_dissimilarity", "iid_clients"}
+    assert on_functions <= names
+    assert not on_functions & {*OF_CLIENTS}
