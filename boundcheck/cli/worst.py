@@ -42,6 +42,9 @@ def worst_case(
     certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the certificate, for `verify`.", show_default=False)
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", metavar="FILE", help="With --all: write the table.", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """Says how loose a bound is over all instances of its class, at given constants.
@@ -61,7 +64,9 @@ def worst_case(
     if every == bool(id):
         raise BadInput("worst-case takes either the id of a statement or --all.")
     if every:
-        return _all(as_json=as_json)
+        return _all(out, as_json=as_json)
+    if out is not None:
+        raise BadInput("-o is for --all; a certificate has --certificate.")
     claimed = statement(id)
     found_values = parse_values(claimed, sets, sweeps, (), "worst case")
     fixed: dict[str, Any] = dict(found_values[0])
@@ -84,24 +89,26 @@ def worst_case(
     return EXITS.get(found.outcome, 3)
 
 
-def _all(*, as_json: bool) -> int:
+def _all(out: Path | None, *, as_json: bool) -> int:
     """A row for every statement that is believed true and bounds a run, at its small sizes."""
-    from boundcheck.theory.discovery import all_statements
-    from boundcheck.theory.statement import Belief
-    from boundcheck.worst_case.case import METRICS
-    from boundcheck.worst_case.sizes import row
+    from boundcheck.cli._files import probe_file
+    from boundcheck.core.places import write_whole
+    from boundcheck.worst_case.table import of_table, row, table, text_of
 
     rows: list[dict[str, Any]] = []
-    for own in all_statements():
-        if own.belief is Belief.TRUE and own.metric.quantity in METRICS and own.algorithm is not None:
-            rows.append(row(own))
-            if not as_json:
-                found = rows[-1]["sizes"]
-                low = [s["looseness"][0] for s in found if s["looseness"][0] is not None]
-                words = f"at least {min(low):.4g} times the worst case" if low else rows[-1]["why"]
-                line(f"{own.best_id}: {len(found)} sizes, {words}")
+    if out is not None:
+        probe_file(out, "-o")
+    for own in of_table():
+        rows.append(row(own))
+        if not as_json:
+            found = rows[-1]["sizes"]
+            low = [s["looseness"][0] for s in found if s["looseness"][0] is not None]
+            words = f"at least {min(low):.4g} times the worst case" if low else rows[-1]["why"]
+            line(f"{own.best_id}: {len(found)} sizes, {words}")
+    if out is not None:
+        write_whole(out, text_of(table(rows)).encode())
     if as_json:
-        print_json({"schema": 1, "rows": rows})
+        print_json(table(rows))
     return 0
 
 

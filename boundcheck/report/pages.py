@@ -134,6 +134,7 @@ def index_page(
     from markupsafe import Markup
 
     from boundcheck.report.evidence_kinds import kinds
+    from boundcheck.report.worst import worst_cases
 
     claims: list[dict[str, Any]] = [
         {**c, "spark": Markup(sparkline(c)), "own": symbols_of(_stated(c))} for c in report["claims"]
@@ -155,6 +156,7 @@ def index_page(
         report=whole,
         about=about or {},
         kinds=kinds(),
+        worst=worst_cases({e["paper"] for e in whole["catalogue"]}),
         figures=figures,
         captions={name: _figure_caption(name, rows) for name in figures},
         papers=PAPERS if rows else "",

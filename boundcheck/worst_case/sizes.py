@@ -136,20 +136,3 @@ def _known(
         return of(name, **{k: v for k, v in known.items() if k in given or k not in own})
     except BoundcheckError:
         return None
-
-
-def row(statement: Statement, rounds: tuple[int, ...] = ROUNDS) -> dict[str, Any]:
-    """How loose a statement is at its small sizes: between which numbers, or why nothing is known; JSON-able."""
-    found: list[dict[str, Any]] = []
-    try:
-        Case(statement, {})  # refuses what is no upper bound on a run
-        why = "no small size in scope was found"
-    except BoundcheckError as error:
-        why = str(error)
-    for size, own in looked_at(statement, rounds):
-        if isinstance(own, str):
-            why = own
-            break
-        found.append({"at": size.words(), "outcome": own.outcome, "looseness": list(own.looseness)})
-    why = why.removeprefix(statement.best_id).lstrip(": ")
-    return {"statement": statement.best_id, "title": statement.title, "sizes": found, "why": "" if found else why}

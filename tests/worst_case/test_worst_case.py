@@ -217,7 +217,7 @@ def test_the_public_function_has_a_short_repr_and_a_card() -> None:
     assert found.lower == pytest.approx(1 / 6, abs=1e-7)
     assert repr(found).startswith("<WorstCase PROVED classics/gradient_descent_convex/as_printed: between 0.1666666")
     assert len(repr(found)) < 200
-    assert "looseness" in found._repr_html_()
+    assert "looseness" in found._repr_html_()  # pyright: ignore[reportPrivateUsage]
     with pytest.raises(BadInput, match="no part"):
         bc.audit("classics/gradient_descent_convex", {"no part": 1})
 
