@@ -241,7 +241,8 @@ class Case:
         spoken = self.statement.metric.quantity == "dist2" or "start/dist2" in self.by_key
         if spoken and WITHOUT_MINIMISER in self.names:
             raise Unsupported(f"{self.statement.best_id} speaks of a minimiser, which its class need not have.")
-        return spoken or bool({"strong_quasi_convexity", "finite_gradient_noise"} & {*self.names})
+        strongly = "strongly_convex_samples" in self.names and self.by_key.get("samples/mu", ZERO) > 0
+        return spoken or strongly or bool({"strong_quasi_convexity", "finite_gradient_noise"} & {*self.names})
 
     # --- the programme ------------------------------------------------------------------------------------------------
 
