@@ -65,7 +65,7 @@ TEXTBOOK = [
     ("gap <= dist2_0/(2*eta*k)", "gradient_descent", 2, CONVEX, BROKEN),  # a misprinted condition
     ("dist2 <= (1 - eta*mu)^k*dist2_0", "gradient_descent", 1, STRONGLY, PROVED),
     ("dist2 <= (1 - 2*eta*mu)^k*dist2_0", "gradient_descent", 1, STRONGLY, BROKEN),
-    ("gap <= (1 - eta*mu)^k*gap_0", "gradient_descent", 1, STRONGLY, NOT),  # the gap alone bounds no start
+    ("gap <= (1 - eta*mu)^k*gap_0", "gradient_descent", 1, STRONGLY, PROVED),
     ("gap <= 2*dist2_0/(eta*(k + 1)^2)", "accelerated_gradient", 1, CONVEX, PROVED),
     ("gap <= dist2_0/(2*eta*(k + 1)^2)", "accelerated_gradient", 1, CONVEX, BROKEN),  # a factor of 4
     ("mean grad2 <= 2*gap_0/(eta*k)", "gradient_descent", 1, BELOW, NOT),  # tight at k = 1
