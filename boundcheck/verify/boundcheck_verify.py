@@ -2595,13 +2595,19 @@ class Worst:
             start = self.row(self.data["start"])
             own = self.spread(start) if name == "start/client_grad2" else self.quantity(name[6:], start)
             return form_sum(((1, own), (-k[name], {(): Fraction(1)})))
-        own = ("interpolation", "least", "minimum", "smooth_objective")
+        own = ("interpolation", "least", "minimum", "smooth_objective", "own")
         fine = name in own or name in self.names or (name == "bounded_below" and not self.data["minimiser"])
         require(fine, f"the inequality '{plain(name)}' is none of the assumptions")
         if name == "interpolation":
             i, j, a, b = map(int, index)
             refuse(a == b, "an inequality between a point and itself")
             return self.interpolated(self.answers[i][j][a], self.answers[i][j][b], self.mu, self.smooth)
+        if name == "own":
+            given = self.data["own"][int(index[0])]
+            quad = {(min(a, b), max(a, b)): rational(c) for a, b, c in given["quad"]}
+            fine = all(type(a) is int and 0 <= a < self.rows for pair in quad for a in pair)
+            require(fine, "a row has a basis vector that is not there")
+            return form_sum(((1, quad), (1, dict(self._value(given["lin"]))), (rational(given["const"]), {(): 1})))
         if name == "least":
             own, least = self.data["measured"], {self.data["least"]: Fraction(1)}
             return apart(least, self.expected(own["quantity"], own["of"][int(index[0])][1]))
@@ -2677,7 +2683,8 @@ class Worst:
         parts: list[Any] = [(-1, self.metric()), (1, {(): rational(self.data["upper"])})]
         for (name, *index), m in given:
             multiplier = rational(m)
-            require(multiplier >= 0 or name.startswith("start/"), "a multiplier is below 0")
+            equal = name.startswith("start/") or (name == "own" and self.data["own"][int(index[0])]["equal"] is True)
+            require(multiplier >= 0 or equal, "a multiplier is below 0")
             parts.append((multiplier, self.inequality(name, index)))
         left = form_sum(parts)
         refuse([key for key in left if not (isinstance(key, tuple) and len(key) == 2)], "values do not cancel")
@@ -2695,6 +2702,7 @@ class Worst:
             f"  at {values}",
             f"  {len(self.weights)} clients, method {data['method']}",
             f"  assuming {', '.join(data['assumptions'])}",
+            *(f"  and of the user: {own}" for own in data.get("own", [])),
             f"  claim {claim}",
             f"  curvature {data['curvature']}; inequalities: {names}",
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -34,6 +34,7 @@ from boundcheck.worst_case.classes import (
     curvature_of,
     of_functions,
 )
+from boundcheck.worst_case.constraints import Constraints, Run
 from boundcheck.worst_case.forms import ZERO, Form, Row, minus, number, square, total
 from boundcheck.worst_case.oracles import Answers, TooMany, row_of
 from boundcheck.worst_case.programme import Programme
@@ -72,6 +73,7 @@ class Case:
     given: value of each symbol, by name. sizes: samples of each client, functions of their own. rounds: R. spec: of the
     method; what a symbol of the statement names need not stand there. used, unused: the assumptions whose inequalities
     the programme has, and those that it leaves out (the class is then larger, and the upper value still valid).
+    constraints: further ones on the run, of the user; see `constraints`.
     convex: only functions that are convex, with the mu of F: a smaller class, in which instances are easier to rebuild.
     Raises BadInput and Unsupported, in one sentence.
     """
@@ -82,6 +84,7 @@ class Case:
     rounds: int | None = None
     spec: Mapping[str, Any] = field(default_factory=dict[str, Any])
     convex: bool = False
+    constraints: Constraints | None = None
     answers: Answers = field(init=False)
     measured: Measured = field(init=False)
     start: Row = field(init=False)
@@ -265,14 +268,15 @@ class Case:
 
     def _programme(self, room: int) -> Programme:
         self.answers = answers = Answers(self.sizes, room, minimiser=self.about_minimiser)
-        points = self._points(answers)
+        points = self._points(answers, self._grid)
         self.start = start = row_of(answers.start)
         objective, extra = self._objective(answers, points)
         given = list(self._of_start(answers, start))
+        own = [] if self.constraints is None else list(self._own(answers, self.constraints))
         if self.at_points:  # what is said of F is used wherever the metric looks, and at the start
             answers.everywhere(start)
         common = common_points(answers)
-        inequalities = [*given, *of_functions(answers, self.curvature), *extra]
+        inequalities = [*given, *of_functions(answers, self.curvature), *extra, *own]
         for name in self.at_points:
             inequalities += AT_POINTS[name](answers, common, self.by_key)
         if answers.minimiser:
@@ -295,13 +299,24 @@ class Case:
             found.append(Inequality(("minimum", str(k)), less - p.objective.value))
         return found
 
-    def _points(self, answers: Answers) -> list[list[History]]:
-        """The histories after each round that the metric looks at."""
+    @property
+    def _grid(self) -> list[int]:
+        """The rounds that the metric looks at."""
         metric, rounds = self.statement.metric, self.horizon
-        last = rounds + metric.more_points
-        grid = list(range(last)) if metric.over_rounds else [rounds]
+        grid = list(range(rounds + metric.more_points)) if metric.over_rounds else [rounds]
         if not grid:
             raise BadInput(f"{self.statement.best_id}: {rounds} rounds have no point to measure.")
+        return grid
+
+    def _own(self, answers: Answers, constraints: Constraints) -> Iterator[Inequality]:
+        found = self._points(answers, list(range(self.horizon + 1)))
+        if any(len(histories) > 1 for histories in found):
+            raise Unsupported("constraints of your own need a run without chance, such as full participation.")
+        points = [row_of(own[0].server["x"].tolist()) for own in found]
+        return Run(answers, points).inequalities(constraints)
+
+    def _points(self, answers: Answers, grid: Sequence[int]) -> list[list[History]]:
+        """The histories after each of these rounds."""
         if isinstance(self.method.exchange, Blocks) and self.method.exchange.partition != "whole":
             raise self._cut()
         walk = Walk(self.method, answers, Arithmetic.RATIONAL, checked=self._whole)  # pyright: ignore[reportArgumentType]

@@ -48,6 +48,16 @@ def record(case: Case, certified: Certified) -> dict[str, Any]:
             "of": [[_text(w), [[_text(p), _keyed(x)] for p, x in own]] for w, own in measured.of],
         },
         "least": measured.least,
+        "own": [
+            {
+                "quad": [[a, b, _text(c)] for (a, b), c in q.form.quad.items()],
+                "lin": _keyed(q.form.lin),
+                "const": _text(q.form.const),
+                "equal": q.equal,
+            }
+            for q in case.programme.inequalities
+            if q.of[0] == "own"
+        ],
         "assumptions": [name for name in case.names if name not in case.unused],
         "multipliers": [
             [list(q.of), _text(m)] for q, m in zip(case.programme.inequalities, certified.multipliers, strict=True) if m

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -182,24 +182,36 @@ def worst_case(
     samples: int = 1,
     rounds: int | None = None,
     method: Mapping[str, Any] | None = None,
+    constraints: Callable[..., Any] | None = None,
     **values: Any,
 ) -> WorstCase:
     """The worst case of a statement's metric over all instances of its class, at the values of its symbols.
 
     clients: how many (default: the statement's n, else 2 where a cohort takes part, else 1). samples: functions of each
     client. rounds: where the values do not say. method: parameters of the method that no symbol names. values: numbers
-    or text, by the names of the symbols; what method and clients fix need not be given.
+    or text, by the names of the symbols; what method and clients fix need not be given. constraints: a function of the
+    run that returns constraints of cvxpy on it (`boundcheck.worst_case.constraints`); the answer is then about the
+    instances that meet them, and none is rebuilt.
     Raises BadInput and Unsupported, in one sentence.
     """
     claimed = find_statement(statement) if isinstance(statement, str) else statement
     for name, count in (("clients", clients), ("samples", samples), ("rounds", rounds)):
         if count is not None and count < 1:
             raise BadInput(f"{name} = {count} is not allowed; it must be at least 1.")
-    case = Case(claimed, values, (samples,) * (clients or _clients(claimed, values)), rounds, method or {})
+    case = Case(
+        claimed,
+        values,
+        (samples,) * (clients or _clients(claimed, values)),
+        rounds,
+        method or {},
+        constraints=constraints,
+    )
     bound, programme = case.bound, case.programme
     certified = solve(programme)
     found: tuple[below.Attained | None, list[str]] = (None, [])
-    if not isinstance(certified, str):
+    if constraints is not None:
+        found = None, ["an instance is not rebuilt under constraints of your own"]
+    elif not isinstance(certified, str):
         found = below.best(case, certified.floating)
     upper = None if isinstance(certified, str) else certified.upper
     return WorstCase(
