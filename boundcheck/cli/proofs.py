@@ -275,14 +275,18 @@ def verify(
     It runs in a process of its own, prints the statement that it checked and what the proof rests on.
     Exit code 0 for a valid record, 1 for one that proves or refutes nothing.
     --all prints a row for each statement; exit code 1 when a record is not valid.
+    A file that ends in .json is a certificate of `worst-case`: it is checked, and held against today's statement.
     A derivation counts as PROVED where the verifier accepted its record and --record, or `derive --record`, kept that.
 
     \b
     Example: boundcheck verify scgd/lemma_3_1/corrected
     """
     from boundcheck.cli._verified import accept_all, shipped_readings, verify_all, verify_one
+    from boundcheck.cli.worst import verify_certificate
     from boundcheck.theory.discovery import statement
 
+    if id.endswith(".json") and not every:
+        return verify_certificate(Path(id), as_json=as_json)
     if every == bool(id):
         raise BadInput("verify takes either the id of a statement or --all.")
     if record:

@@ -10,7 +10,7 @@ import typer
 
 from boundcheck.cli._output import line, print_json
 from boundcheck.cli._rows import matching_ids
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, BoundcheckError
 
 EXITS = {"PROVED": 0, "VIOLATED": 1}
 
@@ -110,6 +110,30 @@ def _all(out: Path | None, *, as_json: bool) -> int:
     if as_json:
         print_json(table(rows))
     return 0
+
+
+def verify_certificate(path: Path, *, as_json: bool) -> int:
+    """What the verifier says of a certificate of a worst case, and whether today's statement is the one it is about."""
+    from boundcheck.verify.boundcheck_verify import examined, quoted
+    from boundcheck.worst_case.certificate import differences
+
+    row = examined(path)
+    if row.get("kind") != "worst" and row["valid"]:
+        raise BadInput(f"'{path}' is no certificate of a worst case; a proof record is named by its statement.")
+    other: list[str] = []
+    if row["valid"]:
+        try:
+            other = differences(json.loads(path.read_text(encoding="utf-8")))
+        except (BoundcheckError, KeyError, TypeError) as error:
+            other = [f"it cannot be made again: {error}"]
+    stands = bool(row["valid"]) and not other
+    if as_json:
+        print_json({**row, "differences": other})
+    else:
+        if row["shown"]:
+            line(quoted(row["shown"]).rstrip("\n"))
+        line(f"{path}: {row['verdict']}" + (f"; not today's statement: {', '.join(other)} differ" if other else ""))
+    return int(not stands)
 
 
 def audit(

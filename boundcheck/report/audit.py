@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from boundcheck.core.cards import Card, Shown
 from boundcheck.core.parameters import checks_types
@@ -21,8 +20,8 @@ from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.statement import Statement
 from boundcheck.worst_case.result import WorstCase
 from boundcheck.worst_case.sizes import Size, looked_at
+from boundcheck.worst_case.vacuity import vacuous_points
 
-POINTS = 4000  # at which is looked where the bound says nothing
 LIMITS = {"units": 5.0, "hypotheses": 10.0, "vacuity": 10.0, "search": 30.0, "worst case": 30.0, "evidence": 10.0,
           "similar": 5.0}  # fmt: skip
 TRY = {"units": 1.0, "worst case": 4.0, "search": 3.0}  # it ends at the first part that breaks the bound
@@ -168,28 +167,13 @@ def _vacuity(part: Part, statement: Statement, seconds: float) -> None:
     if statement.trivial is None:
         part.lines.append("the statement has no trivial value to beat")
         return
-    random = np.random.default_rng(0)
-    values: dict[str, Any] = {}
-    for symbol in statement.symbols:
-        low = 0.0 if symbol.low is None else float(symbol.low)
-        drawn = low + 10.0 ** random.uniform(-3, 3, POINTS)
-        if symbol.high is not None:
-            drawn = low + (float(symbol.high) - low) * random.random(POINTS)
-        values[symbol.name] = np.ceil(drawn) if symbol.integer else drawn
-    keep = np.ones(POINTS, dtype=bool)
-    for relation in statement.domain:
-        names = sorted(s.name for s in relation.free_symbols)
-        keep &= np.asarray(sp.lambdify(names, relation, "numpy")(*(values[n] for n in names)), dtype=bool)
-    if not keep.any():
-        part.lines.append("no random constants lie in the domain")
-        return
-    found = statement.evaluate(**{k: v[keep] for k, v in values.items()})
-    inside = np.asarray(found.in_scope, dtype=bool)
-    empty = np.asarray(found.vacuous, dtype=bool) & inside
-    part.data |= {"points": int(keep.sum()), "in_scope": int(inside.sum()), "vacuous": int(empty.sum())}
+    points, inside, empty = vacuous_points(statement)
+    part.data |= {"points": points, "in_scope": inside, "vacuous": empty}
     part.lines.append(
-        f"of {int(keep.sum())} random constants {int(inside.sum())} are in scope; at {int(empty.sum())} of these the "
-        "bound is no better than its trivial value"
+        f"of {points} random constants {inside} are in scope; at {empty} of these the bound is no better than its "
+        "trivial value"
+        if points
+        else "no random constants lie in the domain"
     )
 
 

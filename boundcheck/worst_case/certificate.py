@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_exact
+from boundcheck.theory.discovery import statement
 from boundcheck.worst_case.classes import common_points
 from boundcheck.worst_case.forms import Row
 
@@ -19,12 +20,24 @@ if TYPE_CHECKING:
 
 def record(case: Case, certified: Certified) -> dict[str, Any]:
     """The record of an upper value."""
-    answers, measured = case.answers, case.measured
-    statement = case.statement
+    return {
+        **described(case),
+        "multipliers": [
+            [list(q.of), _text(m)] for q, m in zip(case.programme.inequalities, certified.multipliers, strict=True) if m
+        ],
+        "upper": _text(certified.upper),
+    }
+
+
+def described(case: Case) -> dict[str, Any]:
+    """What the record says of the case: all but the multipliers and the value that they prove."""
+    programme, answers, measured = case.programme, case.answers, case.measured
+    claimed = case.statement
     return {
         "kind": "worst",
-        "statement": statement.best_id,
+        "statement": claimed.best_id,
         "method": case.method.name,
+        "spec": {**case.spec},
         "rounds": case.horizon,
         "values": {name: _text(v) for name, v in case.values.items()},
         "constants": {key: _text(v) for key, v in case.by_key.items()},
@@ -43,7 +56,7 @@ def record(case: Case, certified: Certified) -> dict[str, Any]:
         "start": _keyed(case.start),
         "common": [_keyed(p.point) for p in common_points(answers)],
         "measured": {
-            "quantity": statement.metric.quantity,
+            "quantity": claimed.metric.quantity,
             "scale": _text(measured.scale),
             "of": [[_text(w), [[_text(p), _keyed(x)] for p, x in own]] for w, own in measured.of],
         },
@@ -55,15 +68,26 @@ def record(case: Case, certified: Certified) -> dict[str, Any]:
                 "const": _text(q.form.const),
                 "equal": q.equal,
             }
-            for q in case.programme.inequalities
+            for q in programme.inequalities
             if q.of[0] == "own"
         ],
         "assumptions": [name for name in case.names if name not in case.unused],
-        "multipliers": [
-            [list(q.of), _text(m)] for q, m in zip(case.programme.inequalities, certified.multipliers, strict=True) if m
-        ],
-        "upper": _text(certified.upper),
     }
+
+
+def differences(data: Mapping[str, Any]) -> list[str]:
+    """Members of a record that today's statement and method would write otherwise; none where it is about them.
+
+    Constraints of a user's own cannot be made again and are not compared. Raises the errors of bad input.
+    """
+    from boundcheck.worst_case.case import Case
+
+    sizes = tuple(len(own) for own in data["answers"])
+    claimed = statement(str(data["statement"]))
+    today = described(Case(claimed, dict(data["values"]), sizes, data["rounds"], dict(data["spec"])))
+    written = json.loads(json.dumps(today))
+    left = {"own"} | ({"answers", "rows", "common"} if data["own"] else set[str]())
+    return sorted(k for k, v in written.items() if k not in left and data.get(k) != v)
 
 
 def examined(data: Mapping[str, Any], path: Path) -> dict[str, Any]:

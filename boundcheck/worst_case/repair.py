@@ -25,6 +25,7 @@ from boundcheck.theory.statement import Belief, Condition, Kind, Statement
 from boundcheck.theory.symbols import Symbol
 from boundcheck.verdict import Outcome
 from boundcheck.worst_case.sizes import looked_at
+from boundcheck.worst_case.vacuity import vacuous_points
 
 LEVELS = ("objective", "clients", "samples")  # of constants that may stand for each other
 FACTORS = (2, 4, 8)  # by which a summand is multiplied
@@ -67,8 +68,8 @@ def repairs(statement: Statement, broken: Sequence[Instance], search: Breaker, s
     for repair in edits(statement):
         if any(breaks(repair.statement, instance) for instance in pool):
             continue
-        if not equal and pool and min(slack(repair.statement, instance) for instance in pool) >= 1:
-            continue  # no better than the trivial value on any of them
+        if not equal and _empty(repair.statement):
+            continue
         found = None if equal else search(repair.statement, seconds)
         if found is not None:
             pool.append(found)
@@ -85,7 +86,8 @@ def repairs(statement: Statement, broken: Sequence[Instance], search: Breaker, s
             break
     for repair in kept:
         repair.support.insert(0, f"not broken by {len(pool)} instances that break other readings")
-        repair.cost += sum(min(2.0, slack(repair.statement, i)) for i in pool) / max(1, len(pool))
+        near = [s for s in (slack(repair.statement, i) for i in pool) if s is not None]
+        repair.cost += sum(min(2.0, s) for s in near) / max(1, len(near))
     return sorted(kept, key=lambda r: r.cost)
 
 
@@ -95,20 +97,33 @@ def breaks(statement: Statement, instance: Instance) -> bool:
     return found is not None and found.verdict.outcome is Outcome.VIOLATED
 
 
-def slack(statement: Statement, instance: Instance) -> float:
-    """Where the bound stands between what is measured on the instance (0) and the trivial value (1)."""
+def _empty(statement: Statement) -> bool:
+    """Whether the bound is better than its trivial value at none of many random constants in scope."""
+    if statement.trivial is None:
+        return False
+    _, inside, vacuous = vacuous_points(statement)
+    return 0 < inside == vacuous
+
+
+def slack(statement: Statement, instance: Instance) -> float | None:
+    """Where the bound stands between what is measured on the instance (0) and the trivial value (1).
+
+    None where the trivial value is no larger than what is measured, as from a start at the minimiser.
+    """
     found = _claimed(statement, instance)
     if statement.trivial is None:
-        return 0.0
-    if found is None or not found.metric_high:
+        return None
+    if found is None:  # the bound has no value there
+        return 1.0
+    if not found.metric_high:
         return OUTSIDE
     told = found.verdict.details.get("constants", {})
     names = {s.name for s in statement.trivial.free_symbols}
     if not names <= {*told}:
-        return 0.0
+        return None
     trivial = float(statement.trivial.subs({sp.Symbol(n, real=True): sp.Rational(told[n]["value"]) for n in names}))
     room = trivial - found.metric_high[-1]
-    return max(0.0, (found.bound[-1] - found.metric_high[-1]) / room) if room > 0 else 1.0
+    return max(0.0, (found.bound[-1] - found.metric_high[-1]) / room) if room > 0 else None
 
 
 def _claimed(statement: Statement, instance: Instance) -> ClaimResult | None:

@@ -245,3 +245,42 @@ def test_assumptions_on_functions_are_never_decided_by_clients() -> None:
     on_functions = {"client_smoothness", "block_variance", "smooth_blocks", "total_dissimilarity", "iid_clients"}
     assert on_functions <= names
     assert not on_functions & {*OF_CLIENTS}
+
+
+@pytest.fixture
+def kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    path = tmp_path / "c.json"
+    main(["worst-case", "feddane/theorem_3/as_printed", "--clients", "2", *sets(DANE), "--certificate", str(path)])
+    capsys.readouterr()
+    return path
+
+
+def test_a_certificate_is_verified_and_held_against_the_statement(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", str(kept)]) == 0
+    said = capsys.readouterr().out
+    assert "claim gap after 1 rounds <=" in said
+    assert ": valid" in said
+    assert main(["verify", str(kept), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["differences"] == []
+
+
+def test_a_valid_certificate_of_another_statement_does_not_stand(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its inequalities are right, but the points are those of another prox parameter than the values say."""
+    data = json.loads(kept.read_text())
+    data["values"]["mu"] = "21"
+    kept.write_text(json.dumps(data))
+    assert verify.examined(kept)["valid"]
+    assert main(["verify", str(kept), "--json"]) == 1
+    assert "answers" in json.loads(capsys.readouterr().out)["differences"]
+
+
+def test_a_changed_certificate_is_invalid(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(kept.read_text())
+    data["upper"] = "9"
+    kept.write_text(json.dumps(data))
+    assert main(["verify", str(kept)]) == 1
+    assert "invalid" in capsys.readouterr().out
