@@ -339,6 +339,23 @@ def douglas_rachford(mu: F) -> Programme:
     return Programme(square(w1), found, 4, 0, [ONE] * 4, ONE)
 
 
+def coordinate_descent(mu: F, eta: F) -> Programme:
+    """E|x_1 - x*|^2 of a step in one of two blocks, drawn evenly; vectors of different blocks are orthogonal."""
+    blocks = ({0: ONE, 2: ONE}, {1: ONE, 3: ONE})  # the basis: x - x* in both blocks, the gradient in both
+    x, gradient = {0: ONE, 1: ONE}, {2: ONE, 3: ONE}
+    answers = Answers([1], ROOM, minimiser=True)
+    answers.rows = 4
+    answers.keep((0, 0), Answer(x, gradient, answers.value()))
+    apart = [
+        Inequality(("blocks", str(a), str(b)), inner({a: ONE}, {b: ONE}), equal=True)
+        for a in blocks[0]
+        for b in blocks[1]
+    ]
+    ends = [moved(x, (-eta, {k: c for k, c in gradient.items() if k in own})) for own in blocks]
+    mean = total((F(1, 2), square(end)) for end in ends)
+    return programme(answers, mean, [*functions(answers, mu, ONE), *apart, start(square(x))])
+
+
 MU = F(1, 10)
 _OGM, _OGM_VALUE = optimised(3)
 _SGD = 0.5 * 0.9**2 + 0.5 * 0.9 * sqrt(0.9**2 + 4 * 1) + 1
@@ -358,6 +375,7 @@ RATES = (
     Rate("Frank-Wolfe", lambda: frank_wolfe(3), 2 / 5, False),
     Rate("SGD, one step", lambda: sgd_step(3, MU, ONE), _SGD, True),
     Rate("SAGA, one step", lambda: saga_step(2, MU), 1 - float(MU / (2 * (2 * MU + 1))), True),
+    Rate("coordinate descent, one step", lambda: coordinate_descent(MU, ONE), (1 + 0.9**2) / 2, True),
     Rate("Halpern", lambda: halpern(4), 4 / 25, True),
     Rate("Krasnoselskii-Mann", lambda: averaged(3), (1 / 4) * (3 / 4) ** 3 * 4, True),
     Rate("extragradient", lambda: extragradient(MU), 1 - 0.1 / 4, False),

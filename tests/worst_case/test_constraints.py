@@ -56,7 +56,8 @@ def by_hand(k: int, eta: float, more: Callable[[Any, Any], list[Any]]) -> float:
 
 @pytest.mark.parametrize("eta", ["1/2", "1", "3/2"])
 def test_a_worst_case_is_that_of_cvxpy(eta: str) -> None:
-    found = bc.worst_case(ID, **{**CONVEX, "eta": eta})
+    changed: dict[str, Any] = {**CONVEX, "eta": eta}
+    found = bc.worst_case(ID, **changed)
     assert float(found.upper or 0) == pytest.approx(by_hand(2, float(Fraction(eta)), lambda g, f: []), rel=1e-5)
 
 
@@ -80,7 +81,7 @@ def test_a_worst_case_under_a_constraint_is_that_of_cvxpy(tmp_path: Path) -> Non
 
 def test_a_constraint_that_always_holds_changes_nothing() -> None:
     """Steps up to 1/L never raise the objective, and 1/L contracts the distance."""
-    given = {**CONVEX, "eta": "1"}
+    given: dict[str, Any] = {**CONVEX, "eta": "1"}
     free = bc.worst_case(ID, **given)
     found = bc.worst_case(
         ID, **given, constraints=lambda run: [run.gap(1) <= run.gap(0), run.dist2(2) <= run.dist2(1), run.grad2(0) >= 0]
@@ -106,7 +107,7 @@ def test_inner_products_and_clients() -> None:
     assert found.upper <= free.upper + Fraction(1, 10**6)
 
 
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "classics/gradient_descent_strongly_convex/sharp": {"mu": "1/10", "L": 1, "eta": 1, "k": 2, "dist2_0": 1},
     "feddane/theorem_3/as_printed": {"L": 1, "B2": 4, "gamma": 0, "mu": 20, "gap_0": 10, "grad2_0": 1},
     "scgd/theorem_3_3/corrected": {
