@@ -65,10 +65,11 @@ def repairs(statement: Statement, broken: Sequence[Instance], search: Breaker, s
     """
     pool, kept = list(broken), list[Repair]()
     equal = statement.kind is Kind.EQUALITY
+    says_something = not _empty(statement)
     for repair in edits(statement):
         if any(breaks(repair.statement, instance) for instance in pool):
             continue
-        if not equal and _empty(repair.statement):
+        if not equal and says_something and _empty(repair.statement):
             continue
         found = None if equal else search(repair.statement, seconds)
         if found is not None:
@@ -98,11 +99,11 @@ def breaks(statement: Statement, instance: Instance) -> bool:
 
 
 def _empty(statement: Statement) -> bool:
-    """Whether the bound is better than its trivial value at none of many random constants in scope."""
+    """Whether at none of many random constants the bound is in scope and better than its trivial value."""
     if statement.trivial is None:
         return False
     _, inside, vacuous = vacuous_points(statement)
-    return 0 < inside == vacuous
+    return inside == vacuous
 
 
 def slack(statement: Statement, instance: Instance) -> float | None:

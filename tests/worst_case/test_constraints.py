@@ -42,7 +42,7 @@ def by_hand(k: int, eta: float, more: Callable[[Any, Any], list[Any]]) -> float:
     slopes = [*unit[1:], np.zeros(size)]
     level = [*(values[j] for j in range(k + 1)), 0]
     form = lambda a, b: cp.trace(gram @ (np.outer(a, b) + np.outer(b, a)) / 2)  # noqa: E731
-    constraints = [form(unit[0], unit[0]) <= 1, *more(gram, values)]
+    constraints: list[Any] = [form(unit[0], unit[0]) <= 1, *more(gram, values)]
     for i in range(k + 2):
         for j in range(k + 2):
             gap = slopes[i] - slopes[j]

@@ -129,6 +129,22 @@ def test_an_edit_makes_units_agree() -> None:
     assert right in [r.statement.bound for r in found[:3]]
 
 
+LEDGER = {
+    "scgd/equation_2/as_printed_main": "(4*L**2 - mu**2)**2/(256*L**8) times mu**2",
+    "fedshuffle/lemma_c_2/as_printed": "9*E*eta_g*eta_l**3*(G2*(E**2 + P2/3) + sigma2/3) times L",
+    "fedshuffle/theorem_5_1_convex/as_printed": "eta_l**2*(90*G2*(E**2 + P2) + 90*sigma2) times L",
+    "feddane/theorem_7/as_printed": "L_gamma2_inv_mu2 by L*gamma2_inv_mu2",
+}
+
+
+@pytest.mark.slow  # one to four minutes each
+@pytest.mark.parametrize("id", LEDGER)
+def test_the_correction_of_the_ledger_is_among_three_repairs(id: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["repair", id, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["repairs"]
+    assert LEDGER[id] in [r["change"] for r in found[:3]]
+
+
 def test_a_repair_stands_before_the_instances_that_break_others() -> None:
     broken = statement("scgd/equation_2/as_printed_main")
     from boundcheck.report.audit import broken_by
