@@ -20,13 +20,13 @@ def combined(parts: Iterable[tuple[Fraction | int, Row]]) -> dict[int, Fraction]
     """The sum of multiples of rows."""
     found: dict[int, Any] = {}
     for factor, row in parts:
-        own = _short(Fraction(factor))
+        own = short(Fraction(factor))
         for k, c in row.items():
             found[k] = found.get(k, 0) + own * c
-    return {k: _short(c) for k, c in found.items() if c}
+    return {k: short(c) for k, c in found.items() if c}
 
 
-def _short(number: Fraction) -> Fraction:
+def short(number: Fraction) -> Fraction:
     """The same number, as an integer where it is one: Python computes with integers ten times as fast."""
     whole: Any = number.numerator
     return whole if number.denominator == 1 else number
@@ -63,7 +63,7 @@ def total(parts: Iterable[tuple[Fraction | int, Form]]) -> Form:
     lin: dict[int, Any] = {}
     const = ZERO
     for factor, form in parts:
-        own = _short(Fraction(factor))
+        own = short(Fraction(factor))
         if own == 1:
             for pair, c in form.quad.items():
                 quad[pair] = quad.get(pair, 0) + c

@@ -15,7 +15,7 @@ from typing import Any
 from boundcheck.certified.constant import Constant
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.errors import Unsupported
-from boundcheck.worst_case.forms import ZERO, Form, Row, combined, minus, total
+from boundcheck.worst_case.forms import ZERO, Form, Row, combined, minus, short, total
 
 Cell = tuple[int, int]  # client and sample
 
@@ -86,7 +86,7 @@ class Answers:
         if self.rows >= self.dim:
             raise TooMany
         self.rows += 1
-        return {self.rows - 1: Fraction(1)}
+        return {self.rows - 1: short(Fraction(1))}
 
     def value(self) -> Form:
         """A further value."""
@@ -148,7 +148,7 @@ class Answers:
         """The row of a gradient."""
         point = row_of(x)
         own = self.client_gradient(client, point) if sample is None else self.at((client, sample), point).gradient
-        return [own.get(k, ZERO) for k in range(self.dim)]
+        return [Fraction(own.get(k, ZERO)) for k in range(self.dim)]
 
     def proximal(self, client: int, centre: Sequence[Any], shift: Sequence[Any], mu: Fraction) -> list[Fraction]:
         """The minimiser of f_i(v) + <shift, v> + mu/2 |v - centre|^2: v = centre - (shift + grad f_i(v))/mu."""
@@ -161,12 +161,12 @@ class Answers:
             step = combined(((1, row_of(shift)), (1, gradient)))
             point = minus(row_of(centre), {k: c / mu for k, c in step.items()})
             found = self._known[key] = self.keep((client, 0), Answer(point, gradient, self.value()))
-        return [found.point.get(k, ZERO) for k in range(self.dim)]
+        return [Fraction(found.point.get(k, ZERO)) for k in range(self.dim)]
 
 
 def row_of(x: Sequence[Fraction]) -> dict[int, Fraction]:
     """A row of a point of the reader."""
-    return {k: Fraction(c) for k, c in enumerate(x) if c}
+    return {k: short(Fraction(c)) for k, c in enumerate(x) if c}
 
 
 def _key(point: Row) -> Any:
