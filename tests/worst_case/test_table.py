@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from boundcheck.cli import main
+from boundcheck.report.pages import environment
 from boundcheck.report.worst import worst_cases
 from boundcheck.theory.discovery import statement
 from boundcheck.worst_case.table import changed, of_table, row, shipped, text_of
@@ -86,3 +87,16 @@ def test_a_table_of_other_code_or_statements_says_so() -> None:
 
 def test_minus_o_needs_all(tmp_path: Path) -> None:
     assert main(["worst-case", QUICK[0], "-o", str(tmp_path / "t.json")]) == 2
+
+
+def test_the_block_of_the_overview_page_names_reasons_and_changes() -> None:
+    shown = worst_cases({"feddane", "async_fl"})
+    shown["rows"][0]["changed"] = True
+    page = environment().get_template("worst.html.j2").render(worst=shown, page_of=lambda id: "there.html")
+    assert page.count("has changed since") == 1
+    assert "a worst case has no" in page  # of asynchronous averaging
+    assert '<a href="there.html"><code>feddane/theorem_3/sharp</code></a>' in page
+    assert "The code of worst cases has changed" not in page
+    assert "The code of worst cases has changed" in environment().get_template("worst.html.j2").render(
+        worst={**shown, "other_code": True}, page_of=lambda id: ""
+    )
