@@ -20,7 +20,7 @@ GROUPS = (providers.PROBLEMS, providers.DATA, providers.ENGINES, providers.STUDI
 LAYERS: dict[str, set[str]] = {
     "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
-    "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow", "clarabel"},
+    "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow", "clarabel", "cvxpy"},
     "evidence": {"numpy", "scipy", "pydantic", "sympy", "pandas", "pyarrow"},  # the last two: files with curves
     "derivations": {"sympy"},
     "proof": {"sympy", "flint", "z3", "scipy", "clarabel", "numpy"},
