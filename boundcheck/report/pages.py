@@ -156,7 +156,7 @@ def index_page(
         report=whole,
         about=about or {},
         kinds=kinds(),
-        worst=worst_cases({e["paper"] for e in whole["catalogue"]}),
+        worst=worst_cases({entry.split("/")[0] for entry in pages}),
         figures=figures,
         captions={name: _figure_caption(name, rows) for name in figures},
         papers=PAPERS if rows else "",
