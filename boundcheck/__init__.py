@@ -41,13 +41,16 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
     from boundcheck.proof.derivation import Derivation
+    from boundcheck.report.audit import Audit, audit
     from boundcheck.theory.keys import Key
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
     from boundcheck.verdict import Grade, Outcome, Verdict
+    from boundcheck.worst_case.result import WorstCase, worst_case
 
 __all__ = [
     "Agreement",
+    "Audit",
     "BadInput",
     "BoundcheckError",
     "CheckResult",
@@ -65,7 +68,9 @@ __all__ = [
     "Symbol",
     "Task",
     "Verdict",
+    "WorstCase",
     "__version__",
+    "audit",
     "check",
     "compare",
     "constants",
@@ -81,6 +86,7 @@ __all__ = [
     "statement",
     "statements",
     "task",
+    "worst_case",
 ]
 
 for _name in ("discovery", "deserialize"):
@@ -98,18 +104,14 @@ providers.register(providers.STUDIES, "training", "boundcheck.networks.study")
 
 # Public names that live elsewhere: name -> module.
 _ELSEWHERE = {
-    "BadInput": "boundcheck.errors",
-    "BoundcheckError": "boundcheck.errors",
-    "CheckResult": "boundcheck.judge.checks.result",
-    "Claim": "boundcheck.evidence.claim",
+    **dict.fromkeys(("BadInput", "BoundcheckError"), "boundcheck.errors"),
+    **dict.fromkeys(("CheckResult", "ImplementationChecks"), "boundcheck.judge.checks.result"),
+    **dict.fromkeys(("Claim", "ClaimResult"), "boundcheck.evidence.claim"),
     "Agreement": "boundcheck.judge.findings",
-    "ClaimResult": "boundcheck.evidence.claim",
     "Curve": "boundcheck.engines.curve",
-    "Grade": "boundcheck.verdict",
-    "ImplementationChecks": "boundcheck.judge.checks.result",
+    **dict.fromkeys(("Grade", "Outcome", "Verdict"), "boundcheck.verdict"),
     "Key": "boundcheck.theory.keys",
     "Method": "boundcheck.methods.method",
-    "Outcome": "boundcheck.verdict",
     "Problem": "boundcheck.problems.problem",
     "Statement": "boundcheck.theory.statement",
     "Symbol": "boundcheck.theory.symbols",
@@ -120,6 +122,8 @@ _ELSEWHERE = {
     "judge": "boundcheck.judge.judging",
     "check": "boundcheck.evidence.check",
     "mutants": "boundcheck.judge.mutants",
+    **dict.fromkeys(("Audit", "audit"), "boundcheck.report.audit"),
+    **dict.fromkeys(("WorstCase", "worst_case"), "boundcheck.worst_case.result"),
 }
 
 

@@ -36,8 +36,8 @@ def test_the_public_names_load_nothing_before_they_are_used() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="worst_case"):
-        _ = bc.worst_case  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(AttributeError, match="best_case"):
+        _ = bc.best_case  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_scope_evaluate_and_largest_as_documented() -> None:
@@ -164,6 +164,9 @@ RIGHT: dict[str, dict[str, Any]] = {
     "derivation": {"statement": "scgd/theorem_3_3/corrected"},
     "falsify": {"statement": ID, "budget": 0.1, "seed": 0, "max_instances": 1, "cluster": None},
     "judge": {"method": METHOD, "run": print, "problem": PROBLEM},
+    "worst_case": {"statement": ID, "clients": 1, "samples": 1, "rounds": 1, "method": None, "k": 1}
+    | {"L": 1, "eta": 1, "dist2_0": 1},
+    "audit": {"statement": ID, "limits": {"units": 1}},
     "identify": {"run": print, "problem": PROBLEM},
     "mutants": {"method": 1, "problem": 1},
     "Claim": {"statement": ID, "problem": PROBLEM, "method": METHOD, "at": {}, "engine": "exact", "level": 0.9},

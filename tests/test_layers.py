@@ -20,7 +20,7 @@ GROUPS = (providers.PROBLEMS, providers.DATA, providers.ENGINES, providers.STUDI
 LAYERS: dict[str, set[str]] = {
     "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
-    "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow"},
+    "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow", "clarabel", "cvxpy"},
     "evidence": {"numpy", "scipy", "pydantic", "sympy", "pandas", "pyarrow"},  # the last two: files with curves
     "derivations": {"sympy"},
     "proof": {"sympy", "flint", "z3", "scipy", "clarabel", "numpy"},
@@ -39,7 +39,7 @@ LAYERS: dict[str, set[str]] = {
 ORDER = list(LAYERS)
 WORDS = {"verdict", "errors", "_version"}
 FACES = {"__init__", "__main__", "cli", "pytest_plugin", "old_names", "report"}
-SEARCH = {"adapters", "falsify", "judge", "sweeps"}
+SEARCH = {"adapters", "falsify", "judge", "sweeps", "worst_case"}
 
 
 def layer_of(module: str) -> str:

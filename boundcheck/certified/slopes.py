@@ -108,6 +108,12 @@ class Slope:
         linear = areas[j] + values[j] * step
         return linear + rates[k] * step * step / 2 if self.rates[k] else linear
 
+    def root(self, value: Fraction) -> Fraction:
+        """Where a slope that increases everywhere has this value."""
+        k = bisect_right(self.values, value)
+        j = max(k - 1, 0)
+        return self.knots[j] + (value - self.values[j]) / self.rates[k]
+
     @property
     def steepest(self) -> Fraction:
         """The Lipschitz constant of the slope."""

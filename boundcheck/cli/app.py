@@ -24,6 +24,7 @@ from boundcheck.cli import (
     statements,
     sweeps,
     witnesses,
+    worst,
 )
 from boundcheck.cli.output import with_exact
 
@@ -112,5 +113,6 @@ def completion(
     typer.echo(get_completion_script(prog_name="boundcheck", complete_var="_BOUNDCHECK_COMPLETE", shell=shell))
 
 
-for room in (statements, bounds, constants, claims, sweeps, implementations, reports, proofs, witnesses, files, new):
+ROOMS = (statements, bounds, constants, claims, sweeps, implementations, reports, proofs, worst, witnesses, files, new)
+for room in ROOMS:
     room.register(app)

@@ -70,7 +70,7 @@ def evaluate(
     from boundcheck.theory.index import numbers_of
 
     found = numbers_of(id)
-    fixed, grids = _parse_values(found, sets or [], sweep or [], needed_symbols(found), "the bound")
+    fixed, grids = parse_values(found, sets or [], sweep or [], needed_symbols(found), "the bound")
     for k in grids.get(str(found.metric.index), ()):
         check_index(found, {**fixed, str(found.metric.index): k})
     if not grids:
@@ -135,7 +135,7 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     from boundcheck.theory.scope import scope_symbols
 
     found = numbers_of(id)
-    values, _ = _parse_values(found, sets or [], [], scope_symbols(found), "the scope")
+    values, _ = parse_values(found, sets or [], [], scope_symbols(found), "the scope")
     decided = found.scope(**values)
     largest, chosen = _largest_steps(found, values), _prescribed(found, values)
     if as_json:
@@ -195,7 +195,7 @@ def _pair(text: str, option: str, example: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _parse_values(
+def parse_values(
     statement: AnyStatement, sets: Sequence[str], sweeps: Sequence[str], needed: Sequence[str], purpose: str
 ) -> tuple[dict[str, Fraction], dict[str, list[Fraction]]]:
     """The values of all --set options and the points of all --sweep options, each within its symbol's domain.

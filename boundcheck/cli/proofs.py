@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -87,12 +88,17 @@ def verify(
 
     The verifier is one file that uses the standard library alone. It runs in a process of its own, prints the statement
     that it checked and what the proof rests on. Exit code 0 for a valid record, 1 for one that proves or refutes
-    nothing. A derivation counts as PROVED where the verifier accepted its record and --record, or `derive --record`,
+    nothing. A file that ends in .json is a certificate of `worst-case`: it is checked, and held against today's
+    statement. A derivation counts as PROVED where the verifier accepted its record and --record, or `derive --record`,
     kept that.
 
     \b
     Example: boundcheck verify scgd/lemma_3_1/corrected
     """
+    from boundcheck.cli.worst import verify_certificate
+
+    if id.endswith(".json") and not every:
+        return verify_certificate(Path(id), as_json=as_json)
     if every == bool(id):
         raise BadInput("verify takes either the id of a statement or --all.")
     if record:

@@ -16,6 +16,7 @@ from boundcheck.errors import MissingExtra
 # import name -> what pip calls the package, and the extra that brings it ("": none does)
 PACKAGES: Mapping[str, tuple[str, str]] = {
     "PIL": ("Pillow", "data"),
+    "cvxpy": ("cvxpy", "worst"),
     "distributed": ("distributed", "cluster"),
     "jax": ("jax", ""),
     "matplotlib": ("matplotlib", "figures"),

@@ -15,10 +15,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from flint import arb
+
 from boundcheck.certified.constant import Constant
 from boundcheck.certified.slopes import Slope, mixed, number
-from boundcheck.core.numbers import as_fraction, format_exact
-from boundcheck.errors import BadInput
+from boundcheck.core.numbers import as_fraction, ball_ends, format_exact
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.problems._instance import given
 from boundcheck.problems._scalar import Real, ScalarInstance
 from boundcheck.problems._specs import shares, tables, vector
@@ -100,6 +102,25 @@ class PiecewiseQuadratics(ScalarInstance):
     def slope(self, client: int, x: Real) -> Real:
         """f_client'(x)."""
         return self.client_slopes[client].at(x)
+
+    def proximal(self, client: int, centre: Sequence[Any], shift: Sequence[Any], mu: Fraction) -> list[Any]:
+        """The minimiser v of f_client(v) + shift v + mu/2 (v - centre)^2; of balls, an enclosure.
+
+        Raises Unsupported where mu is no larger than a curvature below 0, so that there may be several.
+        """
+        own = self.client_slopes[client]
+        if own.flattest + mu <= 0:
+            raise Unsupported(f"a proximal weight of {mu} does not make client {client} of '{self.name}' convex.")
+        bent = Slope(
+            own.knots,
+            tuple(v + mu * k for k, v in zip(own.knots, own.values, strict=True)),
+            (own.beyond[0] + mu, own.beyond[1] + mu),
+        )
+        aim = centre[0] * number(mu, centre[0]) - shift[0]
+        if isinstance(aim, arb):
+            low, high = (number(bent.root(end), aim) for end in ball_ends(aim))
+            return [low.union(high)]
+        return [number(bent.root(Fraction(aim)), aim)]
 
     def measure(self, name: str, x: Any) -> Any:
         """See `metric_of`."""

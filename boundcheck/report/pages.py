@@ -153,6 +153,7 @@ def index_page(
     from markupsafe import Markup
 
     from boundcheck.report.evidence_kinds import kinds
+    from boundcheck.report.worst import worst_cases
 
     claims: list[dict[str, Any]] = [
         {**c, "spark": Markup(claim_sparkline(c)), "own": symbols_of(_stated(c))} for c in report["claims"]
@@ -174,6 +175,7 @@ def index_page(
         report=whole,
         about=about or {},
         kinds=kinds(),
+        worst=worst_cases({entry.split("/")[0] for entry in pages}),
         figures=figures,
         captions={name: _figure_caption(name, rows) for name in figures},
         papers=PAPERS if rows else "",

@@ -24,7 +24,7 @@ from boundcheck.theory.choices import choice_relations
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.evaluation import needed_symbols
 from boundcheck.theory.program import Builder, Node, compile_expression
-from boundcheck.theory.scope import difference, sides
+from boundcheck.theory.relations import difference
 from boundcheck.theory.typeset import relation_text
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _reading(statement: Statement, builder: Builder) -> dict[str, Any]:
     for name, relation, domain in _relations(statement):
         row: dict[str, Any] = {"name": name, "text": relation_text(relation), "domain": domain, "monotone": {}}
         row["kind"] = next(kind for types, kind in _KINDS if isinstance(relation, types))
-        row["sides"] = [builder.add(side) for side in sides(relation)]
+        row["sides"] = [builder.add(side) for side in relation.args]
         row["slack"] = builder.add(difference(relation))
         if name.startswith("choice of "):
             row |= {"kind": "choice", "rounded": all(r.rhs != relation.rhs for r in least if r.lhs == relation.lhs)}

@@ -28,6 +28,7 @@ import warnings
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import accumulate, combinations
+from math import gcd
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -2458,6 +2459,291 @@ def account(rests: list[str]) -> str:
     return f", rests on {len(rests)} thing{'s' * (len(rests) > 1)} ({words})" if words else ""
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# Worst cases: multipliers of inequalities of a class, whose sum leaves a square. A row is a vector {basis: number}; a
+# form is {(a, b): number of <e_a, e_b>, k: number of value k, (): number}. Points and gradients are what the run of the
+# method is said to be; every inequality is written anew from them, from the class and from the numbers given.
+
+ROWS, PAIRS, WORST_SECONDS = 200, 40_000, 60  # basis vectors, inequalities; processor time for such a record
+
+
+def form_sum(parts: Any) -> dict[Any, Fraction]:
+    """The sum of multiples of forms, or of rows."""
+    found: dict[Any, Fraction] = {}
+    for factor, form in parts:
+        for key, c in form.items():
+            found[key] = found.get(key, Fraction(0)) + factor * c
+    return {key: c for key, c in found.items() if c}
+
+
+def inner_of(a: Any, b: Any) -> dict[Any, Fraction]:
+    """<a, b>."""
+    return form_sum((c * d, {(min(i, j), max(i, j)): Fraction(1)}) for i, c in a.items() for j, d in b.items())
+
+
+def apart(a: Any, b: Any) -> dict[Any, Fraction]:
+    """a - b."""
+    return form_sum(((1, a), (-1, b)))
+
+
+class Worst:
+    """A record of a worst case."""
+
+    def __init__(self, data: Any) -> None:
+        number = rational
+        self.data, self.rows = data, data["rows"]
+        require(type(self.rows) is int and 0 < self.rows <= ROWS, f"it has more than {ROWS} basis vectors")
+        self.constants = {k: number(v) for k, v in data["constants"].items()}
+        self.mu, self.smooth = (None if v is None else number(v) for v in data["curvature"])
+        refuse(self.smooth is not None and (self.smooth <= 0 or (self.mu is not None and self.mu >= self.smooth)),
+               "the bounds of the curvature are not mu < L")  # fmt: skip
+        self.names, alone = set(data["assumptions"]), sum(map(len, data["answers"])) == 1
+        levels = {"smooth_clients": "clients/L", "smooth_samples": "samples/L"}
+        upper = [self.constants[key] for name, key in levels.items() if name in self.names]
+        upper += [self.constants[key] for key in ("objective/L",) if alone and key in self.constants]
+        lower = [Fraction(0) for name in ("convex_clients", "convex_samples", "convexity")
+                 if name in self.names and (alone or name != "convexity")]  # fmt: skip
+        lower += [self.constants["samples/mu"]] if "strongly_convex_samples" in self.names else []
+        lower += [-self.constants["clients/lambda"]] if "lower_curvature" in self.names else []
+        require(self.smooth is None or self.smooth in upper, "the smoothness is none of the constants")
+        fine = self.mu is None or self.mu in lower or (self.smooth is not None and self.mu == -self.smooth)
+        require(fine, "the least curvature is none of the assumptions")
+        self.weights = [number(w) for w in data["weights"]]
+        self.sizes = [len(own) for own in data["answers"]]
+        fine = len(self.weights) == len(self.sizes) and sum(self.weights) == 1 and min(self.weights) > 0
+        require(fine and min(self.sizes) > 0, "the weights of the clients are no weights")
+        self.base = {k: number(c) for k, c in self._keyed(data["gap_at_anchor"])}
+        self.answers = [[[(self.row(p), self.row(g), dict(self._value(v))) for p, g, v in own] for own in client]
+                        for client in data["answers"]]  # fmt: skip
+        for client in self.answers:
+            for own in client:
+                require(own[0][0] == {} == own[0][2], "a function has no anchor")
+                refuse(len({frozenset(p.items()) for p, _, _ in own}) < len(own), "a function answers twice at a point")
+        mean = self.mean(lambda i, j: self.answers[i][j][0][1])
+        if data["minimiser"]:
+            refuse(mean or self.base, "the anchor is no minimiser")
+
+    def row(self, given: Any) -> dict[int, Fraction]:
+        """A vector."""
+        found = {int(rational(k)): rational(c) for k, c in given.items()}
+        require(all(0 <= k < self.rows for k in found), "a row has a basis vector that is not there")
+        return {k: c for k, c in found.items() if c}
+
+    def _keyed(self, given: Any) -> Any:
+        return ((int(rational(k)), c) for k, c in given.items())
+
+    def _value(self, given: Any) -> Any:
+        return ((k, rational(c)) for k, c in self._keyed(given))
+
+    def mean(self, of: Any) -> dict[Any, Fraction]:
+        """The mean of something over all functions, by their weights in F."""
+        cells = ((w / self.sizes[i], i, j) for i, w in enumerate(self.weights) for j in range(self.sizes[i]))
+        return form_sum((share, of(i, j)) for share, i, j in cells)
+
+    def client(self, i: int, point: Any) -> dict[Any, Fraction]:
+        """The gradient of client i at a point where all its functions are known."""
+        return form_sum((Fraction(1, self.sizes[i]), self.at(i, j, point)[1]) for j in range(self.sizes[i]))
+
+    def at(self, i: int, j: int, point: Any) -> Any:
+        """The answer of a function at a point."""
+        found = [a for a in self.answers[i][j] if a[0] == point]
+        require(found, "a function is not known at a point")
+        return found[0]
+
+    def objective(self, point: Any) -> Any:
+        """F at a point: the point, the gradient, the value less F*."""
+        value = form_sum(((1, self.mean(lambda i, j: self.at(i, j, point)[2])), (1, self.base)))
+        return point, self.mean(lambda i, j: self.at(i, j, point)[1]), value
+
+    def spread(self, point: Any) -> dict[Any, Fraction]:
+        """The weighted sum of the squared gradients of the clients."""
+        each = ((w, self.client(i, point)) for i, w in enumerate(self.weights))
+        return form_sum((w, inner_of(g, g)) for w, g in each)
+
+    def quantity(self, name: str, point: Any) -> dict[Any, Fraction]:
+        """A metric at a point."""
+        require(name in ("gap", "dist2", "grad2"), f"the metric '{plain(name)}' is not known here")
+        if name == "dist2":
+            require(self.data["minimiser"], "a distance to a minimiser that need not be there")
+            return inner_of(point, point)
+        _, gradient, value = self.objective(point)
+        return value if name == "gap" else inner_of(gradient, gradient)
+
+    def interpolated(self, a: Any, b: Any, mu: Any, smooth: Any) -> dict[Any, Fraction]:
+        """f(b) + <g_b, a - b> + what curvature adds - f(a), at most 0 for mu <= curvature <= L."""
+        (x, g, f), (y, h, e) = a, b
+        step, slope = apart(x, y), apart(g, h)
+        least = form_sum(((1, e), (1, inner_of(h, step)), (-1, f)))
+        mu = -smooth if mu is None and smooth is not None else mu
+        require(mu is not None, "nothing is known of the curvature")
+        if smooth is None:
+            return form_sum(((1, least), (mu / 2, inner_of(step, step))))
+        factor = 1 / (2 * (1 - mu / smooth))
+        return form_sum(((1, least), (factor / smooth, inner_of(slope, slope)), (factor * mu, inner_of(step, step)),
+                         (-2 * factor * mu / smooth, inner_of(slope, step))))  # fmt: skip
+
+    def below(self, point: Any) -> dict[Any, Fraction]:
+        """F* <= F(x) - |grad F(x)|^2/(2 L), or F* <= F(x) where F is not smooth."""
+        _, gradient, value = self.objective(point)
+        less = {} if self.smooth is None else inner_of(gradient, gradient)
+        return form_sum((*(((1 / (2 * self.smooth), less),) if self.smooth else ()), (-1, value)))
+
+    def inequality(self, name: str, index: list[Any]) -> dict[Any, Fraction]:
+        """A form that is at most 0 on the class; of start/*, one that is 0."""
+        k = self.constants
+        if name.startswith("start/"):
+            start = self.row(self.data["start"])
+            own = self.spread(start) if name == "start/client_grad2" else self.quantity(name[6:], start)
+            return form_sum(((1, own), (-k[name], {(): Fraction(1)})))
+        own = ("interpolation", "least", "minimum", "smooth_objective", "own")
+        fine = name in own or name in self.names or (name == "bounded_below" and not self.data["minimiser"])
+        require(fine, f"the inequality '{plain(name)}' is none of the assumptions")
+        if name == "interpolation":
+            i, j, a, b = map(int, index)
+            refuse(a == b, "an inequality between a point and itself")
+            return self.interpolated(self.answers[i][j][a], self.answers[i][j][b], self.mu, self.smooth)
+        if name == "own":
+            given = self.data["own"][int(index[0])]
+            quad = {(min(a, b), max(a, b)): rational(c) for a, b, c in given["quad"]}
+            fine = all(type(a) is int and 0 <= a < self.rows for pair in quad for a in pair)
+            require(fine, "a row has a basis vector that is not there")
+            return form_sum(((1, quad), (1, dict(self._value(given["lin"]))), (rational(given["const"]), {(): 1})))
+        if name == "least":
+            own, least = self.data["measured"], {self.data["least"]: Fraction(1)}
+            return apart(least, self.expected(own["quantity"], own["of"][int(index[0])][1]))
+        if name == "bounded_gradients":
+            i, j, a = map(int, index)
+            gradient = self.answers[i][j][a][1]
+            return apart(inner_of(gradient, gradient), {(): k["clients/gradient_bound"] ** 2})
+        points = [self.row(p) for p in self.data["common"]]
+        point = points[int(index[0])] if index and name != "hessian_similarity" else self.row(self.data["start"])
+        if name in ("minimum", "bounded_below"):
+            return self.below(point)
+        if name in ("convexity", "smooth_objective"):
+            refuse(index[0] == index[1], "an inequality between a point and itself")
+            one, other = (self.objective(points[int(index[m])]) for m in (0, 1))
+            convex = name == "convexity"
+            return self.interpolated(one, other, Fraction(0) if convex else None, None if convex else k["objective/L"])
+        _, gradient, value = self.objective(point)
+        squared = inner_of(gradient, gradient)
+        if name == "strong_quasi_convexity":
+            require(self.data["minimiser"], "strong quasi-convexity without a minimiser")
+            own = (k["objective/mu"] / 2, inner_of(point, point))
+            return form_sum(((1, value), own, (-1, inner_of(gradient, point))))
+        if name == "finite_gradient_noise":
+            each = [self.client(i, {}) for i in range(len(self.weights))]
+            noise = form_sum((Fraction(1, len(each)), inner_of(g, g)) for g in each)
+            return apart(noise, {(): k["clients/sigma2"]})
+        if name == "dissimilarity_at_start":
+            return form_sum(((1, self.spread(point)), (-k["start/B2"], squared)))
+        if name == "bounded_dissimilarity":
+            return form_sum(((1, self.spread(point)), (-k["clients/B2_without_G2"], squared)))
+        if name in ("gradient_dissimilarity", "relaxed_dissimilarity"):
+            relaxed = name == "relaxed_dissimilarity"
+            own = (2 * k["samples/L"], value) if relaxed else (1, squared)
+            return form_sum(((1, self.spread(point)), (-own[0] * k["clients/B2"], own[1]),
+                             (-k["clients/G2"], {(): Fraction(1)})))  # fmt: skip
+        if name == "local_variance":
+            parts: list[Any] = [(-k["samples/sigma2"] * sum(self.sizes), {(): Fraction(1)})]
+            for i, size in enumerate(self.sizes):
+                mean = self.client(i, point)
+                gaps = [apart(self.at(i, j, point)[1], mean) for j in range(size)]
+                parts += [(Fraction(1, size), inner_of(g, g)) for g in gaps]
+                parts.append((-k["samples/P2"] * size, inner_of(mean, mean)))
+            return form_sum(parts)
+        require(name == "hessian_similarity", f"the inequality '{plain(name)}' is not known")
+        i, a, b = map(int, index)
+        refuse(a == b or max(self.sizes) > 1, "an inequality between a point and itself, or of samples")
+        pair: list[Any] = []
+        for m in (a, b):
+            own, whole = self.at(i, 0, points[m]), self.objective(points[m])
+            value = form_sum(((1, own[2]), (-1, whole[2]), (1, self.base)))
+            pair.append((points[m], apart(own[1], whole[1]), value))
+        return self.interpolated(pair[0], pair[1], None, k["clients/delta"])
+
+    def expected(self, quantity: str, histories: Any) -> dict[Any, Fraction]:
+        """The mean of a metric over histories."""
+        own = [(rational(p), self.row(x)) for p, x in histories]
+        fine = sum(p for p, _ in own) == 1 and min(p for p, _ in own) > 0
+        require(fine, "the probabilities of the histories do not sum to 1")
+        return form_sum((p, self.quantity(quantity, x)) for p, x in own)
+
+    def metric(self) -> dict[Any, Fraction]:
+        """What is bounded, as a form."""
+        own = self.data["measured"]
+        if self.data["least"] is not None:
+            return form_sum([(rational(own["scale"]), {self.data["least"]: Fraction(1)})])
+        each = ((rational(own["scale"]) * rational(w), h) for w, h in own["of"])
+        return form_sum((w, self.expected(own["quantity"], h)) for w, h in each)
+
+    def check(self) -> None:
+        """Raises Invalid unless sum of multiplier times form - metric + upper is a square, a form that is >= 0."""
+        given = self.data["multipliers"]
+        require(len(given) <= PAIRS, f"it has more than {PAIRS} multipliers")
+        parts: list[Any] = [(-1, self.metric()), (1, {(): rational(self.data["upper"])})]
+        for (name, *index), m in given:
+            multiplier = rational(m)
+            equal = name.startswith("start/") or (name == "own" and self.data["own"][int(index[0])]["equal"] is True)
+            require(multiplier >= 0 or equal, "a multiplier is below 0")
+            parts.append((multiplier, self.inequality(name, index)))
+        left = form_sum(parts)
+        refuse([key for key in left if not (isinstance(key, tuple) and len(key) == 2)], "values do not cancel")
+        require(no_square_below(left, self.rows), "what is left is no square")
+
+    def shown(self) -> list[str]:
+        """The claim."""
+        own, data = self.data["measured"], self.data
+        word = "the least value of" if data["least"] is not None else "the mean of" if len(own["of"]) > 1 else ""
+        values = ", ".join(f"{k} = {v}" for k, v in data["values"].items())
+        names = ", ".join(sorted({name for (name, *_), _ in data["multipliers"]}))
+        claim = f"{word} {own['quantity']} after {data['rounds']} rounds <= {data['upper']}".strip()
+        return [
+            f"statement {data['statement']}",
+            f"  at {values}",
+            f"  {len(self.weights)} clients, method {data['method']}",
+            f"  assuming {', '.join(data['assumptions'])}",
+            *(f"  and of the user: {own}" for own in data.get("own", [])),
+            f"  claim {claim}",
+            f"  curvature {data['curvature']}; inequalities: {names}",
+        ]
+
+
+def no_square_below(form: Any, rows: int) -> bool:
+    """Whether the form is at least 0 for every Gram matrix: elimination in integers, with pivots above 0."""
+    scale = 1
+    for c in form.values():
+        scale = scale * c.denominator // gcd(scale, c.denominator)
+    own = [[0] * rows for _ in range(rows)]
+    for (a, b), c in form.items():
+        own[a][b] += int(c * scale)
+        own[b][a] += int(c * scale)
+    before, left = 1, [*range(rows)]
+    while left:
+        pivot = next((k for k in left if own[k][k] > 0), None)
+        if pivot is None:
+            return not any(own[a][b] for a in left for b in left)
+        left.remove(pivot)
+        top = own[pivot]
+        for a in left:
+            factor, line = own[a][pivot], own[a]
+            for b in left:
+                line[b] = (top[pivot] * line[b] - factor * top[b]) // before
+        before = top[pivot]
+        if any(own[k][k] < 0 for k in left):
+            return False
+    return True
+
+
+def examined_worst(data: Any, row: dict[str, Any]) -> dict[str, Any]:
+    """What became of a record of a worst case."""
+    METER.until = process_time() + WORST_SECONDS
+    found = Worst(data)
+    row |= {"id": plain(data["statement"]), "kind": "worst", "shown": [*map(plain, found.shown())]}
+    found.check()
+    taken = ["the run of the method that is said to give these points"]
+    return row | {"valid": True, "verdict": "valid", "lines": len(data["multipliers"]), "rests": [*map(plain, taken)]}
+
+
 def answer(path: Path) -> dict[str, Any]:
     """The answer on a record before anything of it is known."""
     lists: dict[str, Any] = {key: [] for key in ("shown", "rests", "said_generated")}
@@ -2473,6 +2759,8 @@ def examined(path: Path) -> dict[str, Any]:
     METER.until = begin + SECONDS
     try:
         METER.line()
+        if isinstance(data := loaded(path), dict) and data.get("kind") == "worst":
+            return examined_worst(data, row) | {"seconds": process_time() - begin}
         record = Record(path)
         record.check()
         row["id"] = record.id
