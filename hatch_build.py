@@ -37,7 +37,7 @@ class IndexHook(BuildHookInterface[Any]):
             subprocess.run(
                 [sys.executable, "-c", code], cwd=self._folder, env=surroundings, check=True, stdout=subprocess.DEVNULL
             )
-        (state,) = (path for path in index.iterdir() if path.is_dir())
+        (state,) = (path for path in index.iterdir() if path.is_dir() and not path.name.startswith("."))
         build_data["force_include"][str(state)] = f"boundcheck/_index/{state.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

@@ -32,7 +32,7 @@ LAYERS: dict[str, set[str]] = {
     "certified": {"numpy", "scipy", "flint"},
     "theory": {"sympy", "flint", "numpy"},
     # matplotlib: the plot of a card; distributed and psutil: the workers of a cluster
-    "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec", "distributed", "psutil"},
+    "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec", "dask", "distributed", "psutil"},
     "words": set(),
     "verify": set(),
 }

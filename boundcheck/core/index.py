@@ -105,7 +105,7 @@ def _write(place: Path, state: str, name: str, found: dict[str, Any]) -> None:
     outer = {"name": name, "content": body, "sha256": hashlib.sha256(body.encode()).hexdigest()}
     write_whole(path, json.dumps(outer).encode())
     os.utime(path.parent)
-    states = sorted((p for p in place.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime)
+    states = sorted((p for p in place.iterdir() if p.is_dir() and p.name[0] != "."), key=lambda p: p.stat().st_mtime)
     for old in states[:-STATES]:
         shutil.rmtree(old, ignore_errors=True)
 

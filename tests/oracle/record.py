@@ -30,7 +30,7 @@ def verdicts() -> dict[str, dict[str, Any]]:
         printed = io.StringIO()
         with tempfile.TemporaryDirectory() as store, contextlib.redirect_stdout(printed):
             os.environ["BOUNDCHECK_STORE"] = store
-            main(["check", str(evidence.EXAMPLES / f"{stem}.toml"), "--workers", "1", "--json"])
+            main(["check", str(evidence.EXAMPLES / f"{stem}.toml"), "--workers", "1", "--json", "--exact"])
         found |= evidence.verdicts(printed.getvalue(), stem)
     return found
 

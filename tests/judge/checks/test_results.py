@@ -147,14 +147,14 @@ def test_an_error_of_the_implementation_is_a_failure(returned: Any, words: str) 
 )
 def test_bad_options(options: dict[str, Any], words: str) -> None:
     with pytest.raises(BoundcheckError, match=words):
-        bc.judge(FULL, RIGHT, **options)
+        bc.judge(FULL, RIGHT, **{"checks": "all", **options})
 
 
 @pytest.mark.parametrize(
     ("method", "words"),
     [
         ({"kind": "fedavgg"}, "fedavg"),
-        ("fedavg", "method = 'fedavg' is not allowed; it must be a dict"),
+        ("fedavg", "method = 'fedavg' is not allowed; it must be a"),
         ({**FULL, "participation": {"kind": "uniform", "size": 50}}, "at most 32 clients"),
         ({**FULL, "participation": {"kind": "pattern", "cohorts": [[0, 40]]}}, "at most 32 clients"),
     ],
@@ -231,16 +231,16 @@ def test_the_parametriser(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         textwrap.dedent(
             """
-            import boundcheck
+            from boundcheck.pytest_plugin import judge
             from tests.judge.checks.wrong_fedavg import FULL, RIGHT, WRONG
 
             QUICK = ["exact_after_one_round", "unequal_weights", "translation", "changing_step_size"]
 
-            @boundcheck.implementation_checks(RIGHT, method=FULL, checks=QUICK)
+            @judge(RIGHT, method=FULL, checks=QUICK)
             def test_right(check):
                 check()
 
-            @boundcheck.implementation_checks(
+            @judge(
                 WRONG["unweighted"].run,
                 FULL,
                 checks=QUICK,
