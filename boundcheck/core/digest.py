@@ -108,15 +108,16 @@ def run_key(spec: Any, modules: Iterable[str] = ()) -> str:
     return digest({"spec": spec, "code": code_digest(modules)})
 
 
-def code_digest(modules: Iterable[str] = ()) -> str:
+def code_digest(modules: Iterable[str] = (), rooms: tuple[str, ...] = ()) -> str:
     """SHA-256 of the sources of boundcheck, of plug-ins and of the top-level packages of `modules`, and of versions.
 
-    Nothing is imported. Sources are read once per process, as Python itself does: after an edit, start a new process.
+    rooms: the folders of boundcheck that count, such as ("core", "engines"); all but the faces by default. Nothing is
+    imported. Sources are read once per process, as Python itself does: after an edit, start a new process.
     Raises Undigestible for a module without readable source (such as `__main__`).
     """
     tops = sorted({"boundcheck", *plugins(), *(name.partition(".")[0] for name in modules)})
     versions = {name: package_version(name) for name in ("numpy", "numba")}
-    return digest({"sources": {top: sources_digest(top) for top in tops}, "versions": versions})
+    return digest({"sources": {top: sources_digest(top, rooms) for top in tops}, "versions": versions})
 
 
 @functools.cache
@@ -128,10 +129,11 @@ def plugins() -> dict[str, str]:
 
 
 @functools.cache
-def sources_digest(top: str) -> str:
+def sources_digest(top: str, rooms: tuple[str, ...] = ()) -> str:
     """SHA-256 of names and bytes of the sources of a top-level package, which is not imported.
 
-    The faces of boundcheck are left out: they call what computes and compute nothing. Raises Undigestible.
+    The faces of boundcheck are left out: they call what computes and compute nothing. rooms: see `code_digest`. Raises
+    Undigestible.
     """
     try:
         spec = None if top == "__main__" else find_spec(top)
@@ -141,6 +143,7 @@ def sources_digest(top: str) -> str:
             files = {"": Path(spec.origin or "")}
         if top == "boundcheck":
             files = {name: path for name, path in files.items() if not name.startswith(_FACES)}
+            files = {name: path for name, path in files.items() if not rooms or name.partition("/")[0] in rooms}
         found = hashlib.sha256()
         for name, path in sorted(files.items()):
             source = path.read_bytes()

@@ -159,11 +159,21 @@ def test_the_sources_of_plugins_count(package: Path, monkeypatch: pytest.MonkeyP
     assert "none" not in facts().values()  # of packages that every installation has
 
 
-@pytest.mark.parametrize(("file", "counts"), [("errors.py", True), ("cli/__init__.py", False)])
-def test_all_of_boundcheck_but_its_faces_counts(monkeypatch: pytest.MonkeyPatch, file: str, counts: bool) -> None:
+@pytest.mark.parametrize(
+    ("rooms", "file", "counts"),
+    [
+        ((), "errors.py", True),
+        ((), "cli/__init__.py", False),
+        (("core",), "errors.py", False),
+        (("core",), "core/store.py", True),
+    ],
+)
+def test_all_of_boundcheck_but_its_faces_counts_or_some_rooms(
+    monkeypatch: pytest.MonkeyPatch, rooms: tuple[str, ...], file: str, counts: bool
+) -> None:
     """Whichever module is asked for."""
     assert (ROOT / file).is_file()
-    before = code_digest(["boundcheck.core.numbers"])
+    before = code_digest(["boundcheck.core.numbers"], rooms)
     read_bytes = Path.read_bytes
 
     def changed(path: Path) -> bytes:
@@ -171,7 +181,7 @@ def test_all_of_boundcheck_but_its_faces_counts(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(Path, "read_bytes", changed)
     forget()
-    assert (code_digest(["boundcheck.core.numbers"]) != before) is counts
+    assert (code_digest(["boundcheck.core.numbers"], rooms) != before) is counts
     monkeypatch.undo()
     forget()
 
