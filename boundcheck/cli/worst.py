@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from boundcheck.cli.output import line, matching_ids, print_json
+from boundcheck.cli.output import Id, Json, Sets, line, print_json
 from boundcheck.errors import BadInput, BoundcheckError
 
 EXITS = {"PROVED": 0, "VIOLATED": 1}
@@ -23,11 +23,9 @@ def register(app: typer.Typer) -> None:
 
 
 def worst_case(
-    id: Annotated[
-        str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
-    ] = "",
+    id: Id = "",
     every: Annotated[bool, typer.Option("--all", help="All statements believed true, at small sizes.")] = False,
-    sets: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="A value of a symbol.")] = [],  # noqa: B006
+    sets: Sets = None,
     sweeps: Annotated[
         list[str],
         typer.Option("--sweep", metavar="NAME=VALUES", help="Values of a symbol, LOW:HIGH:COUNT[:log] or V1,V2,...."),
@@ -44,9 +42,9 @@ def worst_case(
     out: Annotated[
         Path | None, typer.Option("-o", metavar="FILE", help="With --all: write the table.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> int:
-    """Says how loose a bound is over all instances of its class, at given constants.
+    """How loose a bound is over all instances of its class.
 
     A semidefinite programme gives an upper value of the worst case; its multipliers are fractions that the verifier
     checks. An instance rebuilt from it is run and gives a lower value. Exit code 0: proved at these constants; 1: the
@@ -54,7 +52,8 @@ def worst_case(
     code 0.
 
     \b
-    Example: boundcheck worst-case classics/gradient_descent_convex --set L=1 --set eta=1 --set dist2_0=1 --set k=5
+    Example: boundcheck worst-case classics/gradient_descent_convex/as_printed
+             --set L=1 --set eta=1 --set dist2_0=1 --set k=5
     """
     from boundcheck.cli.bounds import parse_values
     from boundcheck.theory.discovery import statement
@@ -67,7 +66,7 @@ def worst_case(
     if out is not None:
         raise BadInput("-o is for --all; a certificate has --certificate.")
     claimed = statement(id)
-    found_values = parse_values(claimed, sets, sweeps, (), "worst case")
+    found_values = parse_values(claimed, sets or [], sweeps, (), "worst case")
     fixed: dict[str, Any] = dict(found_values[0])
     grids = found_values[1]
     spec = dict(_parameter(text) for text in method)
@@ -136,12 +135,10 @@ def verify_certificate(path: Path, *, as_json: bool) -> int:
 
 
 def audit(
-    id: Annotated[
-        str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    id: Id,
+    as_json: Json = False,
 ) -> int:
-    """Says everything about a statement that can be found in two minutes.
+    """All that can be found about a statement in two minutes.
 
     Units, constants that meet all conditions, where the bound says nothing, a search for an instance that breaks it,
     worst cases at small sizes, evidence on record, and similar statements. Each part has a time limit. Exit code 1
@@ -168,9 +165,9 @@ def try_(
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the theorem file.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> int:
-    """Says what can be found in ten seconds about a bound that you type.
+    """What ten seconds tell about a bound that you type.
 
     The left side is gap, dist2 or grad2, alone or after mean or least. Letters are constants of the catalogue
     (`constants --list`); where several have the name, --key says which. One letter more counts the rounds. The answer
@@ -178,8 +175,8 @@ def try_(
     else 0.
 
     \b
-    Example: boundcheck try "gap <= L*dist2_0/(2*k)" --method gradient_descent --if "eta <= 1/L"
-               --assume convexity --key L=objective/L
+    Example: boundcheck try "gap <= dist2_0/(2*eta*k)" --method gradient_descent
+             --if "eta <= 1/L" --assume convexity --key L=objective/L
     """
     from boundcheck.worst_case.typed import theorem_file, typed
 
@@ -192,13 +189,11 @@ def try_(
 
 
 def repair(
-    id: Annotated[
-        str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
-    ],
+    id: Id,
     budget: Annotated[str, typer.Option(help="Of the search for each repair.")] = "4s",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> int:
-    """Proposes small changes after which a broken statement is not broken any more.
+    """Small changes after which a broken statement is not broken.
 
     A summand gets a factor, a symbol is replaced by others of its unit or by the constant of another level, or a
     condition is shrunk. Each proposal was tried on the instances that broke other readings, searched, and looked at in

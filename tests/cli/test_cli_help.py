@@ -16,13 +16,13 @@ import boundcheck as bc
 
 ROOT = Path(__file__).parents[2]
 
-SLOW = {"derive", "falsify", "record", "tune"}  # commands whose examples take more than some seconds
+SLOW = {"audit", "derive", "falsify", "record", "repair", "try", "tune"}  # commands whose examples take more than some seconds
 COMMANDS = {" ".join(path): command for path, command in commands()}
 
 
 def test_every_command_of_the_interface_is_there() -> None:
     names = "list show cite evaluate scope constants tune run compare check report diff verify derive falsify replay"
-    names += " sweep plot power identify conformance schedule record completion clean"
+    names += " sweep plot power identify conformance schedule record completion clean worst-case audit try repair"
     assert set(COMMANDS) == {*names.split(), "data list", "data fetch", "new paper", "new statement", "new method"}
 
 
