@@ -52,7 +52,7 @@ def test_every_command_has_the_option() -> None:
         command = waiting.pop()
         waiting += getattr(command, "commands", {}).values()
         (option,) = (p for p in command.params if p.name == "load")
-        assert "RUNS the file" in option.help
+        assert "boundcheck RUNS it" in option.help
         count += 1
     assert count > 20
 
