@@ -150,7 +150,7 @@ def audit(statement: Statement | str, limits: Mapping[str, Any] | None = None) -
 def _units(part: Part, statement: Statement, seconds: float) -> None:
     errors = statement.dimension_errors()
     part.data["errors"] = errors
-    part.lines += errors or ["all sides scale alike"]
+    part.lines += errors or ["the units of all sides agree"]
 
 
 def _hypotheses(part: Part, statement: Statement, seconds: float) -> None:

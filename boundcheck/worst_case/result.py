@@ -187,11 +187,12 @@ def worst_case(
 ) -> WorstCase:
     """The worst case of a statement's metric over all instances of its class, at the values of its symbols.
 
-    clients: how many (default: the statement's n, else 2 where a cohort takes part, else 1). samples: functions of each
-    client. rounds: where the values do not say. method: parameters of the method that no symbol names. values: numbers
-    or text, by the names of the symbols; what method and clients fix need not be given. constraints: a function of the
-    run that returns constraints of cvxpy on it (`boundcheck.worst_case.constraints`); the answer is then about the
-    instances that meet them, and none is rebuilt.
+    statement: object or id. clients: how many (default: the statement's n, else 2 where a cohort takes part, else
+    1). samples: functions of each client. rounds: where the values do not say. method: parameters of the method
+    that no symbol names. values: numbers or text, by the names of the symbols; what method and clients fix need not
+    be given. constraints: a function of the run that returns constraints of cvxpy on it
+    (`boundcheck.worst_case.constraints`); the answer is then about the instances that meet them, and none is
+    rebuilt.
     Raises BadInput and Unsupported, in one sentence.
     """
     claimed = find_statement(statement) if isinstance(statement, str) else statement

@@ -91,10 +91,10 @@ def test_results_of_a_file_are_a_table(file: Path) -> None:
     [
         ((STATEMENT, PROBLEM, METHOD), {"expekt": "HOLDS"}, "the key 'expekt' is unknown; did you mean 'expect'"),
         ((STATEMENT, PROBLEM, {**METHOD, "E": 0}), {}, "E = 0"),
-        ((STATEMENT, PROBLEM, 3), {}, "the method must be a specification"),
+        ((STATEMENT, PROBLEM, 3), {}, "method = 3 is not allowed"),
         ((STATEMENT, PROBLEM), {}, "the method must be a specification"),
         (({"statement": STATEMENT},), {"at": {}}, "at belong to a statement with a problem and a method"),
-        ((3, PROBLEM, METHOD), {}, "3 is no statement"),
+        ((3, PROBLEM, METHOD), {}, "what = 3 is not allowed"),
     ],
 )
 def test_bad_input(arguments: tuple[Any, ...], options: dict[str, Any], said: str) -> None:
