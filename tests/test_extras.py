@@ -22,7 +22,7 @@ from tests.test_layers import LAYERS
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 IMPORTED = {"python-flint": "flint"}  # packages of the core that are imported by another name
-COME_ALONG = {"click", "markupsafe", "psutil"}  # of typer, jinja2 and distributed
+COME_ALONG = {"click", "dask", "markupsafe", "psutil"}  # of typer, jinja2 and distributed
 # their users have them: the plugin runs in pytest
 OTHERS = {"pytest"}
 

@@ -69,6 +69,6 @@ def test_a_killed_run_ends_like_an_undisturbed_one(method: str, tmp_path: Path) 
         assert server.run(disturbed) == 0
         process.communicate()
     expected = _files(undisturbed)
-    assert len(expected) == 2
+    assert len(expected) == 1
     assert _files(disturbed) == expected
     assert _files(tmp_path / "first") == expected

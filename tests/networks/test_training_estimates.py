@@ -19,7 +19,6 @@ from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.probing import Effort, probe
 from boundcheck.networks.engine.run import run_neural
 from boundcheck.networks.engine.task import resolved, task_of
-from boundcheck.networks.study import constants
 from boundcheck.problems.build import build
 
 torch.set_num_threads(1)
@@ -85,6 +84,6 @@ def test_the_page_shows_what_is_measured_along_the_run(tmp_path: Path, monkeypat
     def again(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("what the store holds is run again")
 
-    monkeypatch.setattr(constants, "run_neural", again)
+    monkeypatch.setattr("boundcheck.networks.engine.run.run_neural", again)
     assert carry_out_study(asked, None, store).tables == study.tables
     assert len(store.keys()) == 4  # two runs of the table, and what was measured along each
