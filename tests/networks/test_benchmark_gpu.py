@@ -34,5 +34,5 @@ def test_on_a_processor_every_model_has_its_three_sides() -> None:
     for row in rows:
         ours, loop, by_hand, to_loop, to_hand = (float(v) for v in row[2:7])
         assert min(ours, loop, by_hand) > 0
-        assert to_loop == pytest.approx(ours / loop, abs=0.01)
-        assert to_hand == pytest.approx(ours / by_hand, abs=0.01)
+        assert to_loop == pytest.approx(ours / loop, rel=0.02, abs=0.01)  # of rounded numbers
+        assert to_hand == pytest.approx(ours / by_hand, rel=0.02, abs=0.01)

@@ -80,7 +80,7 @@ def test_panels_have_titles_bands_and_one_legend(tmp_path: Path) -> None:
     for text in ("first case", "second case", "accuracy", "loss"):
         assert text in page
     assert page.count('<ul class="legend">') == 1  # one legend for both panels
-    assert len(re.findall(r'<path class="band s-[\w-]+" d="M[0-9]', page)) == 4  # one point is no band
+    assert len(re.findall(r'<path class="band" [^>]*d="M[0-9]', page)) == 4  # one point is no band
     data = json.loads((tmp_path / "report.json").read_text())["studies"][0]
     assert [p["title"] for p in data["panels"]] == ["first case", "second case"]
     assert data["series"][2]["panel"] == 1

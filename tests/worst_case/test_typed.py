@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loaded_papers import unloaded_afterwards
 
 import boundcheck as bc
 from boundcheck.cli import main
@@ -104,9 +105,10 @@ def test_a_typed_bound_as_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     path = tmp_path / "mine.py"
     found = typed("least gap <= sqrt(dist2_0)*min(1, L)/k^2", "gradient_descent", STEP, ["convexity"], KEY)
     path.write_text(theorem_file(found), encoding="utf-8")
-    assert main(["show", "mine/mine", "--load", str(path), "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert "sqrt(dist2_0)" in json.dumps(shown)
+    with unloaded_afterwards():
+        assert main(["show", "mine/mine", "--load", str(path), "--json"]) == 0
+        shown = json.loads(capsys.readouterr().out)
+        assert "sqrt(dist2_0)" in json.dumps(shown)
 
 
 def test_an_audit_ends_in_time_and_never_says_holds() -> None:
