@@ -15,10 +15,10 @@ from boundcheck.core.toml_lines import TomlFile
 from boundcheck.core.toml_models import validate
 from boundcheck.errors import BadInput, BoundcheckError, shown
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.claim_result import Claim, ClaimResult
+from boundcheck.evidence.claim_result import Claim, ClaimResult, symbol_columns
 from boundcheck.evidence.claim_spec import ClaimSpec
 from boundcheck.evidence.spec import claim_from_table, load_claims
-from boundcheck.theory.results import Picture, Result, number, shortened
+from boundcheck.theory.results import Picture, Result, shortened
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
 
@@ -49,10 +49,10 @@ class Results(tuple[ClaimResult, ...], Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         """A row for each claim: the table of the card, whether it is met, and its constants by symbol."""
-        known = [r.verdict.details.get("constants", {}) for r in self]
-        columns: dict[str, list[Any]] = {**(self._card().columns or {}), "met": [_met(r) for r in self]}
+        known = [symbol_columns(r.verdict) for r in self]
+        columns: dict[str, Any] = {**(self._card().columns or {}), "met": [_met(r) for r in self]}
         for name in dict.fromkeys(name for own in known for name in own):
-            columns[name] = [number(own[name]["value"]) if name in own else None for own in known]
+            columns[name] = [own.get(name) for own in known]
         return columns
 
     def _picture(self) -> Picture:

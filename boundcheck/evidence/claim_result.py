@@ -19,7 +19,7 @@ from boundcheck.evidence.readings import Reading
 from boundcheck.problems._own_data import data_label, plain_spec
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.results import Picture, Result, metric_label, number, shortened
+from boundcheck.theory.results import Picture, Result, as_number, metric_label, shortened
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome, Verdict
 
@@ -220,18 +220,24 @@ def claim_card(result: ClaimResult) -> Card:
 
 
 def claim_columns(result: ClaimResult) -> dict[str, list[Any]]:
-    """A row for each compared point; within: whether the metric, with all its error, meets the bound."""
+    """A row for each compared point, with the constants; within: whether the metric, with its error, meets the bound."""
     claimed = result.claim.claimed
     points = list(zip(result.metric_low, result.metric_high, result.bound, strict=True))
     above, below = claimed.kind.sign == ">=", claimed.kind.sign == "<="
     return {
-        claimed.metric.index or "rounds": list(map(number, result.index)),
+        **{name: [value] * len(points) for name, value in symbol_columns(result.verdict).items()},
+        claimed.metric.index or "rounds": list(map(as_number, result.index)),
         "round": list(result.rounds),
         "metric_low": list(result.metric_low),
         "metric_high": list(result.metric_high),
         "bound": list(result.bound),
         "within": [(above or high <= bound) and (below or low >= bound) for low, high, bound in points],
     }
+
+
+def symbol_columns(verdict: Verdict) -> dict[str, int | float]:
+    """The constants at which a statement was judged, by symbol."""
+    return {name: as_number(own["value"]) for name, own in verdict.details.get("constants", {}).items()}
 
 
 def claim_picture(result: ClaimResult) -> Picture:

@@ -16,7 +16,7 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
 from boundcheck.theory.program import names_of, text_of
-from boundcheck.theory.results import Picture, Result, metric_label, number, shortened
+from boundcheck.theory.results import Picture, Result, as_number, metric_label, shortened
 from boundcheck.theory.scope import decide_condition, read_needed, require
 
 if TYPE_CHECKING:
@@ -174,7 +174,9 @@ class Evaluation(Result):
         arrays = {name: np.asarray(v) for name, v in self.values.items()}
         if _is_array(self.value):
             arrays = {name: v for name, v in arrays.items() if v.ndim}
-        numeric = {n: v if v.dtype.kind in "iuf" else np.vectorize(number, otypes=[object])(v) for n, v in arrays.items()}
+        numeric = {
+            n: v if v.dtype.kind in "iuf" else np.vectorize(as_number, otypes=[object])(v) for n, v in arrays.items()
+        }
         return {n: np.broadcast_to(v, np.shape(self.value)) for n, v in numeric.items()}
 
     def _columns(self) -> dict[str, list[Any]]:

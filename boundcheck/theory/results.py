@@ -115,7 +115,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]}…>"
 
 
-def number(value: Any) -> int | float:
+def as_number(value: Any) -> int | float:
     """A value of a symbol (a number, or text such as "1/3") as a number of Python's own."""
     exact = Fraction(str(value.item() if hasattr(value, "item") else value))
     return int(exact) if exact.denominator == 1 else nearest_float(exact)

@@ -15,7 +15,7 @@ from boundcheck.errors import BadInput
 from boundcheck.methods.build import known_kinds
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.evaluation import Evaluation
-from boundcheck.theory.results import Picture, Result, number, shortened
+from boundcheck.theory.results import Picture, Result, as_number, shortened
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
 from boundcheck.worst_case import lower as below
@@ -186,7 +186,7 @@ class WorstCase(Result):
             "certified": self.upper is not None,
             "outcome": self.outcome,
         }
-        symbols = {name: number(v) for name, v in self.values.items()}
+        symbols = {name: as_number(v) for name, v in self.values.items()}
         return {name: [value] for name, value in {**symbols, "rounds": self.rounds, **own}.items()}
 
     def _picture(self) -> Picture:

@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import boundcheck as bc
-from boundcheck.core import cards
 from boundcheck.errors import BadInput, MissingExtra
+from boundcheck.evidence.check import Results
 from boundcheck.verdict import Verdict
 
 THEOREM = "scgd/theorem_3_3"
@@ -31,17 +34,21 @@ def _run() -> Any:
 # name -> how it is made, its columns of symbols, its columns of booleans
 ANSWERS: dict[str, tuple[Callable[[], Any], set[str], set[str]]] = {
     "check": (lambda: bc.check(THEOREM, PROBLEM, METHOD, at={"K": [0, 1, 5]}), {"mu", "L", "eta"}, {"met"}),
-    "compare": (lambda: bc.compare(bc.statement(THEOREM), _run()), {"K"}, {"within"}),
+    "compare": (lambda: bc.compare(bc.statement(THEOREM), _run()), {"K", "mu", "eta"}, {"within"}),
     "run": (_run, {"round"}, set()),
     "evaluate": (
-        lambda: bc.statement(THEOREM).evaluate(**(POINT | {"L": [[1], ["3/2"]]}), K=[0, 1, 2]),
+        lambda: bc.statement(THEOREM).evaluate(**(POINT | {"L": np.array([[1], [1.5]])}), K=[0, 1, 2]),
         {"K", "L"},
         {"in_scope", "vacuous"},
     ),
-    "falsify": (lambda: bc.falsify(DESCENT, budget=1e9, max_instances=1), set(), {"counterexample"}),
+    "falsify": (
+        lambda: bc.falsify(DESCENT, budget=1e9, max_instances=1),
+        {"k", "L", "eta"},
+        {"within", "counterexample"},
+    ),
     "worst_case": (
-        lambda: bc.worst_case(DESCENT, L=1, eta="1", dist2_0=1, K=2),
-        {"L", "eta", "K"},
+        lambda: bc.worst_case(DESCENT, L=1, eta=1, dist2_0=1, k=2),
+        {"L", "eta", "k"},
         {"in_scope", "certified"},
     ),
 }
@@ -76,3 +83,45 @@ def test_what_every_answer_offers(kind: str, tmp_path: Path) -> None:
         assert answer._repr_html_().count("</math>") == 1
     with pytest.raises(BadInput, match=r"must end in one of .pdf, .svg, .png"):
         answer.save(tmp_path / "x.doc")
+
+
+def test_tables_and_pictures_of_other_answers() -> None:
+    several = Results(r for eta in ("1/10000", "1/5000") for r in bc.check(THEOREM, PROBLEM, METHOD | {"eta": eta}))
+    assert list(several.to_frame()["eta"]) == [1e-4, 2e-4]
+    assert several.plot().get_ylabel() == "metric / bound"
+    assert several.latex() == bc.statement(THEOREM).latex()
+    point = bc.statement(THEOREM).evaluate(**POINT, K=1)
+    assert dict(point.to_frame("pandas").iloc[0]) == {
+        **POINT,
+        "eta": 0.015,
+        "K": 1,
+        "bound": 2.97,
+        "in_scope": True,
+        "vacuous": False,
+    }
+    swept = bc.statement(THEOREM).evaluate(**POINT, K=[0, 1])
+    again = type(swept).from_dict(json.loads(json.dumps(swept.to_dict())))
+    assert again.to_frame("pandas").equals(swept.to_frame("pandas"))
+    assert again.latex() == swept.latex()
+
+
+def test_a_comparison_is_a_verdict() -> None:
+    found = bc.compare(THEOREM, _run())
+    assert found == Verdict.from_dict(found.to_dict()) == pickle.loads(pickle.dumps(found))
+    assert found != replace(found, points=0)
+    assert list(found.to_frame()["K"]) == [0, 1, 2]
+    measured = bc.Curve.from_samples([0, 1], [1, 0.125], "gap", deterministic=True)
+    outside = bc.compare(f"{DESCENT}/sharp", measured, {"L": 1, "eta": 1, "dist2_0": 2})
+    assert list(outside.to_frame()["metric_high"]) == list(outside.compared.metric_high) != []
+
+
+@pytest.mark.parametrize("name", ["pandas", "matplotlib"])
+def test_a_missing_package_is_one_sentence(name: str, tmp_path: Path) -> None:
+    hidden = ("pandas", "polars", "pyarrow") if name == "pandas" else ("matplotlib", "matplotlib.pyplot")
+    found = bc.compare(THEOREM, _run())
+    with pytest.MonkeyPatch.context() as patch:
+        for module in hidden:
+            patch.setitem(sys.modules, module, None)
+        for ask in [found.to_frame] if name == "pandas" else [found.plot, lambda: found.save(tmp_path / "x.pdf")]:
+            with pytest.raises(MissingExtra, match=rf"^[^.]* needs {name}, which is not installed; install it with: "):
+                ask()
