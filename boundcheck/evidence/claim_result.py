@@ -220,7 +220,7 @@ def claim_card(result: ClaimResult) -> Card:
 
 
 def claim_columns(result: ClaimResult) -> dict[str, list[Any]]:
-    """A row for each compared point, with the constants; within: whether the metric, with its error, meets the bound."""
+    """A row for each compared point, with the constants; within: whether the metric meets the bound."""
     claimed = result.claim.claimed
     points = list(zip(result.metric_low, result.metric_high, result.bound, strict=True))
     above, below = claimed.kind.sign == ">=", claimed.kind.sign == "<="

@@ -19,7 +19,7 @@ from boundcheck.evidence.compared_points import run_again
 from boundcheck.evidence.hypotheses import symbol_values
 from boundcheck.theory.decide import Undefined
 from boundcheck.theory.discovery import all_statements
-from boundcheck.theory.results import Picture, Result, shortened
+from boundcheck.theory.results import Picture, Result, scale, shortened
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome, Verdict
 
@@ -47,6 +47,7 @@ class Run(Curve, Result):
         drawn = axis(ax)
         drawn.set_prop_cycle(color=[hue(k) for k in range(len(HUES))])
         super().plot(drawn, metric)
+        scale(drawn)
         names = [metric] if metric is not None else list(self.values)
         drawn.set_ylabel(names[0] if len(names) == 1 else "metric")
         return drawn

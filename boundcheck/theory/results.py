@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,12 +12,14 @@ from typing import Any
 from boundcheck.core import providers
 from boundcheck.core.cards import Card, Shown, axis, frame
 from boundcheck.core.numbers import nearest_float
-from boundcheck.core.palette import line_style
+from boundcheck.core.palette import ROLES, hue, line_style
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput, shown
 from boundcheck.theory.mathml import latex_to_mathml
 
 LONGEST = 390  # characters of a repr
+MARKERS = "os^vD"  # of dots
+FAR = 5  # quotient of the largest and the least height from which an axis is logarithmic
 FORMS = ("pdf", "svg", "png")
 SIZE = (5.0, 3.4)  # of a saved picture, in inches
 
@@ -74,11 +77,13 @@ class Result(Shown):
         if not any(picture.lines.values()):
             raise BadInput(f"{self!r}: there is nothing to draw.")
         drawn = axis(ax)
+        roles = any(name in ROLES for name in picture.lines)
         for number, (name, points) in enumerate(picture.lines.items()):
-            marker = "o" if len(points) == 1 else ""
-            drawn.plot(*zip(*points, strict=True), label=name, marker=marker, **line_style(name, number))
-        if all(y > 0 for points in picture.lines.values() for _, y in points):
-            drawn.set_yscale("log")
+            style = line_style(name, number) | ({} if roles else {"color": hue(number)})
+            if len(points) == 1:
+                style |= {"marker": MARKERS[number % len(MARKERS)], "linestyle": "none"}
+            drawn.plot(*zip(*points, strict=True), label=name, **style)
+        scale(drawn)
         drawn.set_xlabel(picture.x)
         drawn.set_ylabel(picture.y)
         drawn.legend()
@@ -108,6 +113,18 @@ class Result(Shown):
     def latex(self) -> str:
         """The claims of the statements typeset, with a blank line between them."""
         return "\n\n".join(self._formulas())
+
+
+def scale(drawn: Any) -> None:
+    """Ticks at whole numbers where all x are whole; a logarithmic y axis where the values are above 0 and far apart."""
+    lines, locator = drawn.get_lines(), drawn.xaxis.get_major_locator()
+    places = {float(x) for line in lines for x in line.get_xdata()}
+    if all(map(float.is_integer, places)) and type(locator).__name__ == "AutoLocator":  # not one that the caller chose
+        locator.set_params(integer=True)
+        if len(places) == 1:
+            drawn.set_xlim(min(places) - 1, max(places) + 1)
+    heights = [float(y) for line in lines for y in line.get_ydata() if math.isfinite(y)]
+    drawn.set_yscale("log" if heights and max(heights) > FAR * min(heights) > 0 else "linear")
 
 
 def shortened(text: str) -> str:

@@ -37,8 +37,8 @@ ANSWERS: dict[str, tuple[Callable[[], Any], set[str], set[str]]] = {
     "compare": (lambda: bc.compare(bc.statement(THEOREM), _run()), {"K", "mu", "eta"}, {"within"}),
     "run": (_run, {"round"}, set()),
     "evaluate": (
-        lambda: bc.statement(THEOREM).evaluate(**(POINT | {"L": np.array([[1], [1.5]])}), K=[0, 1, 2]),
-        {"K", "L"},
+        lambda: bc.statement(THEOREM).evaluate(**(POINT | {"eta": np.array([[0.01], [0.015]])}), K=[0, 1, 2]),
+        {"K", "eta"},
         {"in_scope", "vacuous"},
     ),
     "falsify": (
