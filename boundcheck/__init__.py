@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from boundcheck.errors import BadInput, BoundcheckError
     from boundcheck.evidence.check import check
     from boundcheck.evidence.claim import Claim, ClaimResult
+    from boundcheck.evidence.results import Compared, Run
     from boundcheck.falsify.search import FalsifyResult
     from boundcheck.judge.checks.result import CheckResult, ImplementationChecks
     from boundcheck.judge.findings import Agreement
@@ -92,6 +93,7 @@ __all__ = [
 for _name in ("discovery", "deserialize"):
     providers.register(providers.STATEMENTS, _name, f"boundcheck.theory.{_name}")
 providers.register(providers.STATEMENTS, "derive", "boundcheck.proof.derive")
+providers.register(providers.STATEMENTS, "figures", "boundcheck.report.figures")
 providers.register(providers.NAMES, "methods", "boundcheck.methods.build")
 providers.register(providers.NAMES, "metrics", "boundcheck.setting.metrics")
 providers.register(providers.CURVES, "external", "boundcheck.evidence.external_curve")
@@ -249,7 +251,7 @@ def run(
     assumptions: Iterable[str] = (),
     neural: Mapping[str, Any] | None = None,
     on_progress: Callable[[float], None] | None = None,
-) -> Curve:
+) -> Run:
     """The metrics of a method on a problem, by communication round.
 
     method, problem: objects or specifications. rounds: a number of rounds (all are measured up to 2000, about 300
@@ -264,8 +266,9 @@ def run(
     (engine "neural" where torch is not installed).
     """
     from boundcheck.engines.run import run as carry_out
+    from boundcheck.evidence.results import Run
 
-    return carry_out(
+    found = carry_out(
         _build_method(method) if isinstance(method, Mapping) else method,
         _build_problem(problem) if isinstance(problem, Mapping) else problem,
         rounds=rounds,
@@ -278,6 +281,7 @@ def run(
         neural=neural,
         on_progress=on_progress,
     )
+    return Run.of(found)
 
 
 _build_method, _build_problem, _find = method, problem, statement
@@ -314,7 +318,7 @@ def compare(
     level: float = 0.999,
     problem: Mapping[str, Any] | None = None,
     method: Mapping[str, Any] | None = None,
-) -> Verdict:
+) -> Compared:
     """The verdict on one run.
 
     statement: object or id. curve: of `run`, or from outside. constants: values by symbol name, over those that the
@@ -326,8 +330,8 @@ def compare(
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, shown
     from boundcheck.evidence.claim import Claim, run_claim
-    from boundcheck.evidence.compare import compare as judge
     from boundcheck.evidence.external_curve import ENGINE
+    from boundcheck.evidence.results import Compared
 
     found = _find(statement) if isinstance(statement, str) else statement
     given: Any = curve
@@ -335,10 +339,11 @@ def compare(
         raise BadInput(f"compare: {shown(curve)} is no Curve; make one with Curve.from_samples or Curve.from_file.")
     if curve.info.get("engine") == ENGINE:
         claim = Claim(found, problem or {}, method or {}, constants=constants or {}, level=level, curve=curve)
-        return run_claim(claim).verdict
+        result = run_claim(claim)
+        return Compared.of(result.verdict, found, result=result)
     if problem is not None or method is not None:
         raise BadInput("compare: problem and method are for curves from outside; a run carries its own constants.")
-    return judge(found, curve, constants, level=level)
+    return Compared.at(found, curve, constants, level)
 
 
 @checks_types

@@ -8,16 +8,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.core.cards import Card, Shown
+from boundcheck.core.cards import Card
 from boundcheck.core.parameters import checks_types
 from boundcheck.core.store import Store
 from boundcheck.core.toml_lines import TomlFile
 from boundcheck.core.toml_models import validate
 from boundcheck.errors import BadInput, BoundcheckError, shown
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.claim_result import Claim, ClaimResult
+from boundcheck.evidence.claim_result import Claim, ClaimResult, symbol_columns
 from boundcheck.evidence.claim_spec import ClaimSpec
 from boundcheck.evidence.spec import claim_from_table, load_claims
+from boundcheck.theory.results import Picture, Result, shortened
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
 
-class Results(tuple[ClaimResult, ...], Shown):
+class Results(tuple[ClaimResult, ...], Result):
     """The results of claims in their order; shown as a table with a row for each claim."""
 
     __slots__ = ()
@@ -34,7 +35,36 @@ class Results(tuple[ClaimResult, ...], Shown):
     @property
     def met(self) -> bool:
         """Whether every claim meets what it expects; one that expects nothing must hold."""
-        return all(not r.failures and (r.claim.expect is not None or r.verdict.outcome is Outcome.HOLDS) for r in self)
+        return all(map(_met, self))
+
+    def __repr__(self) -> str:
+        return shortened(f"<Results {self._card().title}: {', '.join(r.claim.label() for r in self)}>")
+
+    def _claimed(self) -> list[Statement]:
+        return [r.claim.claimed for r in self]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form; each claim's as `ClaimResult.from_dict` reads it."""
+        return {"schema": 1, "results": [r.to_dict() for r in self]}
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """A row for each claim: the table of the card, whether it is met, and its constants by symbol."""
+        known = [symbol_columns(r.verdict) for r in self]
+        columns: dict[str, Any] = {**(self._card().columns or {}), "met": [_met(r) for r in self]}
+        for name in dict.fromkeys(name for own in known for name in own):
+            columns[name] = [own.get(name) for own in known]
+        return columns
+
+    def _picture(self) -> Picture:
+        """Bound and metric of one claim; of several the metric over the bound, a line for each."""
+        pictures = [r._picture() for r in self]  # pyright: ignore[reportPrivateUsage]
+        if len(pictures) == 1:
+            return pictures[0]
+        lines = {
+            r.claim.label(): [(x, m / b) for (x, b), (_, m) in zip(*p.lines.values(), strict=True) if b]
+            for r, p in zip(self, pictures, strict=True)
+        }
+        return Picture({name: points for name, points in lines.items() if points}, "index", "metric / bound")
 
     def _card(self) -> Card:
         tight = [r.verdict.tightness for r in self]
@@ -52,9 +82,10 @@ class Results(tuple[ClaimResult, ...], Shown):
             counts[outcome] = counts.get(outcome, 0) + 1
         return Card(", ".join(f"{count} {outcome}" for outcome, count in counts.items()), columns=columns)
 
-    def bibtex(self) -> str:
-        """The BibTeX entries of the papers that print the statements, one each."""
-        return "\n\n".join(dict.fromkeys(r.claim.claimed.source.paper.bibtex() for r in self))
+
+def _met(result: ClaimResult) -> bool:
+    expected = result.claim.expect is not None or result.verdict.outcome is Outcome.HOLDS
+    return expected and not result.failures
 
 
 @checks_types

@@ -204,7 +204,7 @@ def _result(
     result = ClaimResult(claim, verdict, spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
         with suppress(NoAverage, Undefined):  # out of scope, where a side may have no value: nothing is compared
-            result = _with_points(result, claimed, curve, claim, index)
+            result = with_points(result, claimed, curve, claim, index)
     rate = None if claim.rate is None else measured_rate(claim.rate, curve)
     result = replace(result, rate=rate)
     return replace(result, failures=failures(claim, result))
@@ -246,9 +246,10 @@ def _compare_outside(claim: Claim) -> ClaimResult:
     return _result(claim, claimed, compared, verdict, spec, index)
 
 
-def _with_points(
+def with_points(
     result: ClaimResult, claimed: Statement, curve: Curve, claim: Claim, index: Sequence[Fraction] | None
 ) -> ClaimResult:
+    """The result with the compared points. Raises NoAverage and Undefined where a side has no value."""
     values, _ = symbol_values(claimed, curve, claim.constants)
     points = points_of(claimed, curve, values, index)
     low, high = points.low, points.high

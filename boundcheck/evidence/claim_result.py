@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from boundcheck.core.cards import Card, Shown
+from boundcheck.core.cards import Card
 from boundcheck.core.numbers import format_exact, parse_number
 from boundcheck.core.parameters import check_types
 from boundcheck.engines.curve import Curve
@@ -19,6 +19,7 @@ from boundcheck.evidence.readings import Reading
 from boundcheck.problems._own_data import data_label, plain_spec
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
+from boundcheck.theory.results import Picture, Result, as_number, metric_label, shortened
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome, Verdict
 
@@ -121,8 +122,8 @@ class Claim:
         return self.name or place + " ".join([self.id, "on", *parts])
 
 
-@dataclass(frozen=True)
-class ClaimResult(Shown):
+@dataclass(frozen=True, repr=False)
+class ClaimResult(Result):
     """Everything a report needs of one claim.
 
     failures: what an expectation missed, one sentence each (empty: all met). index, rounds, metric_low,
@@ -142,6 +143,18 @@ class ClaimResult(Shown):
     readings: tuple[Reading, ...] = ()
     rate: Rate | None = None
     info: Mapping[str, Any] = field(default_factory=_nothing)
+
+    def __repr__(self) -> str:
+        return shortened(f"<ClaimResult {self.claim.label()}: {self.verdict!r}>")
+
+    def _claimed(self) -> tuple[Statement]:
+        return (self.claim.claimed,)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return claim_columns(self)
+
+    def _picture(self) -> Picture:
+        return claim_picture(self)
 
     def _card(self) -> Card:
         return claim_card(self)
@@ -200,13 +213,40 @@ def claim_card(result: ClaimResult) -> Card:
         "metric to": list(result.metric_high),
         "bound": list(result.bound),
     }
-    index = [float(v) for v in result.index]
-    lines = {
-        "bound": list(zip(index, result.bound, strict=False)),
-        "metric": [(x, (a + b) / 2) for x, a, b in zip(index, result.metric_low, result.metric_high, strict=False)],
-    }
     title = f"{verdict.outcome.value}{grade}: {result.claim.label()}"
-    return Card(title, facts, columns=columns if index else None, lines=lines if index else None)
+    if not result.index:
+        return Card(title, facts)
+    return Card(title, facts, columns=columns, lines=claim_picture(result).lines)
+
+
+def claim_columns(result: ClaimResult) -> dict[str, list[Any]]:
+    """A row for each compared point, with the constants; within: whether the metric meets the bound."""
+    claimed = result.claim.claimed
+    points = list(zip(result.metric_low, result.metric_high, result.bound, strict=True))
+    above, below = claimed.kind.sign == ">=", claimed.kind.sign == "<="
+    return {
+        **{name: [value] * len(points) for name, value in symbol_columns(result.verdict).items()},
+        claimed.metric.index or "rounds": list(map(as_number, result.index)),
+        "round": list(result.rounds),
+        "metric_low": list(result.metric_low),
+        "metric_high": list(result.metric_high),
+        "bound": list(result.bound),
+        "within": [(above or high <= bound) and (below or low >= bound) for low, high, bound in points],
+    }
+
+
+def symbol_columns(verdict: Verdict) -> dict[str, int | float]:
+    """The constants at which a statement was judged, by symbol."""
+    return {name: as_number(own["value"]) for name, own in verdict.details.get("constants", {}).items()}
+
+
+def claim_picture(result: ClaimResult) -> Picture:
+    """Bound and metric over the statement's index."""
+    index, claimed = [float(v) for v in result.index], result.claim.claimed
+    ends = zip(result.metric_low, result.metric_high, strict=True)
+    metric = [(low + high) / 2 for low, high in ends]
+    lines = {name: list(zip(index, row, strict=True)) for name, row in (("bound", result.bound), ("metric", metric))}
+    return Picture(lines, claimed.metric.index or "communication rounds", metric_label(claimed))
 
 
 def _rate(data: dict[str, Any]) -> Rate:

@@ -13,23 +13,26 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from boundcheck.core.cards import Card, Shown
+from boundcheck.core.cards import Card
 from boundcheck.core.numbers import format_short
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.claim_result import claim_card
+from boundcheck.evidence.claim_result import Claim, ClaimResult, claim_card, claim_columns, claim_picture
 from boundcheck.evidence.witness import Witness
 from boundcheck.falsify.float_statement import PROMISING
 from boundcheck.falsify.free_numbers import FreeNumbers
 from boundcheck.falsify.generator import Generator
 from boundcheck.falsify.runs import Runs
 from boundcheck.falsify.shrinking import short_instance, shrink
+from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.free_data import about_numbers
+from boundcheck.theory.results import Picture, Result, shortened
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome, plain
 
@@ -58,14 +61,15 @@ class State:
     best: float = -np.inf
 
 
-@dataclass(frozen=True)
-class FalsifyResult(Shown):
+@dataclass(frozen=True, repr=False)
+class FalsifyResult(Result):
     """What a search did. witness: None when nothing was found.
 
     best: the largest score seen in double precision; a positive one would be a violation there. A score is
     log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1; -inf if no instance was
     within the statement's hypotheses. searched: see `Generator.searched`. nearest: the instance that came nearest, with
-    the "ratio" of metric to bound there: the bound divided by less would be false. epoch: see `State`.
+    the "ratio" of metric to bound there: the bound divided by less would be false. epoch: see `State`. claimed: the
+    statement, where the result was not read from data.
     """
 
     statement: str
@@ -79,6 +83,7 @@ class FalsifyResult(Shown):
     nearest: Mapping[str, Any] = field(default_factory=dict[str, Any])
     epoch: int = 0
     interrupted: bool = False
+    claimed: Statement | None = field(default=None, compare=False)
 
     @property
     def state(self) -> State:
@@ -106,7 +111,7 @@ class FalsifyResult(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form; `from_dict` restores it."""
-        own = {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name != "witness"}
+        own = {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name not in ("witness", "claimed")}
         return {"schema": 1, **own, "witness": None if self.witness is None else self.witness.to_dict()}
 
     @staticmethod
@@ -118,6 +123,33 @@ class FalsifyResult(Shown):
         more = dict(data.get("searched", {})), dict(data.get("nearest", {})), int(data.get("epoch", 0))
         return FalsifyResult(str(data["statement"]), found, best, *counts, *more, bool(data.get("interrupted", False)))
 
+    def __repr__(self) -> str:
+        found = "nothing found" if self.witness is None else "a counterexample"
+        tried = f"{self.instances} instances, seed {self.seed}, {self.best_words}"
+        return shortened(f"<FalsifyResult {self.statement}: {found}; {tried}>")
+
+    @cached_property
+    def replayed(self) -> ClaimResult | None:
+        """The counterexample, or else the instance that came nearest, run again; None without either."""
+        if self.witness is not None:
+            return run_claim(self.witness.claim())
+        own: dict[str, Any] = {name: value for name, value in self.nearest.items() if name != "ratio"}
+        return run_claim(Claim(self._claimed()[0], **own)) if own else None
+
+    def _claimed(self) -> tuple[Statement]:
+        if self.witness is not None:
+            return (self.witness.claim().claimed,)
+        return (find_statement(self.statement) if self.claimed is None else self.claimed,)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """The points of `replayed`, and whether it is a counterexample; one row where nothing was within the scope."""
+        columns = {} if self.replayed is None else claim_columns(self.replayed)
+        count = max(map(len, columns.values()), default=1)
+        return {**columns, "counterexample": [self.witness is not None] * count}
+
+    def _picture(self) -> Picture:
+        return Picture({}, "", "") if self.replayed is None else claim_picture(self.replayed)
+
     def _card(self) -> Card:
         """Without a witness what was tried; with one its instance, and the run beside the bound."""
         tried = f"{self.instances} instances in {self.seconds:.3g} s, seed {self.seed}, {self.best_words}"
@@ -125,7 +157,8 @@ class FalsifyResult(Shown):
         if self.witness is None:
             near = [("nearest", self.nearest_words)] if self.nearest else []
             return Card(f"{self.statement}: nothing found, which proves nothing", [("tried", tried), what, *near])
-        shown = claim_card(run_claim(self.witness.claim()))
+        assert self.replayed is not None
+        shown = claim_card(self.replayed)
         instance = {"problem": self.witness.problem, "method": self.witness.method, "at": self.witness.at}
         facts = [("tried", tried), what, *((name, json.dumps(dict(value))) for name, value in instance.items())]
         return replace(shown, title=f"{self.statement}: a counterexample", facts=[*facts, *shown.facts])
@@ -167,7 +200,7 @@ def falsify(
     except KeyboardInterrupt:
         interrupted = True
     seconds, near = time.monotonic() - began, {} if witness is not None or interrupted else found.nearest()
-    how = found.generator.searched, near, found.epoch, interrupted
+    how = found.generator.searched, near, found.epoch, interrupted, statement
     return FalsifyResult(statement.best_id, witness, found.best, found.instances, seconds, seed, budget, *how)
 
 

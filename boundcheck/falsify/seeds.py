@@ -82,7 +82,7 @@ def together(results: Sequence[FalsifyResult]) -> FalsifyResult:
     best, instances = max(r.best for r in results), sum(r.instances for r in results)
     seconds, seed = sum(r.seconds for r in results), last.seed if last.witness is not None else results[0].seed
     closest = max(results, key=lambda r: r.best).nearest if last.witness is None else {}
-    more = last.budget, last.searched, closest, last.epoch, last.interrupted
+    more = last.budget, last.searched, closest, last.epoch, last.interrupted, last.claimed
     return FalsifyResult(last.statement, last.witness, best, instances, seconds, seed, *more)
 
 

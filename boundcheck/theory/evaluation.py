@@ -9,13 +9,14 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from boundcheck.core import numbers
-from boundcheck.core.cards import Card, Shown
+from boundcheck.core import numbers, providers
+from boundcheck.core.cards import Card
 from boundcheck.core.numbers import LONG_TEXT, format_exact, format_short, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
 from boundcheck.theory.program import names_of, text_of
+from boundcheck.theory.results import Picture, Result, as_number, metric_label, shortened
 from boundcheck.theory.scope import decide_condition, read_needed, require
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Enclosure:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Shown):
+class Evaluation(Result):
     """A bound at given constants.
 
     value: float, or float64 array of the broadcast shape; nan where there is no real value, inf beyond the floats.
@@ -58,7 +59,8 @@ class Evaluation(Shown):
     closed: what makes `form`, where the value is algebraic and irrational.
     in_scope: whether all conditions hold, decided exactly (None: undecided); a boolean array for arrays, where an
     undecided point counts as False. vacuous: the bound is not below the statement's trivial value (False where the
-    statement declares none: see trivial_declared). note: sentences on what is special here, or empty.
+    statement declares none: see trivial_declared). note: sentences on what is special here, or empty. values: what was
+    given for the symbols. claimed: the statement, where the evaluation was not read from data.
     """
 
     statement_id: str
@@ -69,6 +71,8 @@ class Evaluation(Shown):
     trivial_declared: bool
     note: str = ""
     closed: Callable[[], Any] | None = field(default=None, repr=False)
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    claimed: Any = None
 
     @cached_property
     def form(self) -> Any:
@@ -111,6 +115,7 @@ class Evaluation(Shown):
             "vacuous": _plain(self.vacuous),
             "trivial_declared": self.trivial_declared,
             "note": self.note,
+            **({"values": {k: v.tolist() for k, v in self._symbols().items()}} if _is_array(self.value) else {}),
         }
 
     @staticmethod
@@ -139,6 +144,7 @@ class Evaluation(Shown):
             trivial_declared=data["trivial_declared"],
             note=data["note"],
             closed=None if data["form"] is None else partial(expr_from_json, data["form"]),
+            values=data.get("values", {}),
         )
 
     def __repr__(self) -> str:
@@ -153,9 +159,53 @@ class Evaluation(Shown):
         elif self.exact is not None:
             exact = f", enclosed to {self.exact.bits} bits"
         vacuous = ", vacuous" if self.vacuous else ""
-        return f"<{self.statement_id}: {self.value!r}{exact}, {scope}{vacuous}>" + (
-            f" {self.note}" if self.note else ""
-        )
+        note = f" {self.note}" if self.note else ""
+        return shortened(f"<{self.statement_id}: {self.value!r}{exact}, {scope}{vacuous}>{note}")
+
+    def _claimed(self) -> tuple[Any, ...]:
+        if self.claimed is None:  # read from data
+            return (providers.load(providers.STATEMENTS, "discovery").statement(self.statement_id),)
+        return (self.claimed.expressions(),)
+
+    def _symbols(self) -> dict[str, np.ndarray]:
+        """The symbols that were swept, and of one point all that were given, as arrays of the shape of the value."""
+        import numpy as np
+
+        arrays = {name: np.asarray(v) for name, v in self.values.items()}
+        if _is_array(self.value):
+            arrays = {name: v for name, v in arrays.items() if v.ndim}
+        numeric = {
+            n: v if v.dtype.kind in "iuf" else np.vectorize(as_number, otypes=[object])(v) for n, v in arrays.items()
+        }
+        return {n: np.broadcast_to(v, np.shape(self.value)) for n, v in numeric.items()}
+
+    def _columns(self) -> dict[str, list[Any]]:
+        import numpy as np
+
+        columns: dict[str, Any] = {**self._symbols(), "bound": self.value, "in_scope": self.in_scope}
+        if self.trivial_declared:
+            columns["vacuous"] = self.vacuous
+        return {name: np.ravel(v).tolist() for name, v in columns.items()}
+
+    def _picture(self) -> Picture:
+        """The bound over the symbol that moves along the last axis; a line for each value of the others."""
+        import numpy as np
+
+        (claimed,), symbols = self._claimed(), self._symbols()
+        y = f"bound on {metric_label(claimed)}"
+        if not _is_array(self.value):
+            x = claimed.metric.index if claimed.metric.index in symbols else next(iter(symbols), "point")
+            return Picture({"bound": [(float(symbols.get(x, np.zeros(()))), self.value)]}, x, y)
+        rows = np.reshape(self.value, (-1, self.value.shape[-1])) if self.value.size else np.empty((0, 0))
+        tables = {name: np.reshape(v, rows.shape) for name, v in symbols.items()}
+        moving = [name for name, v in tables.items() if v.size and (v[0] != v[0, 0]).any()]
+        x = moving[0] if moving else next(iter(tables), "point")
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for k, row in enumerate(rows):
+            fixed = [f"{name} = {v[k, 0]:g}" for name, v in tables.items() if name not in moving]
+            name = ", ".join(fixed) if len(rows) > 1 else "bound"
+            lines[name] = list(zip(map(float, tables[x][k]), row.tolist(), strict=True))
+        return Picture(lines, x, y)
 
     def _card(self) -> Card:
         import numpy as np
@@ -209,13 +259,15 @@ def evaluate(statement: AnyStatement, values: Mapping[str, Any]) -> Evaluation:
         statement = statement.expressions()
         require(statement, values, needed_symbols(statement), "the bound")
         value, in_scope, vacuous, note = evaluate_arrays(statement, values)
-        return Evaluation(statement.best_id, value, None, in_scope, vacuous, statement.trivial is not None, note)
+        declared = statement.trivial is not None
+        about: dict[str, Any] = {"values": values, "claimed": statement}
+        return Evaluation(statement.best_id, value, None, in_scope, vacuous, declared, note, **about)
     exact = read_needed(statement, values, needed_symbols(statement), "the bound")
     check_index(statement, exact)
     verdicts = [decide_condition(c, exact).holds for c in statement.conditions]
     verdicts += [choice.met for choice in check_choices(statement, exact)]
     in_scope = False if False in verdicts else None if None in verdicts else True
-    excess = statement.excess
+    excess, about = statement.excess, {"values": values, "claimed": statement}
     declared = excess is not None
     try:
         point = Point(statement.bound, exact)
@@ -223,7 +275,7 @@ def evaluate(statement: AnyStatement, values: Mapping[str, Any]) -> Evaluation:
         value = _nearest_float(found) if found is not None else math.inf * float(point.ball(BITS).mid().sgn())
     except Undefined as error:
         return Evaluation(
-            statement.best_id, math.nan, None, in_scope, False, declared, f"The bound has no value: {error}"
+            statement.best_id, math.nan, None, in_scope, False, declared, f"The bound has no value: {error}", **about
         )
     vacuous = False
     if excess is not None:
@@ -232,7 +284,7 @@ def evaluate(statement: AnyStatement, values: Mapping[str, Any]) -> Evaluation:
         if direction is None:
             notes.append("Whether the bound is below its trivial value is undecided; it is not counted as below.")
     closed = partial(_closed_form, statement, exact) if _has_form(exact, point, found) else None
-    return Evaluation(statement.best_id, value, found, in_scope, vacuous, declared, " ".join(notes), closed)
+    return Evaluation(statement.best_id, value, found, in_scope, vacuous, declared, " ".join(notes), closed, **about)
 
 
 def check_index(statement: AnyStatement, exact: Mapping[str, Fraction]) -> None:

@@ -8,13 +8,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from boundcheck.core.cards import Card, Shown
+from boundcheck.core.cards import Card
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.core.parameters import checks_types
 from boundcheck.errors import BadInput
 from boundcheck.methods.build import known_kinds
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.evaluation import Evaluation
+from boundcheck.theory.results import Picture, Result, as_number, shortened
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
 from boundcheck.worst_case import lower as below
@@ -26,7 +27,7 @@ NONE = "no value"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorstCase(Shown):
+class WorstCase(Result):
     """The worst case of a statement at given constants.
 
     statement: id. values: of its symbols, by name. upper: a certified upper value of the worst case over all instances,
@@ -171,7 +172,28 @@ class WorstCase(Shown):
         upper = NONE if self.upper is None else format_short(self.upper, 8)
         low = NONE if self.lower is None else f"{self.lower:.8g}"
         bound = f"{float(self.bound.value):.8g}"
-        return f"<WorstCase {self.outcome} {self.statement}: between {low} and {upper}, bound {bound}>"
+        return shortened(f"<WorstCase {self.outcome} {self.statement}: between {low} and {upper}, bound {bound}>")
+
+    def _claimed(self) -> Sequence[Statement]:
+        return self.bound._claimed()  # pyright: ignore[reportPrivateUsage]
+
+    def _columns(self) -> dict[str, list[Any]]:
+        own = {
+            "bound": float(self.bound.value),
+            "upper": None if self.upper is None else float(self.upper),
+            "lower": self.lower,
+            "in_scope": self.bound.in_scope,
+            "certified": self.upper is not None,
+            "outcome": self.outcome,
+        }
+        symbols = {name: as_number(v) for name, v in self.values.items()}
+        return {name: [value] for name, value in {**symbols, "rounds": self.rounds, **own}.items()}
+
+    def _picture(self) -> Picture:
+        """The bound, the certified value and the instance, as dots above the number of rounds."""
+        found = {"bound": float(self.bound.value), "certified upper value": self.upper, "an instance": self.lower}
+        lines = {name: [(float(self.rounds), float(v))] for name, v in found.items() if v is not None}
+        return Picture(lines, "communication rounds", self.metric)
 
 
 @checks_types
