@@ -8,7 +8,6 @@ reading that replaces it follow.
 
 from __future__ import annotations
 
-import math
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,11 +30,11 @@ if TYPE_CHECKING:
 
 WIDE = 46  # ems of a piece: what is wider is cut further; a page of 1280 pixels has room for about 48
 STRETCH = 1.25  # of the widths below, to cover nine formulas of ten as Chromium sets them
-HALF = 22  # ems that half a page has room for
+HALF = 22  # ems of a left side and the start of the right one that stay together
+COLUMN = 28  # ems that one of two columns has room for
 # characters of a private area, which no statement has: around what is marked, on its way through LaTeX
 _OPEN, _CLOSE = "\ue000", "\ue001"
 LETTERS, LONG = 4, 12  # abbreviations of a formula, and operations from which on a part gets one
-ROWS = 7  # lines of a formula that stand beside the facts on it
 _CALLED = {r"\min": r"\min", r"\max": r"\max", "exp": r"\exp", "log": r"\log"}
 _SIGNS = {"<=": r"\leq", "<": "<", ">=": r"\geq", ">": ">", "==": "=", "!=": r"\neq"}
 
@@ -230,10 +229,8 @@ def _wide(node: ET.Element) -> float:
 
 
 def is_wide(lines: Iterable[Sequence[str]]) -> bool:
-    """Whether lines of MathML pieces need the whole width of a page, or would be tall beside something else."""
-    widths = [[STRETCH * _wide(ET.fromstring(piece)) for piece in line] for line in lines]
-    rows = sum(max(1, math.ceil(sum(own) / HALF)) for own in widths)
-    return rows > ROWS or any(own > HALF for row in widths for own in row)
+    """Whether a piece of these lines is wider than one of two columns."""
+    return any(STRETCH * _wide(ET.fromstring(piece)) > COLUMN for line in lines for piece in line)
 
 
 # ---- expressions whose parts stand in the order in which they are shown ----
@@ -348,7 +345,10 @@ class _Comparison:
             parts = [self.of(a, b) for a, b in zip(_parts(expr), _parts(alike), strict=True)]
             return _extreme(expr)(*parts) if isinstance(expr, sp.Max | sp.Min) else _built(expr.func, parts)
         if expr.is_Pow and expr.exp.could_extract_minus_sign():  # what is in a denominator stays there
-            return _built(sp.Pow, [self.of(expr.base**-expr.exp, None, inside=True), sp.Integer(-1)])
+            return _built(sp.Pow, [self.of(expr.base**-expr.exp, None, inside=inside), sp.Integer(-1)])
+        if inside and expr.is_Rational and expr.q != 1:
+            below = _built(sp.Pow, [self.of(sp.Integer(expr.q), None), sp.Integer(-1)])
+            return below if expr.p == 1 else _built(sp.Mul, [self.of(sp.Integer(expr.p), None), below])
         latex = _latex(arranged(expr), self.statement)
         if (expr.is_Add or expr.is_Mul) and width(latex) > WIDE:  # part by part, so that lines can break there
             return _built(expr.func, [self.of(a, None, inside=expr.is_Mul) for a in _parts(expr)])
@@ -363,22 +363,24 @@ class _Comparison:
             if part in left:
                 left.remove(part)
                 partner[number] = part
-        for number, part in enumerate(own):
-            near = max(left, key=lambda a: _likeness(part, a), default=None) if number not in partner else None
-            if near is not None and _likeness(part, near) >= 0.5:
+        pairs = [(_likeness(own[n], near), -n, near) for n in range(len(own)) if n not in partner for near in left]
+        for likeness, number, near in sorted(pairs, key=lambda pair: pair[:2], reverse=True):
+            if likeness >= 0.5 and -number not in partner and near in left:
                 left.remove(near)
-                partner[number] = near
+                partner[-number] = near
         places: list[float] = []
         for number in range(len(own)):
             after = places[-1] + 1e-3 if places else -1.0  # a part without a partner stays behind the one before it
             places.append(theirs.index(partner[number]) if number in partner else after)
         shown = [self._part(expr, part, partner.get(number)) for number, part in enumerate(own)]
         order = sorted(range(len(own)), key=places.__getitem__) if self.follow else range(len(own))
-        return _built(expr.func, [shown[number] for number in order])
+        args = (part for n in order for part in (shown[n].args if expr.is_Mul and shown[n].is_Mul else (shown[n],)))
+        return _built(expr.func, list(args))
 
     def _part(self, expr: Any, part: Any, near: Any) -> Any:
         if not (expr.is_Add and part.could_extract_minus_sign() and part != near):
-            return self.of(part, near, inside=expr.is_Mul)
+            below = [p for p in _parts(expr) if p.is_Pow and p.exp.could_extract_minus_sign()]
+            return self.of(part, near, inside=expr.is_Mul and below != [part])
         shown = self.of(-part, None if near is None else -near)
         factors = shown.args if shown.is_Mul else (shown,)
         if factors[0].is_Number:
