@@ -164,11 +164,12 @@ class Catalogue:
         ids = {s.id for s in own}
         pair = [s for s in (printed, amended) if s is not None]
         worked = self._worked(report, best, pair)
+        drawn = [best, *(s for s in pair if s is not best)]
         return {
             "entry": entry,
             "pair": [row for s in pair for row in rows if row["s"] is s],
             "others": [row for row in rows if row["s"] not in pair],
-            "picture": bounds_picture([best, *(s for s in pair if s is not best)], worked["constants"]) if worked else "",
+            "picture": bounds_picture(drawn, worked["constants"]) if worked else "",
             "s": best,
             "names": symbols_of(best),
             "rows": rows,
@@ -177,17 +178,13 @@ class Catalogue:
             "assumptions": [_assumption(a, best) for a in best.assumptions],
             "worked": worked,
             "play": playground(own),
-            "replay": next(
-                (e.command for row in rows for _, e in row["evidence"] if e and "replay" in e.command), ""
-            ),
+            "replay": next((e.command for row in rows for _, e in row["evidence"] if e and "replay" in e.command), ""),
             "graph": self._graph(entry["id"]),
             "symbols": [(Markup(symbol_mathml(s)), s) for s in best.symbols],
             "siblings": [c for c in report["claims"] if c["statement"]["id"] in ids],
         }
 
-    def _shown(
-        self, reading: Statement, other: Statement | None, told: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _shown(self, reading: Statement, other: Statement | None, told: Mapping[str, Any]) -> dict[str, Any]:
         """What a page shows of one reading."""
         kind = "printed" if _printed(reading.reading) else "corrected"
         lines = claim_lines(reading, other, kind)

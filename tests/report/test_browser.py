@@ -129,7 +129,8 @@ def first_screen(page: Any, *selectors: str) -> dict[str, float]:
     return {s: page.evaluate(ask, s) or float("inf") for s in selectors}
 
 
-PARTS = ("#status", "#claim", "#how", "#assumptions", "#rests", "#rested", "#worked", "#command")
+PARTS = (".pair", ".verdict-line", "#assumptions", "#rests", "#rested", "#worked", "#command")
+TALLEST = 6000  # pixels of a statement page on a phone
 
 
 def test_the_first_screen_of_a_statement_has_what_a_referee_asks(browser: Any, folder: Path) -> None:
@@ -257,6 +258,37 @@ def test_the_index_searches_and_filters_and_shows_what_is_violated_first(browser
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.tagName") in ("A", "SELECT", "SUMMARY")
     page.close()
+
+
+def test_a_statement_page_is_short_on_a_phone_and_opens_what_a_link_leads_to(browser: Any, folder: Path) -> None:
+    watched = Watched(browser, folder, 390, "light")
+    for name in sorted(p.name for p in folder.glob("statement.*.html")):
+        page = watched.show(name)
+        assert 900 < page.evaluate("document.documentElement.scrollHeight") <= TALLEST, name
+    page = watched.show("statement.scgd.theorem_3_3.html")
+    assert not page.is_visible("#sharp .statement")
+    page = watched.show("statement.scgd.lemma_3_1.html")
+    page.goto(f"{(folder / 'statement.scgd.theorem_3_3.html').as_uri()}#sharp")
+    assert page.is_visible("#sharp .statement")
+    assert not page.is_visible("#corrected .how")
+    page.click("#corrected .verdict-line > summary")
+    assert "takes on trust" in page.inner_text("#corrected .how")
+    assert watched.faults == []
+    page.close()
+
+
+def test_two_greens_and_two_reds_differ_in_words_and_colour(browser: Any, folder: Path) -> None:
+    for scheme in ("light", "dark"):
+        page = Watched(browser, folder, 1280, scheme).show("statement.scgd.theorem_3_3.html")
+        found = page.evaluate(
+            """() => ["proved", "holds-where-tried", "violated", "proof-refuted"].map(word => {
+              const e = document.createElement("span"); e.className = "badge s-" + word; document.body.append(e);
+              const own = getComputedStyle(e), mark = getComputedStyle(e, "::before").content;
+              return [own.color, own.backgroundColor, mark]; })"""
+        )
+        assert len({mark for _, _, mark in found}) == 4
+        assert len({tuple(look[:2]) for look in found}) == 4
+        page.close()
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason=f"axe-core is not at {AXE} (make axe)")
