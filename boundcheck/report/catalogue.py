@@ -231,6 +231,8 @@ class Catalogue:
             witness = json.loads(path.read_bytes())["verdict"]["witness"]
             at = {**witness["index"], **witness.get("quantities", {}), **witness["constants"]}
             return f"Broken at {', '.join(f'{name} {_short(value)}' for name, value in at.items())} (replay)"
+        if standing.word is Word.VIOLATED:
+            return f"Broken: {standing.sentence}"
         if standing.word is Word.PROVED and found is not None:
             words = ", ".join(words for words, _ in rests_groups(found.rests))
             return f"Proved, rests on {words or 'the rules of the verifier alone'}"

@@ -60,8 +60,9 @@ def claim_lines(statement: Statement, other: Statement | None = None, kind: str 
     hypotheses = [shown_as(relation, before) for relation, before in _hypotheses(statement, other)]
     bound = shown_as(statement.bound, None if other is None else other.bound)
     value = statement.metric.value
-    if value is not None:
-        value = shown_as(value, None if other is None else other.metric.value)
+    if value is not None:  # against a reading that bounds something else there is nothing to compare
+        before = None if other is None else other.metric.value
+        value = arranged(value) if before is None else shown_as(value, before)
     named, shown = _abbreviated([*hypotheses, bound, *([] if value is None else [value])], statement)
     lines = [_relation(relation, statement) for relation in shown[: len(hypotheses)]]
     lines.append(_conclusion(statement, other, shown[len(hypotheses)], None if value is None else shown[-1]))

@@ -120,7 +120,9 @@ def test_each_group_of_what_a_proof_rests_on_opens_on_the_page() -> None:
     assert [int(words.split()[0]) for words, _ in groups] == [items.count("<li>") for _, items in groups]
     assert dict(groups)["1 other result (proved)"] == f"<li>{LEMMA}</li>"
     assert re.search(r"takes on trust here</strong>[^<]*</p><details", text)
-    assert re.search(r'<summary class="word">Proved, rests on 2 facts transcribed from the algorithm, 5 facts', text)
+    assert re.search(
+        r'<summary class="word t-good s-proved">Proved, rests on 2 facts transcribed from the algorithm, 5 facts', text
+    )
     digest = (content(THEOREM) or {})["digest"]
     assert f'title="SHA-256 {digest}">{digest[:12]}<' in text
     assert f'<code class="exact">{digest}</code>' in text
@@ -133,7 +135,7 @@ def test_a_reading_says_in_a_line_where_it_is_broken() -> None:
     listed = Catalogue(("async_fl/corollary_1",), Sources(Known({}, {id: "At s = 512."}, {}), (), {id: path}))
     pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
     text = unescape(pages["statement.async_fl.corollary_1.html"])
-    line = re.findall(r'<summary class="word">(Broken at .*?)</summary>', text)
+    line = re.findall(r'<summary class="word t-bad s-violated">(Broken at .*?)</summary>', text)
     assert line == [line[0]]
     assert line[0].startswith("Broken at s = 512, L = 1, K = 100, eta_l = 1/44000, ")
     assert line[0].endswith(" (replay)")
