@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.core.numbers import parse_number
 from boundcheck.core.svg import Node, graph
 from boundcheck.errors import BoundcheckError
+from boundcheck.evidence.derivation_words import rests_groups
 from boundcheck.evidence.kinds import Sources
 from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
+from boundcheck.proof.records import content
 from boundcheck.report.evidence_kinds import kinds
 from boundcheck.report.formulas import claim_lines, is_wide, markup, relation_pieces, symbol_mathml
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.names import paper_page_name, statement_page_name
 from boundcheck.report.pages import page
 from boundcheck.report.playground import playground
+from boundcheck.report.statement_picture import bounds_picture
 from boundcheck.report.words import pretty, shortened
 from boundcheck.report.worked import worked_number
 from boundcheck.theory.discovery import all_statements, readings
@@ -151,44 +156,45 @@ class Catalogue:
         own = self.readings[entry["id"]]
         printed = next((s for s in own if _printed(s.reading)), None)
         amended = next((s for s in own if not _printed(s.reading)), None)
-        shown = [
+        rows = [
             self._shown(s, printed if s is not printed else amended, r)
             for s, r in zip(own, entry["readings"], strict=True)
         ]
         best = own[0]
         ids = {s.id for s in own}
-        rows = [row for row, _ in shown]
+        pair = [s for s in (printed, amended) if s is not None]
+        worked = self._worked(report, best, pair)
+        drawn = [best, *(s for s in pair if s is not best)]
         return {
-            "wide": is_wide(claim_lines(best)),
-            "wide_readings": any(is_wide(lines) for _, lines in shown),
             "entry": entry,
+            "pair": [row for s in pair for row in rows if row["s"] is s],
+            "others": [row for row in rows if row["s"] not in pair],
+            "picture": bounds_picture(drawn, worked["constants"]) if worked else "",
             "s": best,
             "names": symbols_of(best),
             "rows": rows,
             "rests": self._linked(other for s in own for other in self.known.cites(s.id) if other not in ids),
             "rested": self._linked(other for s in own for other in self.known.cited_by(s.id) if other not in ids),
             "assumptions": [_assumption(a, best) for a in best.assumptions],
-            "worked": self._worked(report, best),
+            "worked": worked,
             "play": playground(own),
-            "replay": next(
-                (e.command for row, _ in shown for _, e in row["evidence"] if e and "replay" in e.command), ""
-            ),
+            "replay": next((e.command for row in rows for _, e in row["evidence"] if e and "replay" in e.command), ""),
             "graph": self._graph(entry["id"]),
             "symbols": [(Markup(symbol_mathml(s)), s) for s in best.symbols],
             "siblings": [c for c in report["claims"] if c["statement"]["id"] in ids],
         }
 
-    def _shown(
-        self, reading: Statement, other: Statement | None, told: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], list[list[str]]]:
-        """What a page shows of one reading, and the lines of its formula."""
+    def _shown(self, reading: Statement, other: Statement | None, told: Mapping[str, Any]) -> dict[str, Any]:
+        """What a page shows of one reading."""
         kind = "printed" if _printed(reading.reading) else "corrected"
         lines = claim_lines(reading, other, kind)
-        row = {
+        return {
             **told,
             "s": reading,
             "lines": markup(lines),
-            "plain": markup(claim_lines(reading)),
+            "wide": is_wide(lines),
+            "line": self._line(reading),
+            "digest": self._digest(reading),
             "marked": any(f'class="{kind}"' in piece for line in lines for piece in line),
             "conditions": [(c, markup([relation_pieces(c.relation, reading)])) for c in reading.conditions],
             "domain": [markup([relation_pieces(r, reading)]) for r in reading.domain],
@@ -197,7 +203,6 @@ class Catalogue:
             "gaps": [(gap, self._linked([gap.id])[0]) for gap in self.known.gaps(reading.id)],
             "outline": list(self._outline(reading)),
         }
-        return row, lines
 
     def _linked(self, ids: Iterable[str]) -> list[dict[str, str]]:
         """Each reading once, with the page it is on ("" without one) and its status."""
@@ -218,20 +223,52 @@ class Catalogue:
         label = name.partition("/")[2].replace("_", " ")
         return Node(label, note, statement_page_name(name) if own else "", COLOURS[tone])
 
-    def _worked(self, report: Mapping[str, Any], best: Statement) -> dict[str, Any] | None:
+    def _line(self, reading: Statement) -> str:
+        """How it is known in a line: where it is broken, or on what its proof rests."""
+        standing, found = self.known.standing(reading.id), self.known.records.get(reading.id)
+        path = (self.sources.witnesses or {}).get(reading.id)
+        if standing.word is Word.VIOLATED and path is not None:
+            witness = json.loads(path.read_bytes())["verdict"]["witness"]
+            at = {**witness["index"], **witness.get("quantities", {}), **witness["constants"]}
+            return f"Broken at {', '.join(f'{name} {_short(value)}' for name, value in at.items())} (replay)"
+        if standing.word is Word.VIOLATED:
+            return f"Broken: {standing.sentence}"
+        if standing.word is Word.PROVED and found is not None:
+            words = ", ".join(words for words, _ in rests_groups(found.rests))
+            return f"Proved, rests on {words or 'the rules of the verifier alone'}"
+        if standing.word is Word.PROOF_REFUTED and found is not None:
+            return f"Proof refuted at {', '.join(found.refuted_at)}; the statement itself may be true"
+        if standing.word is Word.HOLDS:
+            return f"Not proved; holds where tried: {standing.sentence}"
+        return standing.sentence
+
+    def _digest(self, reading: Statement) -> str:
+        """SHA-256 of statement and facts as the record has them, which the verifier prints; "" without a record."""
+        found = content(reading.id) if reading.id in self.known.records else None
+        return str((found or {}).get("digest", ""))
+
+    def _worked(
+        self, report: Mapping[str, Any], best: Statement, own: Sequence[Statement] = ()
+    ) -> dict[str, Any] | None:
         found = worked_number(best)
         if found is not None:
             told = ", ".join(f"{name} = {shortened(value, 16)}" for name, value in found.constants)
             value = f"{found.exact} = {pretty(found.value, 6)}" if "/" in found.exact else pretty(found.value, 6)
             note = "It says nothing there: the bound is not below its trivial value." if found.vacuous else ""
-            return {"value": value, "at": told, "note": note, "command": found.command}
+            others = [(s.reading, number) for s in own if s is not best and (number := _number(s, found.constants))]
+            constants = dict(found.constants)
+            return {"value": value, "at": told, "note": note, "command": found.command} | {
+                "others": others,
+                "constants": constants,
+            }
         for claim in report["claims"]:
             if claim["statement"]["id"] == best.id and claim["curve"]["bound"]:
                 last = claim["curve"]["index"][-1]
                 index = f" at {claim['statement']['metric']['index'] or 'the end'} = {last}"
                 value = pretty(float(claim["curve"]["bound"][-1]), 6)
                 at = f"the run of '{claim['label']}'{index}"
-                return {"value": value, "at": at, "note": "", "command": f"boundcheck compare {claim['spec']}"}
+                command = f"boundcheck compare {claim['spec']}"
+                return {"value": value, "at": at, "note": "", "command": command, "others": [], "constants": {}}
         return None
 
     def _outline(self, reading: Statement) -> Iterator[dict[str, Any]]:
@@ -332,6 +369,24 @@ def columns(centre: str, down: Mapping[str, Sequence[str]]) -> list[list[str]]:
 
 def _printed(reading: str) -> bool:
     return reading.startswith("as_printed")
+
+
+def _short(value: str) -> str:
+    """= and the value, or ≈ and three digits where it is long."""
+    try:
+        return f"= {value}" if len(value) <= 10 else f"≈ {pretty(parse_number(value))}"
+    except ValueError:
+        return f"= {shortened(value, 16)}"
+
+
+def _number(reading: Statement, constants: Sequence[tuple[str, str]]) -> str:
+    """The bound of another reading at these constants; "" where it needs more of them or has no value there."""
+    names = {s.name for s in reading.symbols}
+    try:
+        found = reading.evaluate(**{name: value for name, value in constants if name in names})
+    except BoundcheckError:
+        return ""
+    return pretty(found.value, 6) + ("" if found.in_scope else ", out of its scope")
 
 
 def _assumption(assumption: Assumption, statement: Statement) -> dict[str, Any]:

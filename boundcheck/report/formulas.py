@@ -2,12 +2,12 @@
 
 A page sets the pieces side by side and lets the browser break between them: by hypothesis, by summand, and inside a
 summand only where it is wider than a page. Two readings are compared as trees; what one has and the other has not is
-marked in the formula itself.
+marked where it stands: the terms of a printed reading keep the order that they have without marks, and those of a
+reading that replaces it follow.
 """
 
 from __future__ import annotations
 
-import math
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,9 +15,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
+from sympy.printing.latex import LatexPrinter
 
 from boundcheck.theory.mathml import latex_to_mathml
-from boundcheck.theory.typeset import expr_latex, metric_latex, symbol_latex
+from boundcheck.theory.translate import negative_last
+from boundcheck.theory.typeset import metric_latex, symbol_latex
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
 
 WIDE = 46  # ems of a piece: what is wider is cut further; a page of 1280 pixels has room for about 48
 STRETCH = 1.25  # of the widths below, to cover nine formulas of ten as Chromium sets them
-HALF = 22  # ems that half a page has room for
+HALF = 22  # ems of a left side and the start of the right one that stay together
+COLUMN = 28  # ems that one of two columns has room for
 # characters of a private area, which no statement has: around what is marked, on its way through LaTeX
 _OPEN, _CLOSE = "\ue000", "\ue001"
 LETTERS, LONG = 4, 12  # abbreviations of a formula, and operations from which on a part gets one
-ROWS = 7  # lines of a formula that stand beside the facts on it
-_CALLED = {"Min": r"\min", "Max": r"\max", "exp": r"\exp", "log": r"\log"}
+_CALLED = {r"\min": r"\min", r"\max": r"\max", "exp": r"\exp", "log": r"\log"}
 _SIGNS = {"<=": r"\leq", "<": "<", ">=": r"\geq", ">": ">", "==": "=", "!=": r"\neq"}
 
 
@@ -51,14 +53,16 @@ def claim_lines(statement: Statement, other: Statement | None = None, kind: str 
     other: the reading with which this one is compared; what it has not is marked with the class `kind`. Long parts that
     occur several times get a letter, and a line of their own that says what it stands for.
     """
-    hypotheses = [
-        marked(relation, before, statement) if other is not None else relation
-        for relation, before in _hypotheses(statement, other)
-    ]
-    bound = statement.bound if other is None else marked(statement.bound, other.bound, statement)
+
+    def shown_as(expr: Any, before: Any) -> Any:
+        return arranged(expr) if other is None else marked(expr, before, statement, follow=kind != "printed")
+
+    hypotheses = [shown_as(relation, before) for relation, before in _hypotheses(statement, other)]
+    bound = shown_as(statement.bound, None if other is None else other.bound)
     value = statement.metric.value
-    if value is not None and other is not None:
-        value = marked(value, other.metric.value, statement)
+    if value is not None:  # against a reading that bounds something else there is nothing to compare
+        before = None if other is None else other.metric.value
+        value = arranged(value) if before is None else shown_as(value, before)
     named, shown = _abbreviated([*hypotheses, bound, *([] if value is None else [value])], statement)
     lines = [_relation(relation, statement) for relation in shown[: len(hypotheses)]]
     lines.append(_conclusion(statement, other, shown[len(hypotheses)], None if value is None else shown[-1]))
@@ -75,12 +79,12 @@ def _abbreviated(exprs: Sequence[Any], statement: Statement) -> tuple[list[tuple
         for expr in (*shown, *(part for _, part in found)):
             counts.update(p for p in sp.preorder_traversal(expr) if p.args and not getattr(p, "is_Relational", False))
         long = [p for p, count in counts.items() if count > 1 and p.count_ops() >= LONG]
-        if not long or sum(width(expr_latex(expr, statement)) for expr in shown) < 2 * WIDE:
+        if not long or sum(width(_latex(expr, statement)) for expr in shown) < 2 * WIDE:
             break
         part = max(long, key=lambda p: (counts[p] - 1) * p.count_ops())
         letter = sp.Symbol(rf"u_{{{len(found) + 1}}}")
-        shown = [expr.xreplace({part: letter}) for expr in shown]
-        found = [(name, own.xreplace({part: letter})) for name, own in found] + [(letter, part)]
+        shown = [_put(expr, part, letter) for expr in shown]
+        found = [(name, _put(own, part, letter)) for name, own in found] + [(letter, part)]
     return found, shown
 
 
@@ -104,7 +108,7 @@ def _hypotheses(statement: Statement, other: Statement | None) -> Iterator[tuple
 
 def relation_pieces(relation: Any, statement: Statement) -> list[str]:
     """A condition as MathML pieces."""
-    return [mathml(latex) for latex in _relation(relation, statement)]
+    return [mathml(latex) for latex in _relation(arranged(relation), statement)]
 
 
 def metric_mathml(statement: Statement) -> str:
@@ -128,7 +132,7 @@ def symbol_mathml(symbol: Symbol) -> str:
 
 def _relation(relation: Any, statement: Statement) -> list[str]:
     if not getattr(relation, "is_Relational", False):
-        return [expr_latex(relation, statement)]
+        return [_latex(relation, statement)]
     left, right = _pieces(relation.lhs, statement), _pieces(relation.rhs, statement)
     right[0] = f"{_SIGNS[relation.rel_op]} {right[0]}"
     if len(left) == len(right) == 1 and width(left[0]) + width(right[0]) < HALF:
@@ -160,19 +164,18 @@ def _grouped(text: str) -> str:
 def _pieces(expr: Any, statement: Statement) -> list[str]:
     """LaTeX of an expression, cut at its summands, and further where a summand is wider than a page."""
     if expr.is_Add:
-        terms = sorted(expr.as_ordered_terms(), key=lambda t: bool(t.could_extract_minus_sign()))
         found: list[str] = []
-        for number, term in enumerate(terms):
+        for number, term in enumerate(negative_last(list(expr.args))):
             negative = term.could_extract_minus_sign()
-            own = _pieces(-term if negative else term, statement)
+            own = _pieces(_negated(term) if negative else term, statement)
             if number or negative:
                 own[0] = f"{'-' if negative else '+'} {own[0]}"
             found += own
         return found
-    latex = expr_latex(expr, statement)
+    latex = _latex(expr, statement)
     if width(latex) <= WIDE:
         return [latex]
-    above, below = sp.fraction(expr)
+    above, below = sp.fraction(expr, exact=True)
     if expr.is_Mul or below != 1:
         factors = [f for f in sp.Mul.make_args(above) if f != 1]
         found = [p for f in factors for p in _factor(f, statement)] or ["1"]
@@ -183,7 +186,7 @@ def _pieces(expr: Any, statement: Statement) -> list[str]:
     if expr.is_Pow:
         root = expr.exp == sp.Rational(1, 2)
         own = _pieces(expr.base, statement)
-        end = ")" if root else f")^{{{expr_latex(expr.exp, statement)}}}"
+        end = ")" if root else f")^{{{_latex(expr.exp, statement)}}}"
         return _enclosed("√ (" if root else "(", own, end)
     name = _CALLED.get(expr.func.__name__)
     if name is None:
@@ -227,10 +230,84 @@ def _wide(node: ET.Element) -> float:
 
 
 def is_wide(lines: Iterable[Sequence[str]]) -> bool:
-    """Whether lines of MathML pieces need the whole width of a page, or would be tall beside something else."""
-    widths = [[STRETCH * _wide(ET.fromstring(piece)) for piece in line] for line in lines]
-    rows = sum(max(1, math.ceil(sum(own) / HALF)) for own in widths)
-    return rows > ROWS or any(own > HALF for row in widths for own in row)
+    """Whether a piece of these lines is wider than one of two columns."""
+    return any(STRETCH * _wide(ET.fromstring(piece)) > COLUMN for line in lines for piece in line)
+
+
+# ---- expressions whose parts stand in the order in which they are shown ----
+
+
+class _Kept(LatexPrinter):
+    """Prints the parts of sums and products in the order in which they stand."""
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        text = ""
+        for number, term in enumerate(negative_last(list(expr.args))):
+            negative = term.could_extract_minus_sign()
+            own = _negated(term) if negative else term
+            shown = self._print(own)
+            shown = rf"\left({shown}\right)" if self._needs_add_brackets(own) or (negative and own.is_Add) else shown
+            text += (" - " if number else "- ") + shown if negative else (" + " if number else "") + shown
+        return text
+
+    def _print_Mul(self, expr: Any) -> str:
+        if expr.args[0].is_Number and expr.args[0].is_negative:
+            own = _negated(expr)
+            return "- " + (rf"\left({self._print(own)}\right)" if own.is_Add else self._print(own))
+        return super()._print_Mul(expr)
+
+    def _print_Function(self, expr: Any, exp: Any = None) -> str:
+        text = super()._print_Function(expr, None if expr.func.__name__ in _CALLED else exp)
+        return text if exp is None or expr.func.__name__ not in _CALLED else f"{text}^{{{exp}}}"
+
+
+def _latex(expr: Any, statement: Statement) -> str:
+    names = {s.expr: symbol_latex(s) for s in statement.symbols}
+    return str(_Kept({"symbol_names": names, "order": "none"}).doprint(expr))
+
+
+def _negated(term: Any) -> Any:
+    """The negative of a term, its factors in their order."""
+    if not term.is_Mul or not term.args[0].is_Number:
+        return -term
+    rest = term.args[1:] if term.args[0] == -1 else (-term.args[0], *term.args[1:])
+    return rest[0] if len(rest) == 1 else _built(sp.Mul, rest)
+
+
+def _built(kind: Any, args: Sequence[Any]) -> Any:
+    kept = (sp.Add, sp.Mul, sp.Pow, sp.Function, sp.core.relational.Relational)
+    return kind(*args, evaluate=False) if issubclass(kind, kept) else kind(*args)
+
+
+def _parts(expr: Any) -> list[Any]:
+    """The parts of an expression in the order in which they are shown."""
+    if expr.is_Add:
+        return negative_last(expr.as_ordered_terms())
+    if isinstance(expr, sp.Max | sp.Min):
+        return sorted(expr.args, key=sp.default_sort_key)
+    return expr.as_ordered_factors() if expr.is_Mul else list(expr.args)
+
+
+def arranged(expr: Any) -> Any:
+    """The expression with the parts of sums and products as they are shown, to be printed as they stand."""
+    if not isinstance(expr, sp.Basic) or not expr.args:
+        return expr
+    if isinstance(expr, sp.Max | sp.Min):
+        return _extreme(expr)(*map(arranged, _parts(expr)))
+    return _built(expr.func, [arranged(part) for part in _parts(expr)])
+
+
+def _extreme(expr: Any) -> Any:
+    """A function that prints as the greatest or least of several values, and keeps their order."""
+    return sp.Function(rf"\{type(expr).__name__.lower()}")
+
+
+def _put(expr: Any, part: Any, letter: Any) -> Any:
+    """The expression with the letter in place of each such part; the others stay where they are."""
+    if expr == part:
+        return letter
+    args = [_put(a, part, letter) for a in expr.args]
+    return _built(expr.func, args) if any(a is not b for a, b in zip(args, expr.args, strict=True)) else expr
 
 
 # ---- what differs between two readings ----
@@ -240,59 +317,76 @@ def _mark(latex: str) -> str:
     return f"{{{_OPEN} {latex} {_CLOSE}}}"
 
 
-def marked(expr: Any, other: Any, statement: Statement) -> Any:
-    """The expression with its smallest parts that `other` has not replaced by symbols that print as marked.
+def marked(expr: Any, other: Any, statement: Statement, *, follow: bool = False) -> Any:
+    """The arranged expression with its smallest parts that `other` has not replaced by symbols that print as marked.
 
-    other: None marks all of it. Equal expressions come back as they are.
+    other: None marks all of it. follow: summands and factors stand in the order of those of `other`.
     """
-    return _compared(expr, other, statement, inside=False)
+    return _Comparison(statement, follow).of(expr, other)
 
 
-def _compared(expr: Any, other: Any, statement: Statement, *, inside: bool) -> Any:
-    if other is not None and expr == other:
-        return expr
-    alike: Any = other if other is not None and expr.func == other.func and expr.args else None
-    if getattr(expr, "is_Relational", False):
-        theirs = (None, None) if alike is None else (alike.lhs, alike.rhs)
-        own = zip((expr.lhs, expr.rhs), theirs, strict=True)
-        return expr.func(*(_compared(a, b, statement, inside=False) for a, b in own), evaluate=False)
-    if alike is not None and (expr.is_Add or expr.is_Mul):
-        return _of_many(expr, alike, statement)
-    if alike is not None and expr.is_Pow and expr.exp == alike.exp:
-        return sp.Pow(_compared(expr.base, alike.base, statement, inside=True), expr.exp, evaluate=False)
-    if alike is not None and expr.is_Function and len(expr.args) == len(alike.args):
-        parts = [_compared(a, b, statement, inside=False) for a, b in zip(expr.args, alike.args, strict=True)]
-        return expr.func(*parts, evaluate=False)
-    latex = expr_latex(expr, statement)
-    if (expr.is_Add or expr.is_Mul) and width(latex) > WIDE:  # part by part, so that lines can break there
-        return expr.func(*(_compared(a, None, statement, inside=expr.is_Mul) for a in expr.args), evaluate=False)
-    return sp.Symbol(_mark(rf"\left( {latex} \right)" if inside and expr.is_Add else latex))
+class _Comparison:
+    """Marks the parts of one reading that another has not. follow: see `marked`."""
 
+    def __init__(self, statement: Statement, follow: bool) -> None:
+        self.statement, self.follow = statement, follow
 
-def _of_many(expr: Any, other: Any, statement: Statement) -> Any:
-    """A sum or product: arguments that the other has too stay, each of the rest is held against its nearest."""
-    left = list(other.args)
-    rest: list[int] = []
-    for number, arg in enumerate(expr.args):
-        if arg in left:
-            left.remove(arg)
-        else:
-            rest.append(number)
-    args = list(expr.args)
-    for number in rest:
-        own = args[number]
-        near = max(left, key=lambda a: _likeness(own, a), default=None)
-        if near is not None and _likeness(own, near) >= 0.5:
-            left.remove(near)
-        else:
-            near = None
-        negative = expr.is_Add and own.could_extract_minus_sign()
-        if negative:
-            shown = _compared(-own, None if near is None else -near, statement, inside=False)
-            args[number] = sp.Mul(-1, shown, evaluate=False)
-        else:
-            args[number] = _compared(own, near, statement, inside=expr.is_Mul)
-    return expr.func(*args, evaluate=False)
+    def of(self, expr: Any, other: Any, *, inside: bool = False) -> Any:
+        if other is not None and expr == other:
+            return arranged(expr)
+        alike: Any = other if other is not None and expr.func == other.func and expr.args else None
+        if getattr(expr, "is_Relational", False):
+            theirs = (None, None) if alike is None else (alike.lhs, alike.rhs)
+            return _built(expr.func, [self.of(a, b) for a, b in zip((expr.lhs, expr.rhs), theirs, strict=True)])
+        if alike is not None and (expr.is_Add or expr.is_Mul):
+            return self._of_many(expr, alike)
+        if alike is not None and expr.is_Pow and expr.exp == alike.exp:
+            return _built(sp.Pow, [self.of(expr.base, alike.base, inside=True), expr.exp])
+        if alike is not None and expr.is_Function and len(expr.args) == len(alike.args):
+            parts = [self.of(a, b) for a, b in zip(_parts(expr), _parts(alike), strict=True)]
+            return _extreme(expr)(*parts) if isinstance(expr, sp.Max | sp.Min) else _built(expr.func, parts)
+        if expr.is_Pow and expr.exp.could_extract_minus_sign():  # what is in a denominator stays there
+            return _built(sp.Pow, [self.of(expr.base**-expr.exp, None, inside=inside), sp.Integer(-1)])
+        if inside and expr.is_Rational and expr.q != 1:
+            below = _built(sp.Pow, [self.of(sp.Integer(expr.q), None), sp.Integer(-1)])
+            return below if expr.p == 1 else _built(sp.Mul, [self.of(sp.Integer(expr.p), None), below])
+        latex = _latex(arranged(expr), self.statement)
+        if (expr.is_Add or expr.is_Mul) and width(latex) > WIDE:  # part by part, so that lines can break there
+            return _built(expr.func, [self.of(a, None, inside=expr.is_Mul) for a in _parts(expr)])
+        return sp.Symbol(_mark(rf"\left( {latex} \right)" if inside and expr.is_Add else latex))
+
+    def _of_many(self, expr: Any, other: Any) -> Any:
+        """A sum or product: parts that the other has too stay, each of the rest is held against its nearest."""
+        own, theirs = _parts(expr), _parts(other)
+        left = list(theirs)
+        partner: dict[int, Any] = {}
+        for number, part in enumerate(own):
+            if part in left:
+                left.remove(part)
+                partner[number] = part
+        pairs = [(_likeness(own[n], near), -n, near) for n in range(len(own)) if n not in partner for near in left]
+        for likeness, number, near in sorted(pairs, key=lambda pair: pair[:2], reverse=True):
+            if likeness >= 0.5 and -number not in partner and near in left:
+                left.remove(near)
+                partner[-number] = near
+        places: list[float] = []
+        for number in range(len(own)):
+            after = places[-1] + 1e-3 if places else -1.0  # a part without a partner stays behind the one before it
+            places.append(theirs.index(partner[number]) if number in partner else after)
+        shown = [self._part(expr, part, partner.get(number)) for number, part in enumerate(own)]
+        order = sorted(range(len(own)), key=places.__getitem__) if self.follow else range(len(own))
+        args = (part for n in order for part in (shown[n].args if expr.is_Mul and shown[n].is_Mul else (shown[n],)))
+        return _built(expr.func, list(args))
+
+    def _part(self, expr: Any, part: Any, near: Any) -> Any:
+        if not (expr.is_Add and part.could_extract_minus_sign() and part != near):
+            below = [p for p in _parts(expr) if p.is_Pow and p.exp.could_extract_minus_sign()]
+            return self.of(part, near, inside=expr.is_Mul and below != [part])
+        shown = self.of(-part, None if near is None else -near)
+        factors = shown.args if shown.is_Mul else (shown,)
+        if factors[0].is_Number:
+            return _built(sp.Mul, (-factors[0], *factors[1:]))
+        return _built(sp.Mul, (sp.Integer(-1), *factors))
 
 
 def _likeness(one: Any, two: Any) -> float:

@@ -129,7 +129,12 @@ def first_screen(page: Any, *selectors: str) -> dict[str, float]:
     return {s: page.evaluate(ask, s) or float("inf") for s in selectors}
 
 
-PARTS = ("#status", "#claim", "#how", "#assumptions", "#rests", "#rested", "#worked", "#command")
+PARTS = (".pair", ".verdict-line", "#assumptions", "#rests", "#rested", "#worked", "#command")
+LONG_FORMULAS = {  # whose two formulas fill more than a screen
+    "statement.fedshuffle.theorem_5_1_strongly_convex_tuned.html",
+    "statement.fedshuffle.theorem_e_1_strongly_convex_tuned.html",
+}
+TALLEST = 6000  # pixels of a statement page on a phone
 
 
 def test_the_first_screen_of_a_statement_has_what_a_referee_asks(browser: Any, folder: Path) -> None:
@@ -259,6 +264,37 @@ def test_the_index_searches_and_filters_and_shows_what_is_violated_first(browser
     page.close()
 
 
+def test_a_statement_page_is_short_on_a_phone_and_opens_what_a_link_leads_to(browser: Any, folder: Path) -> None:
+    watched = Watched(browser, folder, 390, "light")
+    for name in sorted(p.name for p in folder.glob("statement.*.html")):
+        page = watched.show(name)
+        assert 900 < page.evaluate("document.documentElement.scrollHeight") <= TALLEST, name
+    page = watched.show("statement.scgd.theorem_3_3.html")
+    assert not page.is_visible("#sharp .statement")
+    page = watched.show("statement.scgd.lemma_3_1.html")
+    page.goto(f"{(folder / 'statement.scgd.theorem_3_3.html').as_uri()}#sharp")
+    assert page.is_visible("#sharp .statement")
+    assert not page.is_visible("#corrected .how")
+    page.click("#corrected .verdict-line > summary")
+    assert "takes on trust" in page.inner_text("#corrected .how")
+    assert watched.faults == []
+    page.close()
+
+
+def test_two_greens_and_two_reds_differ_in_words_and_colour(browser: Any, folder: Path) -> None:
+    for scheme in ("light", "dark"):
+        page = Watched(browser, folder, 1280, scheme).show("statement.scgd.theorem_3_3.html")
+        found = page.evaluate(
+            """() => ["proved", "holds-where-tried", "violated", "proof-refuted"].map(word => {
+              const e = document.createElement("span"); e.className = "badge s-" + word; document.body.append(e);
+              const own = getComputedStyle(e), mark = getComputedStyle(e, "::before").content;
+              return [own.color, own.backgroundColor, mark]; })"""
+        )
+        assert len({mark for _, _, mark in found}) == 4
+        assert len({tuple(look[:2]) for look in found}) == 4
+        page.close()
+
+
 @pytest.mark.skipif(not AXE.is_file(), reason=f"axe-core is not at {AXE} (make axe)")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_fault_of_level_aa(browser: Any, folder: Path, scheme: str) -> None:
@@ -303,8 +339,9 @@ def test_the_whole_catalogue_in_the_browser(browser: Any, tmp_path: Path) -> Non
     assert len(names) > 170
     assert sweep(browser, tmp_path, names, WIDTHS, ("light", "dark")) == []
     watched = Watched(browser, tmp_path, 1280, "light")
-    late: list[tuple[str, str, float]] = []
+    phone = Watched(browser, tmp_path, 390, "light")
+    late: list[str] = []
     for name in (n for n in names if n.startswith("statement.")):
-        edges = first_screen(watched.show(name), *PARTS)
-        late += [(name, part, edge) for part, edge in edges.items() if edge > SCREEN]
-    assert late == []
+        late += [name] if first_screen(watched.show(name), ".pair")[".pair"] > SCREEN else []
+        assert phone.show(name).evaluate("document.documentElement.scrollHeight") <= TALLEST, name
+    assert set(late) <= LONG_FORMULAS

@@ -16,16 +16,17 @@ from report_tools import hand_made
 
 from boundcheck.core import providers
 from boundcheck.evidence.kinds import Evidence, Kind, Sources
+from boundcheck.evidence.shipped_files import shipped_witnesses
 from boundcheck.evidence.standing import Known, Word
-from boundcheck.proof.records import NOT_CHECKED, Record, record
+from boundcheck.proof.records import NOT_CHECKED, Record, content, record
 from boundcheck.report import write_report
 from boundcheck.report.catalogue import Catalogue, catalogue
 from boundcheck.report.data import report_data
 from boundcheck.report.evidence_kinds import KINDS, kinds
-from boundcheck.report.formulas import claim_lines
+from boundcheck.report.formulas import _latex, arranged, claim_lines, marked
 from boundcheck.report.pages import index_page
 from boundcheck.report.worked import worked_number
-from boundcheck.theory.discovery import statement
+from boundcheck.theory.discovery import readings, statement
 from boundcheck.verdict import Grade, Outcome
 
 LEMMA, THEOREM, LAST = "scgd/lemma_3_1/corrected", "scgd/theorem_3_3/corrected", "scgd/theorem_3_4/corrected"
@@ -83,7 +84,7 @@ def test_every_page_that_depends_on_a_planted_unproved_lemma_says_so() -> None:
         assert f"rests on {LEMMA} (through {THEOREM}), which is not derived" in pages[name]
     for name in ("theorem_3_3", "theorem_3_4"):
         text = pages[f"statement.scgd.{name}.html"]
-        first = text[text.index('id="first"') : text.index("<h2>Readings</h2>")]
+        first = text[text.index('id="first"') : text.index('id="playground"')]
         assert "RESTS ON A GAP" in first
         assert re.search(r"rests on <a href=\"statement\.scgd\.lemma_3_1\.html#corrected\">", first)
         assert "which is not derived" in first
@@ -118,7 +119,52 @@ def test_each_group_of_what_a_proof_rests_on_opens_on_the_page() -> None:
     ]
     assert [int(words.split()[0]) for words, _ in groups] == [items.count("<li>") for _, items in groups]
     assert dict(groups)["1 other result (proved)"] == f"<li>{LEMMA}</li>"
-    assert re.search(r"PROVED, \d+ lines, verified\. Rests on <details", text)
+    assert re.search(r"takes on trust here</strong>[^<]*</p><details", text)
+    assert re.search(
+        r'<summary class="word t-good s-proved">Proved, rests on 2 facts transcribed from the algorithm, 5 facts', text
+    )
+    digest = (content(THEOREM) or {})["digest"]
+    assert f'title="SHA-256 {digest}">{digest[:12]}<' in text
+    assert f'<code class="exact">{digest}</code>' in text
+    assert f"{statement(THEOREM).source.where}. Encoded as <code>{THEOREM}</code>" in text
+
+
+def test_a_reading_says_in_a_line_where_it_is_broken() -> None:
+    id = "async_fl/corollary_1/as_printed"
+    path = shipped_witnesses()[id]
+    listed = Catalogue(("async_fl/corollary_1",), Sources(Known({}, {id: "At s = 512."}, {}), (), {id: path}))
+    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
+    text = unescape(pages["statement.async_fl.corollary_1.html"])
+    line = re.findall(r'<summary class="word t-bad s-violated">(Broken at .*?)</summary>', text)
+    assert line == [line[0]]
+    assert line[0].startswith("Broken at s = 512, L = 1, K = 100, eta_l = 1/44000, ")
+    assert line[0].endswith(" (replay)")
+    assert text.count(f"boundcheck replay examples/witnesses/{path.name}") >= 1
+    assert re.search(r's-violated">VIOLATED<.*s-not-tested">NOT TESTED<', text, re.S)
+
+
+def text_of(lines: list[list[str]]) -> list[str]:
+    return ["".join("".join(ET.fromstring(piece).itertext()) for piece in line) for line in lines]
+
+
+@pytest.mark.parametrize("name", ["fedshuffle/theorem_5_2", "scgd/theorem_3_3", "classics/gradient_descent_convex"])
+def test_marks_leave_the_terms_of_the_printed_formula_in_their_order(name: str) -> None:
+    own = readings(*name.split("/"))
+    printed = next(s for s in own if s.reading.startswith("as_printed"))
+    assert text_of(claim_lines(printed, own[0], "printed")) == text_of(claim_lines(printed))
+
+
+def test_the_terms_of_a_corrected_formula_stand_where_those_that_they_replace_do() -> None:
+    own = statement("fedshuffle/theorem_5_2/corrected")
+    a, gap, big = (own.symbol(name).expr for name in ("a", "gap_0", "L"))
+    before, after = a + 2 * gap, a + 2 * big * gap
+    assert _latex(arranged(before), own) == "a + 2 F"
+    assert _latex(arranged(after), own) == "2 L F + a"
+    shown = _latex(marked(after, before, own, follow=True), own)
+    assert re.sub(r"[^\w+ ]", "", shown).split() == ["a", "+", "2", "L", "F"]
+    assert re.findall("\ue000(.*?)\ue001", shown) == [" L "]
+    halves = _latex(marked(a / (2 * gap), a / gap, own), own)  # what is in a denominator stays there
+    assert re.sub("[\ue000\ue001 ]", "", halves) == r"\frac{a}{{2}F}"
 
 
 def test_another_kind_of_evidence_is_a_row_and_no_edit_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +180,7 @@ def test_another_kind_of_evidence_is_a_row_and_no_edit_of_a_page(monkeypatch: py
         assert ">tight<" in pages[name]
 
 
-def marked(id: str, other: str, kind: str) -> list[str]:
+def marked_texts(id: str, other: str, kind: str) -> list[str]:
     """The texts of the marked parts of a formula."""
     found: list[str] = []
     for piece in (p for line in claim_lines(statement(id), statement(other), kind) for p in line):
@@ -146,10 +192,10 @@ def marked(id: str, other: str, kind: str) -> list[str]:
 
 def test_the_difference_of_two_readings_is_marked_in_the_formula_and_no_more() -> None:
     a, b = "scgd/theorem_3_3/corrected", "scgd/theorem_3_3/as_printed_appendix"
-    assert marked(a, a, "corrected") == []
-    assert statement(a).bound == statement(b).bound or marked(a, b, "corrected")
+    assert marked_texts(a, a, "corrected") == []
+    assert statement(a).bound == statement(b).bound or marked_texts(a, b, "corrected")
     one, two = "fedshuffle/lemma_d_4/corrected", "fedshuffle/lemma_d_4/as_printed"
-    texts = marked(one, two, "corrected") + marked(two, one, "printed")
+    texts = marked_texts(one, two, "corrected") + marked_texts(two, one, "printed")
     assert texts
     whole = "".join("".join(ET.fromstring(p).itertext()) for line in claim_lines(statement(one)) for p in line)
     assert max(map(len, texts)) < len(whole)
