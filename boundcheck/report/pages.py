@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,13 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
 
+LEADING = 3  # studies that the front page shows itself, where there is nothing else
+LIMITS_CAPTION = (
+    "One dash pattern a method. Blue: limit of the expected gap E F(x) − F*, the variance of orders and cohorts "
+    "included. Red: gap of the limit of the mean, the objective inconsistency that no averaging removes. Grey: what "
+    "the small-step weights predict for it. A consistent method has no red floor as the step tends to 0; a gap of "
+    "exactly 0 has no place on a log axis."
+)
 PAPERS = "papers.html"  # the page of the papers' figures and tables
 OUTCOMES: Mapping[str, str] = {
     "FAILED": "the run could not be executed; nothing is known",
@@ -102,6 +109,9 @@ def environment() -> Environment:
     own: dict[str, Any] = {"ids": link_ids, "exact": _exact}
     environment.filters.update(own)
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
+    words["bars_caption"] = (
+        "Rounds on a log scale: promised by the bound, and needed by the run with the same step size."
+    )
     words |= {"palette": PALETTE, "asset": lambda name: Markup(asset(name))}
     environment.globals.update(words)
     return environment
@@ -142,13 +152,15 @@ def _stated(claim: Mapping[str, Any]) -> Statement:
 def index_page(
     report: Mapping[str, Any],
     about: Mapping[str, Any] | None = None,
-    figures: Sequence[str] = (),
+    figures: Mapping[str, Sequence[str]] | None = None,
     rows: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The front page: papers, statements against kinds of evidence, the counts of claims (zeros included), all claims.
 
-    about: what `Catalogue.papers` says of the papers, for a report with a catalogue. figures: pictures in the folder
-    `figures` beside the page. rows: of the papers' figures and tables, which have a page of their own.
+    A report of up to `LEADING` studies and nothing else shows what these found instead. about: what `Catalogue.papers`
+    says of the papers, for a report with a catalogue. figures: pictures in the folder `figures` beside the page, each
+    with the files of the same figure in other forms. rows: of the papers' figures and tables, which have a page of
+    their own.
     """
     from markupsafe import Markup
 
@@ -176,11 +188,30 @@ def index_page(
         about=about or {},
         kinds=kinds(),
         worst=worst_cases({entry.split("/")[0] for entry in pages}),
-        figures=figures,
-        captions={name: _figure_caption(name, rows) for name in figures},
+        leading=() if claims or pages else _leading(report),
+        figures=figures or {},
+        captions={name: _figure_caption(name, rows) for name in figures or {}},
         papers=PAPERS if rows else "",
         page_of=lambda id: _statement_link(id, pages),
     )
+
+
+def _leading(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the front page shows of studies; nothing for many."""
+    if len(report["studies"]) + len(report["limits"]) > LEADING:
+        return []
+    found: list[dict[str, Any]] = []
+    for s in report["studies"]:
+        result, bars = result_of(s)
+        found.append(
+            {"result": result, "bars": bars, "picture": study_picture(s), "first": "".join(s["words"][:1])} | s
+        )
+    for s in report["limits"]:
+        methods = ", ".join(curve["label"] for curve in s["curves"])
+        first = f"Where methods with a constant step size end on {s['problem_name']}: {methods}."
+        own = {"result": "", "bars": "", "first": first, "caption": LIMITS_CAPTION}
+        found.append(own | {"picture": limits_picture(s)} | s)
+    return found
 
 
 def _figure_caption(picture: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -189,7 +220,7 @@ def _figure_caption(picture: str, rows: Sequence[Mapping[str, Any]]) -> str:
     return found or picture.rpartition(".")[0].replace("_", " ").capitalize()
 
 
-def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], figures: Sequence[str]) -> str:
+def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], figures: Collection[str]) -> str:
     """The papers' figures and tables: what is here, and the word of each finding with its statistic."""
     counts = {kind: sum(row["here"] == kind for row in rows) for kind in ("full", "scaled", "absent")}
     words = dict(Counter(f["word"] for row in rows for f in row["findings"]).most_common())
@@ -198,7 +229,10 @@ def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], fi
 
 def study_pages(report: Mapping[str, Any]) -> dict[str, str]:
     """File name -> HTML of the pages of limit studies, other studies, and what cannot be run on this machine."""
-    found = {s["page"]: page("limits", report=report, study=s, picture=limits_picture(s)) for s in report["limits"]}
+    found = {
+        s["page"]: page("limits", report=report, study=s, picture=limits_picture(s), caption=LIMITS_CAPTION)
+        for s in report["limits"]
+    }
     for study in report["studies"]:
         result, bars = result_of(study)
         own = {"study": study, "picture": study_picture(study), "result": result, "bars": bars}

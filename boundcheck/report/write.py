@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from boundcheck.report.catalogue import Catalogue
 
 
-PICTURES = (".png", ".svg")
+PICTURES = (".png", ".svg")  # the index shows the first of these that is there of a figure
+FORMS = (".svg", ".pdf")  # and links these
 _OLDER = "catalogue.html"  # the page of the statements in reports of version 0.1, now a part of the index
 _OF_CATALOGUE = ("statement.", "paper.", _OLDER)
 PAGE = re.compile(r"\w[\w.-]*\.(html|toml)", re.ASCII)
@@ -120,9 +121,16 @@ def other_pages(folder: Path, pages: set[str]) -> list[str]:
     return sorted(name for name in older - pages if not name.startswith((NOT_RUN, *_OF_CATALOGUE)))
 
 
-def _figures(folder: Path) -> list[str]:
+def _figures(folder: Path) -> dict[str, list[str]]:
+    """Picture -> files of the same figure in other forms."""
     there = folder / "figures"
-    return sorted(p.name for p in there.iterdir() if p.suffix in PICTURES) if there.is_dir() else []
+    names = {p.name for p in there.iterdir()} if there.is_dir() else set[str]()
+    found: dict[str, list[str]] = {}
+    for stem in sorted({Path(name).stem for name in names}):
+        shown = next((stem + form for form in PICTURES if stem + form in names), None)
+        if shown is not None:
+            found[shown] = [stem + form for form in FORMS if stem + form in names - {shown}]
+    return found
 
 
 def _papers(folder: Path) -> list[dict[str, Any]]:
