@@ -188,7 +188,7 @@ def set_caption(figure: Figure, text: str) -> None:
 
 
 def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> list[Path]:
-    """Writes the picture (PNG with the caption, SVG and PDF without), its caption and its facts; all files appear as a whole or none does.
+    """Writes the picture (SVG and PDF without the caption), its caption and its facts; all appear whole or none does.
 
     facts: "caption", "findings" (see `_findings.judged`) and "notes", sentences on what the figure shows beside them.
     """

@@ -11,7 +11,10 @@ _MET = {True: "met", False: "**missed**", None: "not stated"}
 
 
 def markdown(report: Mapping[str, Any]) -> str:
-    """Contradictory evidence first, studies where there are no claims, counts, one table row a claim, and every missed expectation in full."""
+    """Contradictory evidence first, counts, one table row a claim, and every missed expectation in full.
+
+    Without claims, the studies come before all that.
+    """
     lines = [f"# {_cell(report['title'])}", ""]
     for found in report["contradictions"]:
         lines += [f"**{_cell(found['sentence'])}**", ""]

@@ -16,12 +16,15 @@ from boundcheck.core.palette import PALETTE
 from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.pictures import (
+    BARS_CAPTION,
+    LIMITS_CAPTION,
     POINTS,
     asset,
     claim_picture,
     claim_sparkline,
     describe,
     drawn_floor,
+    leading_studies,
     limits_picture,
     log_axes,
     result_of,
@@ -38,13 +41,6 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
 
-LEADING = 3  # studies that the front page shows itself, where there is nothing else
-LIMITS_CAPTION = (
-    "One dash pattern a method. Blue: limit of the expected gap E F(x) − F*, the variance of orders and cohorts "
-    "included. Red: gap of the limit of the mean, the objective inconsistency that no averaging removes. Grey: what "
-    "the small-step weights predict for it. A consistent method has no red floor as the step tends to 0; a gap of "
-    "exactly 0 has no place on a log axis."
-)
 PAPERS = "papers.html"  # the page of the papers' figures and tables
 OUTCOMES: Mapping[str, str] = {
     "FAILED": "the run could not be executed; nothing is known",
@@ -109,9 +105,7 @@ def environment() -> Environment:
     own: dict[str, Any] = {"ids": link_ids, "exact": _exact}
     environment.filters.update(own)
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
-    words["bars_caption"] = (
-        "Rounds on a log scale: promised by the bound, and needed by the run with the same step size."
-    )
+    words |= {"bars_caption": BARS_CAPTION, "limits_caption": LIMITS_CAPTION}
     words |= {"palette": PALETTE, "asset": lambda name: Markup(asset(name))}
     environment.globals.update(words)
     return environment
@@ -157,10 +151,10 @@ def index_page(
 ) -> str:
     """The front page: papers, statements against kinds of evidence, the counts of claims (zeros included), all claims.
 
-    A report of up to `LEADING` studies and nothing else shows what these found instead. about: what `Catalogue.papers`
-    says of the papers, for a report with a catalogue. figures: pictures in the folder `figures` beside the page, each
-    with the files of the same figure in other forms. rows: of the papers' figures and tables, which have a page of
-    their own.
+    A report of a few studies and nothing else (`leading_studies`) shows what these found instead. about: what
+    `Catalogue.papers` says of the papers, for a report with a catalogue. figures: pictures in the folder `figures`
+    beside the page, each with the files of the same figure in other forms. rows: of the papers' figures and tables,
+    which have a page of their own.
     """
     from markupsafe import Markup
 
@@ -188,30 +182,12 @@ def index_page(
         about=about or {},
         kinds=kinds(),
         worst=worst_cases({entry.split("/")[0] for entry in pages}),
-        leading=() if claims or pages else _leading(report),
+        leading=() if claims or pages else leading_studies(report),
         figures=figures or {},
         captions={name: _figure_caption(name, rows) for name in figures or {}},
         papers=PAPERS if rows else "",
         page_of=lambda id: _statement_link(id, pages),
     )
-
-
-def _leading(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the front page shows of studies; nothing for many."""
-    if len(report["studies"]) + len(report["limits"]) > LEADING:
-        return []
-    found: list[dict[str, Any]] = []
-    for s in report["studies"]:
-        result, bars = result_of(s)
-        found.append(
-            {"result": result, "bars": bars, "picture": study_picture(s), "first": "".join(s["words"][:1])} | s
-        )
-    for s in report["limits"]:
-        methods = ", ".join(curve["label"] for curve in s["curves"])
-        first = f"Where methods with a constant step size end on {s['problem_name']}: {methods}."
-        own = {"result": "", "bars": "", "first": first, "caption": LIMITS_CAPTION}
-        found.append(own | {"picture": limits_picture(s)} | s)
-    return found
 
 
 def _figure_caption(picture: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -229,10 +205,7 @@ def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], fi
 
 def study_pages(report: Mapping[str, Any]) -> dict[str, str]:
     """File name -> HTML of the pages of limit studies, other studies, and what cannot be run on this machine."""
-    found = {
-        s["page"]: page("limits", report=report, study=s, picture=limits_picture(s), caption=LIMITS_CAPTION)
-        for s in report["limits"]
-    }
+    found = {s["page"]: page("limits", report=report, study=s, picture=limits_picture(s)) for s in report["limits"]}
     for study in report["studies"]:
         result, bars = result_of(study)
         own = {"study": study, "picture": study_picture(study), "result": result, "bars": bars}

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 
 ASSETS = Path(__file__).parent / "assets"
 LEAST = 1e-300  # below, axis limits underflow
+LEADING = 3  # studies that the front page shows itself, where there is nothing else
+LIMITS_CAPTION = (
+    "One dash pattern a method. Blue: limit of the expected gap E F(x) − F*, the variance of orders and cohorts "
+    "included. Red: gap of the limit of the mean, the objective inconsistency that no averaging removes. Grey: what "
+    "the small-step weights predict for it. A consistent method has no red floor as the step tends to 0; a gap of "
+    "exactly 0 has no place on a log axis."
+)
+BARS_CAPTION = "Rounds on a log scale: promised by the bound, and needed by the run with the same step size."
 POINTS = 3  # fewer make no curve: they are drawn as bars
 READINGS = (1, 3, 4, 5)  # places in `DASHES` of the bounds of other readings; 2 is the value at the start
 PANEL = (430, 280)  # pixels of one chart of several
@@ -293,6 +301,24 @@ def limits_picture(study: Mapping[str, Any]) -> Markup | str:
 
 def _fraction(text: str | None) -> float | None:
     return None if text is None else nearest_float(parse_number(text, "a limit", max_text=len(text)))
+
+
+def leading_studies(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the front page shows of studies; nothing for many."""
+    if len(report["studies"]) + len(report["limits"]) > LEADING:
+        return []
+    found: list[dict[str, Any]] = []
+    for s in report["studies"]:
+        result, bars = result_of(s)
+        found.append(
+            {"result": result, "bars": bars, "picture": study_picture(s), "first": "".join(s["words"][:1])} | s
+        )
+    for s in report["limits"]:
+        methods = ", ".join(curve["label"] for curve in s["curves"])
+        first = f"Where methods with a constant step size end on {s['problem_name']}: {methods}."
+        own = {"result": "", "bars": "", "first": first, "caption": LIMITS_CAPTION}
+        found.append(own | {"picture": limits_picture(s)} | s)
+    return found
 
 
 def result_of(study: Mapping[str, Any]) -> tuple[str, Markup | str]:
