@@ -74,6 +74,9 @@ def report(
     title: Annotated[
         str, typer.Option(help="Title of the index page.", show_default="Bounds against experiments, or the only study")
     ] = "",
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="Write the picture of each page as SVG and PDF too.")
+    ] = False,
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
@@ -125,11 +128,17 @@ def report(
             f"--out '{out}' holds a report with {_pages(len(others))} that this one does not have, such as "
             f"{others[0]}; name another folder, or give --replace to remove them."
         )
+    forms = ("svg", "pdf") if pictures else ()
+    if pictures:
+        from boundcheck.report.figures import new_figure
+
+        with new_figure((1, 1)):  # raises MissingExtra before anything is run
+            pass
     begun: list[Report] = []
 
     def written(found: Reported) -> list[Path]:
         if not begun:
-            begun.append(Report(found.results, title, _claimed(found.results) if specs else None))
+            begun.append(Report(found.results, title, _claimed(found.results) if specs else None, forms))
         return begun[0].write(folder, found.limits, [*found.studies, *recorded], [*not_run, *found.not_run])
 
     def early(found: Reported) -> None:

@@ -10,6 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from boundcheck.core.palette import DASHES
 from boundcheck.core.svg import WIDTH, Chart, Line, axes, bar, chart_svg, sample, sparkline
 from boundcheck.evidence.ordering import rankings
 from boundcheck.report.mathtext import math as mathtext
-from boundcheck.report.words import pretty
+from boundcheck.report.words import pretty, prose
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -168,11 +169,15 @@ def describe(claim: Mapping[str, Any]) -> str:
     curve, metric = claim["curve"], claim["statement"]["metric"]
     first, last, name = curve["index"][0], curve["index"][-1], metric["index"] or "rounds"
     ends = [f"{pretty(float(curve[k][0]), 4)} to {pretty(float(curve[k][-1]), 4)}" for k in ("metric_high", "bound")]
-    scale = "" if metric["scale"] == "1" else metric["scale"].replace("**2", "²").replace("**", "^") + " · "
     return (
-        f"Over {name} from {_short(first)} to {_short(last)} the metric {scale}{metric['quantity']} goes from "
+        f"Over {name} from {_short(first)} to {_short(last)} the metric {_metric_words(metric)} goes from "
         f"{ends[0]}, the bound from {ends[1]}. All numbers stand in the table below the picture."
     )
+
+
+def _metric_words(metric: Mapping[str, Any]) -> str:
+    scale = "" if metric["scale"] == "1" else metric["scale"].replace("**2", "²").replace("**", "^") + " · "
+    return f"{scale}{metric['quantity']}"
 
 
 def _short(index: str) -> str:
@@ -248,21 +253,31 @@ def study_picture(study: Mapping[str, Any]) -> Markup | str:
 
     if not study["series"]:
         return ""
+    shown: list[Markup] = []
+    every: list[Line] = []
+    for number, (heading, plain) in enumerate(study_charts(study)):
+        chart = replace(plain, x_label=str(mathtext(plain.x_label)), y_label=str(mathtext(plain.y_label)))
+        head = Markup("<h3>{}</h3>").format(heading) if heading else ""
+        drawn = chart_html(chart, study["axes"][0].partition(" ")[0].rstrip(":,"), f"chart-{number}", legend=False)
+        shown.append(Markup('<div class="panel">{}{}</div>').format(head, drawn))
+        every += chart.lines
+    return Markup('<div class="panels">{}</div>{}').format(Markup("").join(shown), legend_html(every))
+
+
+def study_charts(study: Mapping[str, Any]) -> list[tuple[str, Chart]]:
+    """Heading and chart of each panel of a study, with labels in plain text; none where there is no curve."""
+    if not study["series"]:
+        return []
     panels: list[dict[str, Any]] = study["panels"] or [{"title": "", "y": study["axes"][1], "log": study["log"][1]}]
     size = (WIDTH, 380) if len(panels) == 1 else PANEL
     text = study["caption"] + " All numbers stand in the tables below."
-    shown: list[Markup] = []
-    every: list[Line] = []
+    found: list[tuple[str, Chart]] = []
     for number, panel in enumerate(panels):
         lines = [_line(c) for c in study["series"] if c.get("panel", 0) == number]
-        labels = [str(mathtext(words)) for words in (study["axes"][0], panel["y"])]
         title = f"{study['name']} {panel['title']}".rstrip()
-        chart = Chart(title, text, lines, (study["log"][0], panel["log"]), labels[0], labels[1], size=size)
-        head = Markup("<h3>{}</h3>").format(panel["title"]) if panel["title"] else ""
-        drawn = chart_html(chart, study["axes"][0].partition(" ")[0].rstrip(":,"), f"chart-{number}", legend=False)
-        shown.append(Markup('<div class="panel">{}{}</div>').format(head, drawn))
-        every += lines
-    return Markup('<div class="panels">{}</div>{}').format(Markup("").join(shown), legend_html(every))
+        log = (study["log"][0], panel["log"])
+        found.append((panel["title"], Chart(title, text, lines, log, study["axes"][0], panel["y"], size=size)))
+    return found
 
 
 def _line(curve: Mapping[str, Any]) -> Line:
@@ -272,6 +287,15 @@ def _line(curve: Mapping[str, Any]) -> Line:
 
 def limits_picture(study: Mapping[str, Any]) -> Markup | str:
     """The chart of a limit study, or "" where no method has a limit above 0."""
+    plain = limits_chart(study)
+    if plain is None:
+        return ""
+    chart = replace(plain, x_label=str(mathtext(plain.x_label)), y_label=str(mathtext(plain.y_label)))
+    return chart_html(chart, study["parameter"])
+
+
+def limits_chart(study: Mapping[str, Any]) -> Chart | None:
+    """The chart of a limit study, with labels in plain text; None where no method has a limit above 0."""
     lines: list[Line] = []
     drawn = [c for c in study["curves"] if any(_fraction(p["gap"]) for p in c["points"])]
     for k, curve in enumerate(drawn):
@@ -285,18 +309,29 @@ def limits_picture(study: Mapping[str, Any]) -> Markup | str:
         if predicted:
             lines.append(Line(f"{label}: predicted", "trivial", x, [predicted] * len(x), dash=dash, width=1))
     if not lines:
-        return ""
+        return None
     parts: list[str] = []
     for curve in study["curves"]:
         ends = [pretty(_fraction(p["gap"]), 4) for p in curve["points"] if p["gap"] is not None]
         if ends:
             parts.append(f"{curve['label']}: from {ends[0]} at the smallest step to {ends[-1]} at the largest.")
     text = " ".join([*parts, "All numbers stand in the tables below the picture."])
-    x_label, y_label = (
-        str(mathtext(t)) for t in (f"step size {study['parameter']}", "limit of the gap F(x) - F*, in [f]")
-    )
+    x_label, y_label = f"step size {study['parameter']}", "limit of the gap F(x) - F*, in [f]"
     title = f"{study['name']}: the limit against the step size"
-    return chart_html(Chart(title, text, lines, (True, True), x_label, y_label), study["parameter"])
+    return Chart(title, text, lines, (True, True), x_label, y_label)
+
+
+def page_charts(report: Mapping[str, Any]) -> dict[str, list[tuple[str, Chart]]]:
+    """Page -> heading and chart of each panel, with labels in plain text, for the pages that have a curve."""
+    found = {s["page"]: study_charts(s) for s in report["studies"]}
+    found |= {s["page"]: [("", chart)] for s in report["limits"] if (chart := limits_chart(s)) is not None}
+    for claim in report["claims"]:
+        if len(claim["curve"]["index"]) >= POINTS:
+            metric = claim["statement"]["metric"]
+            unit = "" if metric["dimension"] in (None, "dimensionless") else f" in {prose(metric['dimension'])}"
+            label = _metric_words(metric) + unit
+            found[claim["page"]] = [("", claim_chart(claim, metric["index"] or "rounds", label))]
+    return {name: charts for name, charts in found.items() if charts}
 
 
 def _fraction(text: str | None) -> float | None:

@@ -16,6 +16,7 @@ from boundcheck.report.data import KIND, report_data
 from boundcheck.report.markdown import markdown
 from boundcheck.report.names import NOT_RUN, paper_page_name
 from boundcheck.report.pages import PAPERS, claim_page, index_page, papers_page, study_pages
+from boundcheck.report.pictures import page_charts
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".svg")  # the index shows the first of these that is there of a figure
 FORMS = (".svg", ".pdf")  # and links these
+PICTURES_FOLDER = "pictures"
 _OLDER = "catalogue.html"  # the page of the statements in reports of version 0.1, now a part of the index
 _OF_CATALOGUE = ("statement.", "paper.", _OLDER)
 PAGE = re.compile(r"\w[\w.-]*\.(html|toml)", re.ASCII)
@@ -36,6 +38,7 @@ class Report:
     """The pages of claims and statements, made once; `write` adds what else is known by then.
 
     catalogue: the statements, `<paper>/<statement>`, that get a page with those on which they rest; None for all.
+    pictures: forms ("svg", "pdf", "png") in which the picture of each claim and study is also written.
     """
 
     def __init__(
@@ -43,9 +46,11 @@ class Report:
         results: Sequence[ClaimResult],
         title: str = "Bounds against experiments",
         catalogue: Sequence[str] | None = (),
+        pictures: Sequence[str] = (),
     ) -> None:
         self.results, self.title = results, title
         self.data = report_data(results, title)
+        self.data |= {"pictures": list(pictures)} if pictures else {}
         self.listed: Catalogue | None = None
         self.data["catalogue"] = []
         if catalogue is None or catalogue:
@@ -89,7 +94,8 @@ class Report:
             about = {} if self.listed is None else self.listed.papers()
             texts["index.html"] = index_page(report, about, figures, rows)  # last: it names the others
             stale = _listed(folder / "report.json") - set(texts)
-            written = _write_all({folder / name: text for name, text in texts.items()})
+            drawn = _pictures(report, folder / PICTURES_FOLDER)
+            written = [*drawn, *_write_all({folder / name: text for name, text in texts.items()})]
             for name in stale:
                 (folder / name).unlink(missing_ok=True)
             return written
@@ -109,6 +115,22 @@ def write_report(
 ) -> list[Path]:
     """Writes the report of these results into `folder`; see `Report` and `Report.write`."""
     return Report(results, title, catalogue).write(folder, limits, studies, not_run)
+
+
+def _pictures(report: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Writes the pictures of the pages in the forms that are asked for; returns their paths."""
+    if "pictures" not in report:
+        return []
+    from boundcheck.core.places import write_whole
+    from boundcheck.report.figures import charts
+
+    folder.mkdir(exist_ok=True)
+    paths: list[Path] = []
+    for name, shown in page_charts(report).items():
+        for form in report["pictures"]:
+            paths.append(folder / f"{Path(name).stem}.{form}")
+            write_whole(paths[-1], charts(shown, form))
+    return paths
 
 
 def other_pages(folder: Path, pages: set[str]) -> list[str]:
