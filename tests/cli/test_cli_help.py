@@ -16,15 +16,7 @@ import boundcheck as bc
 
 ROOT = Path(__file__).parents[2]
 
-SLOW = {
-    "audit",
-    "derive",
-    "falsify",
-    "record",
-    "repair",
-    "try",
-    "tune",
-}  # commands whose examples take more than some seconds
+SLOW = {"audit", "derive", "falsify", "record", "repair", "try", "tune"}  # commands whose examples take more than some seconds
 COMMANDS = {" ".join(path): command for path, command in commands()}
 
 
