@@ -188,7 +188,7 @@ def set_caption(figure: Figure, text: str) -> None:
 
 
 def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> list[Path]:
-    """Writes the picture, its caption and its facts; all files appear as a whole or none does.
+    """Writes the picture (SVG and PDF without the caption), its caption and its facts; all appear whole or none does.
 
     facts: "caption", "findings" (see `_findings.judged`) and "notes", sentences on what the figure shows beside them.
     """
@@ -197,13 +197,14 @@ def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> l
     caption = [facts["caption"], *(f"{head}: {' '.join(those) or 'nothing.'}" for head, those in blocks[:-1])]
     if facts["notes"]:
         caption.append(f"{blocks[-1][0]}: {' '.join(facts['notes'])}")
-    set_caption(figure, "\n".join(textwrap.fill(part, 178) for part in caption))
+    prose = "\n".join(textwrap.fill(part, 178) for part in caption)
+    set_caption(figure, "")
     lists = "".join(f"\n## {head}\n\n" + "".join(f"- {s}\n" for s in those or ["Nothing."]) for head, those in blocks)
     texts = {
         ".json": json.dumps(facts, indent=1, ensure_ascii=False) + "\n",
         ".md": f"# {facts['title']}\n\n![{facts['title']}]({name}.png)\n\n{facts['caption']}\n{lists}",
     }
-    return files.write_figure(figure, texts, folder, name)
+    return files.write_figure(figure, texts, folder, name, lambda: set_caption(figure, prose))
 
 
 def arguments(description: str, argv: Sequence[str] | None, name: str) -> argparse.Namespace:

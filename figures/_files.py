@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -17,7 +18,8 @@ from boundcheck.core.targets import probe_folder
 from boundcheck.errors import BadInput, BoundcheckError, StoreError
 
 HERE = Path(__file__).parent
-SUFFIXES = (".png", ".json", ".md")  # the files of one figure
+SUFFIXES = (".png", ".svg", ".pdf", ".json", ".md")  # the files of one figure
+VECTOR = {".svg": ("Date", "Creator"), ".pdf": ("CreationDate", "Creator", "Producer")}  # without these metadata
 INTERRUPTED = 130
 
 
@@ -39,14 +41,22 @@ def folder_of(text: str, *names: str) -> Path:
     return folder
 
 
-def write_figure(figure: Figure, texts: Mapping[str, str], folder: Path, name: str) -> list[Path]:
-    """Writes the picture and its texts, by suffix; all are complete under other names before the first is moved in
-    place. Raises StoreError, leaving what was there, where the disk refuses.
+def write_figure(
+    figure: Figure, texts: Mapping[str, str], folder: Path, name: str, add_prose: Callable[[], None] = lambda: None
+) -> list[Path]:
+    """Writes the picture as PNG, SVG and PDF, and its texts, by suffix; all are complete under other names before the
+    first is moved in place. Raises StoreError, leaving what was there, where the disk refuses.
+
+    add_prose: called before the PNG is drawn, which alone has the caption in it.
     """
-    partial = {suffix: folder / f".{name}.{os.getpid()}.partial{suffix}" for suffix in (".png", *texts)}
+    partial = {suffix: folder / f".{name}.{os.getpid()}.partial{suffix}" for suffix in (".png", *VECTOR, *texts)}
     written = {suffix: folder / f"{name}{suffix}" for suffix in partial}
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for suffix, nameless in VECTOR.items():
+            with rc_context({"svg.hashsalt": name}):  # equal data gives equal bytes
+                figure.savefig(partial[suffix], metadata=dict.fromkeys(nameless), bbox_inches="tight")
+        add_prose()
         figure.savefig(partial[".png"], dpi=110, metadata={"Software": None})
         with Image.open(partial[".png"]) as image:  # few colours: a palette makes the file several times smaller
             image.convert("RGB").quantize(256).save(partial[".png"], optimize=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,12 @@ def write(
         ".json": json.dumps(facts, indent=1, ensure_ascii=False) + "\n",
         ".md": "\n".join([*markdown, "", *(part for block in blocks for part in (block, ""))]),
     }
-    return files.write_figure(_draw(rows, first, columns, blocks), texts, folder, name)
+    figure, add_prose = _draw(rows, first, columns, blocks)
+    return files.write_figure(figure, texts, folder, name, add_prose)
 
 
-def _draw(rows: Rows, first: str, columns: Sequence[str], blocks: Sequence[str]) -> Figure:
+def _draw(rows: Rows, first: str, columns: Sequence[str], blocks: Sequence[str]) -> tuple[Figure, Callable[[], None]]:
+    """The table, and what adds the text in the room below it."""
     below = "\n".join(textwrap.fill(block, 170) for block in blocks)
     lines = below.count("\n") + 1
     table_height, text_height = 0.36 * (len(rows) + 1), 0.16 * lines + 0.3
@@ -62,5 +64,8 @@ def _draw(rows: Rows, first: str, columns: Sequence[str], blocks: Sequence[str])
             text.set_weight("bold")
         elif text.get_text() == "no":
             text.set_color(PALETTE["series-bound"][0])
-    figure.text(0.01, (text_height - 0.12) / height, below, va="top", fontsize=8, color=PALETTE["ink"][0])
-    return figure
+
+    def add_prose() -> None:
+        figure.text(0.01, (text_height - 0.12) / height, below, va="top", fontsize=8, color=PALETTE["ink"][0])
+
+    return figure, add_prose

@@ -37,6 +37,7 @@ def test_the_action_checks_and_posts_a_summary(tmp_path: Path) -> None:
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "GITHUB_STEP_SUMMARY": str(summary),
+        "GITHUB_WORKSPACE": str(tmp_path),
         "CLAIMS": "good.toml bad.toml",
         "LOAD": "",
     }
@@ -49,6 +50,8 @@ def test_the_action_checks_and_posts_a_summary(tmp_path: Path) -> None:
     assert "- expectation: 1 met, 1 missed, 0 not stated" in posted
     assert "expected VIOLATED, got HOLDS" in posted
     assert "one round \\| of two" in posted
+    assert "::error file=bad.toml,line=2,title=missed-expectation::one round | of two: expected VIOLATED" in done.stderr
+    assert '"startLine": 2' in (tmp_path / "boundcheck.sarif").read_text(encoding="utf-8")
     assert '<testsuites tests="2" failures="1"' in (tmp_path / "boundcheck.xml").read_text(encoding="utf-8")
 
 

@@ -101,7 +101,8 @@ def test_caption_facts_against_a_plain_loop(
     assert all(finding["says"] in text and finding["statistic"] in text for finding in facts["findings"])
     assert all(note in text for note in facts["notes"])
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    assert sorted(p.name for p in tmp_path.iterdir()) == [f"{name}.json", f"{name}.md", f"{name}.png"]
+    endings = ("json", "md", "pdf", "png", "svg")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [f"{name}.{end}" for end in endings]
 
 
 def test_figure_1_says_out_of_scope_at_the_papers_step(figures: dict[str, ModuleType], tmp_path: Path) -> None:

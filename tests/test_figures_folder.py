@@ -6,6 +6,7 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_a_disk_that_refuses_leaves_what_was_there(tmp_path: Path, monkeypatch: 
     FigureCanvasAgg(figure)
     written = files.write_figure(figure, {".json": "old", ".md": "old"}, tmp_path, "name")
     before = {path: path.read_bytes() for path in written}
-    assert {path.name for path in tmp_path.iterdir()} == {"name.png", "name.json", "name.md"}
+    assert {path.name for path in tmp_path.iterdir()} == {f"name.{end}" for end in ("png", "svg", "pdf", "json", "md")}
 
     def full(path: Path, text: str, encoding: str) -> int:
         if path.suffix == ".md":
@@ -99,6 +100,21 @@ def test_a_disk_that_refuses_leaves_what_was_there(tmp_path: Path, monkeypatch: 
     with pytest.raises(StoreError, match=r"the files of name cannot be written to .*: no space left on device\."):
         files.write_figure(figure, {".json": "new", ".md": "new"}, tmp_path, "name")
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_prose_is_in_the_png_alone(tmp_path: Path) -> None:
+    files = importlib.import_module("_files")
+    drawn: list[dict[str, bytes]] = []
+    for words in ("", "a sentence below the figure"):
+        figure = Figure(figsize=(3, 1))
+        FigureCanvasAgg(figure)
+        figure.add_subplot().plot([1, 2])
+        written = files.write_figure(figure, {}, tmp_path, "name", partial(figure.text, 0.1, 0.5, words))
+        drawn.append({path.suffix: path.read_bytes() for path in written})
+    assert drawn[0][".png"] != drawn[1][".png"]
+    assert drawn[0][".svg"] == drawn[1][".svg"]
+    assert drawn[0][".pdf"] == drawn[1][".pdf"]
+    assert drawn[0][".pdf"].startswith(b"%PDF")
 
 
 def test_what_boundcheck_refuses_is_a_sentence_of_the_script(

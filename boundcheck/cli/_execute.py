@@ -126,15 +126,17 @@ class _Job:
             return False
 
 
-class _NotedStore(Store):
-    """A store that remembers which runs were asked of it."""
+class NotedStore(Store):
+    """A store that remembers which runs were asked of it. on_use: called before each is looked up."""
 
     def __init__(self, place: Path | str) -> None:
         super().__init__(place)
         self.used: dict[str, None] = {}
+        self.on_use: Callable[[], None] = lambda: None
 
     def get(self, key: str) -> Stored | None:
         self.used[key] = None
+        self.on_use()
         return super().get(key)
 
     def put(self, key: str, spec: Any, arrays: Any, meta: Mapping[str, Any]) -> Stored:
@@ -147,7 +149,7 @@ def _carry_out(
 ) -> Done | Refused | LimitStudy | Study | _NoStudy | Lost:
     """One job; at the top of the module, so that worker processes find it. spread: of the seeds of a sampled claim."""
     what = job.what
-    store = None if job.store is None else _NotedStore(job.store)
+    store = None if job.store is None else NotedStore(job.store)
     try:
         if isinstance(what, Limits):
             result = limit_study(what, tell)

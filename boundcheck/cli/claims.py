@@ -29,11 +29,13 @@ from boundcheck.cli.output import (
 )
 from boundcheck.cli.statements import print_contradictions
 from boundcheck.core.targets import probe_file
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, SpecError, UnknownName
 
 if TYPE_CHECKING:
+    from boundcheck.core.toml_lines import TomlFile
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.evidence.not_run import NotRun
+    from boundcheck.report.sarif import Finding
 
 COLUMNS = ("claim", "outcome", "grade", "tightness")
 
@@ -235,6 +237,13 @@ def check(
         Path | None,
         typer.Option(metavar="FILE", help="Append a Markdown summary for CI.", show_default=False),
     ] = None,
+    sarif: Annotated[
+        Path | None,
+        typer.Option("--sarif", metavar="FILE", help="Write a SARIF 2.1.0 file for code scanning.", show_default=False),
+    ] = None,
+    annotate: Annotated[
+        bool, typer.Option("--annotate", help="Mark claims in a pull request on GitHub, by lines on stderr.")
+    ] = False,
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
@@ -257,22 +266,32 @@ def check(
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
     from boundcheck.problems._own_data import load_specification
+    from boundcheck.report.sarif import findings, mistakes
+    from boundcheck.report.sarif import sarif as sarif_log
 
     not_run: list[NotRun] = []
-    read = [load_specification(file) for file in files]
-    alone = len(read) == 1
-    asked = [c for file in read for c in load_claims(file, need_expect=True, need_claims=alone, not_run=not_run)]
-    if not asked and not not_run:
-        load_claims(read[0], need_expect=True)  # raises: no file has a claim
-    for file in read:
-        load_limits(file, [])
-        load_studies(file, [])
-    for path, option in ((junit, "--junit"), (summary, "--summary")):
+    try:
+        read = [load_specification(file) for file in files]
+        alone = len(read) == 1
+        own = [load_claims(file, need_expect=True, need_claims=alone, not_run=not_run) for file in read]
+        asked = [claim for claims in own for claim in claims]
+        if not asked and not not_run:
+            load_claims(read[0], need_expect=True)  # raises: no file has a claim
+        for file in read:
+            load_limits(file, [])
+            load_studies(file, [])
+    except SpecError as error:
+        if annotate:
+            _annotate(mistakes(error))
+        raise
+    places = [_place(file, claim) for file, claims in zip(read, own, strict=True) for claim in claims]
+    for path, option in ((junit, "--junit"), (summary, "--summary"), (sarif, "--sarif")):
         if path is not None:
             probe_file(path, option)
     done = carry_out(asked, store=chosen_store(no_store), where=where(workers, cluster, time_limit))
     not_run += [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
-    done = [d for d in done if not (isinstance(d, Refused) and d.absent)]
+    kept = [(d, p) for d, p in zip(done, places, strict=True) if not (isinstance(d, Refused) and d.absent)]
+    done, places = [d for d, _ in kept], [place for _, place in kept]
     results = [d.result for d in done if isinstance(d, Done)]
     refused = [(d.claim, d.problem) for d in done if isinstance(d, Refused)]
     against = contradictions((), results)
@@ -287,6 +306,13 @@ def check(
         from boundcheck.report.junit import append_summary
 
         append_summary(settled, suite, summary, not_run)
+    found = findings(settled, places, against)
+    if sarif is not None:
+        from boundcheck.core.places import write_whole
+
+        write_whole(sarif, sarif_log(found, not_run))
+    if annotate:
+        _annotate(found)
     missed = sum(bool(r.failures) for r in results)
     if as_json:
         met = {"met": len(results) - missed, "missed": missed, "bad input": len(refused), "not run": len(not_run)}
@@ -303,6 +329,18 @@ def check(
         print_contradictions(against)
         _print_check(results, refused, not_run)
     return 1 if against else 2 if refused else 1 if missed else 3 if not_run else 0
+
+
+def _place(file: TomlFile, claim: Claim) -> tuple[str, int]:
+    """File and line of a claim that was read from it."""
+    return file.path, file.line_of(("claim", (claim.number or 1) - 1))
+
+
+def _annotate(found: Sequence[Finding]) -> None:
+    from boundcheck.report.sarif import workflow_commands
+
+    for text in workflow_commands(found):
+        typer.echo(text, err=True)
 
 
 def _print_check(

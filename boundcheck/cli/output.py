@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import math
 import os
@@ -10,6 +11,8 @@ import re
 import shutil
 import sys
 import textwrap
+import threading
+import time
 from collections.abc import Callable, Generator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +28,7 @@ Row = Sequence[str]
 WIDTH = 80  # columns of what is printed where the output is no terminal and COLUMNS is not set
 READABLE = 14  # columns that a cell of several words needs at least
 LONGEST_WORD = 24  # columns of a word that is not broken: the names of constants, not paths and digests
+PIPED = 10.0  # seconds between two lines of progress where standard error is no terminal
 DIGITS = 200  # characters of an exact number that JSON carries without --exact
 _EXACT = re.compile(r"-?\d+(/\d+)?")
 _COLOURS = {
@@ -294,10 +298,13 @@ def json_number(value: Fraction) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None]]:
-    """A bar with the time left on standard error while it is a terminal; gives the function that sets what is
-    done. The bar never goes back."""
+    """A bar with the time left on standard error; gives the function that sets what is done. It never goes back.
+
+    Where standard error is no terminal, a line every `PIPED` seconds takes the place of the bar.
+    """
     if not sys.stderr.isatty():
-        yield lambda done: None
+        with _progress_lines(title, total) as note:
+            yield note
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -311,7 +318,8 @@ def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None
         TimeRemainingColumn(),
         TextColumn("left"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    apart = sys.stdout.isatty()  # what is printed meanwhile goes above the bar, but into a pipe where there is one
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=apart) as bar:
         shown = bar.add_task(title, total=total)
         furthest = 0.0
 
@@ -321,3 +329,32 @@ def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None
             bar.update(shown, completed=furthest)
 
         yield show
+
+
+@contextlib.contextmanager
+def _progress_lines(title: str, total: float) -> Generator[Callable[[float], None]]:
+    stream, began, ended, furthest = sys.stderr, time.monotonic(), threading.Event(), 0.0
+
+    def show(done: float) -> None:
+        nonlocal furthest
+        furthest = max(furthest, done)
+
+    def tell() -> None:
+        while not ended.wait(PIPED):
+            share, took = min(furthest / total, 1.0), time.monotonic() - began
+            left = f", about {_clock(took / share - took)} left" if share > 0 else ""
+            with contextlib.suppress(OSError, ValueError):  # who reads it has gone
+                stream.write(f"{title}: {100 * share:.0f} %, {_clock(took)} elapsed{left}\n")
+                stream.flush()
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield show
+    finally:
+        ended.set()
+        teller.join()
+
+
+def _clock(seconds: float) -> str:
+    return str(datetime.timedelta(seconds=round(seconds)))

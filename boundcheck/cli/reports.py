@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +20,7 @@ from boundcheck.cli.output import (
     chosen_store,
     line,
     print_json,
+    progress,
     say,
     short,
     spec_file,
@@ -31,6 +33,7 @@ from boundcheck.errors import BadInput, BoundcheckError, UnknownName, hidden_cha
 
 if TYPE_CHECKING:
     from boundcheck.cli._execute import Reported
+    from boundcheck.core.store import Store
     from boundcheck.evidence.claim import ClaimResult
     from boundcheck.evidence.studies import Study
 
@@ -47,6 +50,15 @@ def default_spec() -> Path:
     return Path(__file__).resolve().parents[1] / "report" / "default.toml"
 
 
+def record_file(text: str) -> Path:
+    """The file that `text` names; the shipped record of that name where there is none."""
+    from boundcheck.evidence.shipped_files import shipped_records
+
+    path = spec_file(text)
+    shipped = {one.name: one for one in shipped_records()}
+    return path if path.exists() else shipped.get(text, path)
+
+
 def report(
     specs: Annotated[
         list[Path] | None,
@@ -59,7 +71,12 @@ def report(
     ] = None,
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder for the pages.")] = "report",
     replace: Annotated[bool, typer.Option("--replace", help="Remove pages of an older report in DIR.")] = False,
-    title: Annotated[str, typer.Option(help="Title of the index page.")] = "Bounds against experiments",
+    title: Annotated[
+        str, typer.Option(help="Title of the index page.", show_default="Bounds against experiments, or the only study")
+    ] = "",
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="Write the picture of each page as SVG and PDF too.")
+    ] = False,
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
@@ -99,6 +116,8 @@ def report(
     claims = [claim for spec in files for claim in load_claims(spec, need_claims=False, not_run=not_run)]
     wanted = [limits for spec in files for limits in load_limits(spec, not_run)]
     asked = [study for spec in files for study in load_studies(spec, not_run)]
+    alone = [study.name for study in (*wanted, *asked, *recorded)] if not claims and not not_run else []
+    title = title or (alone[0] if len(alone) == 1 else "Bounds against experiments")
     folder = probe_folder(out, "--out")
     names = page_names(
         [c.label() for c in claims], [limits.name for limits in wanted], [s.name for s in (*asked, *recorded)]
@@ -109,11 +128,17 @@ def report(
             f"--out '{out}' holds a report with {_pages(len(others))} that this one does not have, such as "
             f"{others[0]}; name another folder, or give --replace to remove them."
         )
+    forms = ("svg", "pdf") if pictures else ()
+    if pictures:
+        from boundcheck.report.figures import new_figure
+
+        with new_figure((1, 1)):  # raises MissingExtra before anything is run
+            pass
     begun: list[Report] = []
 
     def written(found: Reported) -> list[Path]:
         if not begun:
-            begun.append(Report(found.results, title, _claimed(found.results) if specs else None))
+            begun.append(Report(found.results, title, _claimed(found.results) if specs else None, forms))
         return begun[0].write(folder, found.limits, [*found.studies, *recorded], [*not_run, *found.not_run])
 
     def early(found: Reported) -> None:
@@ -137,7 +162,7 @@ def report(
         )
         return 1 if against else 0
     print_contradictions(against)
-    for what, of in counts.items():
+    for what, of in counts.items() if found.results else ():
         say(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
     for missing in not_run:
         say(f"NOT RUN {missing.name}: {missing.why}")
@@ -203,8 +228,8 @@ def record(
         list[Path],
         typer.Argument(
             metavar="SPEC...",
-            parser=spec_file,
-            help="TOML files with [[training]] tables; with --compare, records.",
+            parser=record_file,
+            help="TOML files with [[training]] tables; with --compare, records, or the names of those shipped.",
             show_default=False,
         ),
     ],
@@ -234,7 +259,6 @@ def record(
     """
     if compare:
         return _compare_records(specs, row or [], as_json)
-    from boundcheck.core.store import Store
     from boundcheck.evidence.not_run import is_absence
     from boundcheck.evidence.studies import load_studies
     from boundcheck.networks.study.record import record as carry_out
@@ -266,8 +290,8 @@ def record(
                 say(f"{to}: {words}")
 
         try:
-            kept = None if store is None else Store(store)
-            found = carry_out(given, path, command, rows=row or (), store=kept, tell=tell)
+            with _rows_done(given, len(row or ()), store, tell) as (kept, told):
+                found = carry_out(given, path, command, rows=row or (), store=kept, tell=told)
         except BoundcheckError as error:
             if not is_absence(error):
                 raise
@@ -285,11 +309,49 @@ def record(
     return 0
 
 
+@contextlib.contextmanager
+def _rows_done(
+    table: dict[str, Any], chosen: int, place: Path | str | None, tell: Callable[[str], None]
+) -> Generator[tuple[Store | None, Callable[[str], None]]]:
+    """Shows how much of a table of training is done: its rows, and within a row the runs that the store is asked for.
+
+    chosen: number of rows that are carried out; 0 for all. Gives the store and what is called after each row.
+    """
+    from boundcheck.cli._execute import NotedStore
+    from boundcheck.networks.study.runs import Runs
+    from boundcheck.networks.study.spec import Spec
+
+    runs = Runs(Spec.model_validate(table))
+    rows = len(runs.spec.all_cases)
+    each, done = runs.total / rows, 0
+    with progress(f"table {table['name']}", float(chosen or rows)) as show:
+        store = None if place is None else NotedStore(place)
+
+        def begun() -> None:
+            if store is not None:
+                show(done + max(len(store.used) - 1, 0) / each)
+
+        def row_done(words: str) -> None:
+            nonlocal done
+            done = min(done + words.endswith(("recorded", "recorded already")), chosen or rows)
+            if store is not None:
+                store.used.clear()
+            show(done)
+            tell(words)
+
+        if store is not None:
+            store.on_use = begun
+        yield store, row_done
+
+
 def _compare_records(files: Sequence[Path], rows: Sequence[str], as_json: bool) -> int:
     """Runs rows of recorded tables again, by default the first of each; exit code 1 where one does not agree."""
     from boundcheck.networks.study.record import read, run_again
 
-    found = [(str(file), run_again(read(file), label)) for file in files for label in rows or [None]]
+    found: list[tuple[str, dict[str, Any]]] = []
+    for file in files:
+        with progress(f"running a row of {file.name} again"):
+            found += [(str(file), run_again(read(file), label)) for label in rows or [None]]
     if as_json:
         print_json({"compared": [{"file": file, **one} for file, one in found]})
     else:

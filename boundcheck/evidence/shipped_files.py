@@ -6,6 +6,7 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from boundcheck.errors import BadInput
@@ -20,8 +21,14 @@ def shipped_folder(inside: str, beside: str) -> Path:
 
 
 def example(text: str) -> Path:
-    """The file that `text` names; one below examples/ that is missing is the one that comes with boundcheck."""
+    """The file that `text` names; one below examples/ that is missing is the one that comes with boundcheck.
+
+    So is a name without ending, such as that of a paper, which stands for the shipped claims in the file of that name.
+    """
     path = Path(text)
+    if path.parts == (text,) and not path.suffix and not path.exists():
+        named = shipped_folder("_claims", "examples") / f"{text}.toml"
+        return named if named.is_file() else path
     if path.parts[:1] == ("examples",) and not path.exists():
         inside = shipped_folder("_claims", "examples").joinpath(*path.parts[1:])
         return inside if inside.exists() else path
@@ -70,11 +77,30 @@ def shipped_claims() -> dict[str, Mapping[str, int]]:
     installed package, or in `examples` beside it in a checkout.
     """
     found: dict[str, Counter[str]] = {}
-    for path in sorted(shipped_folder("_claims", "examples").glob("*.toml")):
-        for claim in tomllib.loads(path.read_text(encoding="utf-8")).get("claim", ()):
-            if "expect" in claim:
-                found.setdefault(str(claim["statement"]), Counter())[str(claim["expect"])] += 1
+    for claims in _expecting(shipped_folder("_claims", "examples")).values():
+        for id, expected in claims:
+            found.setdefault(id, Counter())[expected] += 1
     return dict(found)
+
+
+@lru_cache(maxsize=2)
+def _expecting(folder: Path) -> dict[str, list[tuple[str, str]]]:
+    """Name of a shipped file -> statement and expected outcome of its claims."""
+    read = {p.stem: tomllib.loads(p.read_text(encoding="utf-8")) for p in sorted(folder.glob("*.toml"))}
+    return {
+        name: [(str(c["statement"]), str(c["expect"])) for c in data.get("claim", ()) if "expect" in c]
+        for name, data in read.items()
+    }
+
+
+def names_of_claims(id: str) -> list[str]:
+    """The names of the shipped files (see `example`) with claims about a reading, given by its full id."""
+    from boundcheck.theory.discovery import statement
+
+    bare = id.rpartition("/")[0]
+    ids = {id, bare} if statement(bare).id == id else {id}
+    files = _expecting(shipped_folder("_claims", "examples"))
+    return [name for name, claims in files.items() if any(about in ids for about, _ in claims)]
 
 
 def claims_by_id(wanted: Collection[str] | None = None) -> dict[str, dict[str, int]]:

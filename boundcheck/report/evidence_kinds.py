@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from boundcheck.core import providers
 from boundcheck.evidence.derivation_words import RESTS_ON, derivation_words, rests_groups
 from boundcheck.evidence.kinds import Evidence, Kind, Sources
+from boundcheck.evidence.shipped_files import names_of_claims
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
@@ -24,11 +25,10 @@ def _derivation(reading: Statement, sources: Sources) -> Evidence | None:
 
 
 def _counterexample(reading: Statement, sources: Sources) -> Evidence | None:
-    path = (sources.witnesses or {}).get(reading.id)
-    if path is None:
+    if reading.id not in (sources.witnesses or {}):
         return None
     text = sources.known.violations.get(reading.id, "")
-    return Evidence("broken", "bad", text, f"boundcheck replay examples/witnesses/{path.name}")
+    return Evidence("broken", "bad", text, f"boundcheck replay {reading.id}")
 
 
 _TONES = {"HOLDS": "good", "VIOLATED": "bad", "FAILED": "bad"}
@@ -44,10 +44,11 @@ def _claims(reading: Statement, sources: Sources) -> Evidence | None:
     if not counts:
         return None
     words = ", ".join(f"{count} {name.lower().replace('_', ' ')}" for name, count in sorted(counts.items()))
-    where = "of this report" if own else "that come with boundcheck (`boundcheck check` runs them)"
+    where = "of this report" if own else "that come with boundcheck"
+    command = "" if own else " ".join(("boundcheck check", *names_of_claims(reading.id)))
     worst = next((o for o in ("VIOLATED", "FAILED", "HOLDS") if o in counts), "")
     links = tuple((f"{c['label']}: {c['verdict']['outcome'].replace('_', ' ')}", c["page"]) for c in own)
-    return Evidence(words, _TONES.get(worst, "open"), f"Claims {where}: {words}.", links=links)
+    return Evidence(words, _TONES.get(worst, "open"), f"Claims {where}: {words}.", command, links)
 
 
 def _dimensions(reading: Statement, sources: Sources) -> Evidence | None:

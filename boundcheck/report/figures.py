@@ -9,13 +9,13 @@ import contextlib
 import html
 import io
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core import svg
 from boundcheck.core.extras import needed_for
 from boundcheck.core.numbers import as_double
-from boundcheck.core.palette import PALETTE, colour
+from boundcheck.core.palette import DASHES, PALETTE, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,8 @@ def file_of(figure: Any, form: str, title: str, words: str) -> bytes:
     """The figure as a file; an SVG takes its colours from the page around it, and says what it shows."""
     buffer = io.BytesIO()
     if form != "svg":
-        figure.savefig(buffer, format=form, dpi=150)
+        blank: Any = {"CreationDate": None, "Creator": None, "Producer": None} if form == "pdf" else None
+        figure.savefig(buffer, format=form, dpi=150, metadata=blank)
         return buffer.getvalue()
     figure.savefig(buffer, format="svg", transparent=True, metadata=dict(_BLANK))
     text = buffer.getvalue().decode()
@@ -76,6 +77,41 @@ def file_of(figure: Any, form: str, title: str, words: str) -> bytes:
     head, _, rest = text.partition(">\n")
     seamless = "[id^=PolyCollection]{shape-rendering:crispEdges}"
     return f"{head}>\n{about}<style>{style}{seamless}</style>\n{rest}\n".encode()
+
+
+def charts(shown: Sequence[tuple[str, svg.Chart]], form: str) -> bytes:
+    """Charts of a page side by side as a file, with axis labels and one legend and no other words.
+
+    shown: heading and chart of each, with labels in plain text. form: "svg", "png" or "pdf".
+    """
+    across = min(len(shown), 2)
+    down = -(-len(shown) // across)
+    with new_figure((6.4 if across == 1 else 9.6, 4.2 if across == 1 else 3.2 * down)) as figure:
+        named: dict[str, Any] = {}
+        for place, (heading, chart) in enumerate(shown, 1):
+            ax = figure.add_subplot(down, across, place)
+            for line in chart.lines:
+                _draw_line(ax, line, named)
+            for x, y, _ in chart.rings:
+                ax.plot([x], [y], marker="o", ms=9, mfc="none", color=PALETTE["series-bound"][0])
+            ends = svg.axes(chart)
+            ax.set(xlabel=chart.x_label, ylabel=chart.y_label, title=heading)
+            for name, log, end in zip("xy", chart.log, ends, strict=True):
+                ax.set(**{f"{name}scale": "log" if log else "linear", f"{name}lim": (end.low, end.high)})
+            ax.grid(visible=True)
+        figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+        return file_of(figure, form, shown[0][1].title, shown[0][1].text)
+
+
+def _draw_line(ax: Axes, line: svg.Line, named: dict[str, Any]) -> None:
+    """A line with its band; named: label -> what the legend shows."""
+    colour = PALETTE[f"series-{line.role}"][0]
+    dash = tuple(float(v) / 2 for v in DASHES[line.dash].split())
+    if line.low:
+        ax.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, lw=0)
+    (drawn,) = ax.plot(line.x, line.y, color=colour, lw=line.width * 0.8, ls=(0, dash) if dash else "solid")
+    if line.label:
+        named.setdefault(line.label, drawn)
 
 
 def works(table: Timetable) -> tuple[list[svg.Work], list[float]]:

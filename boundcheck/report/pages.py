@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,15 @@ from boundcheck.core.palette import PALETTE
 from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.pictures import (
+    BARS_CAPTION,
+    LIMITS_CAPTION,
     POINTS,
     asset,
     claim_picture,
     claim_sparkline,
     describe,
     drawn_floor,
+    leading_studies,
     limits_picture,
     log_axes,
     result_of,
@@ -102,6 +105,7 @@ def environment() -> Environment:
     own: dict[str, Any] = {"ids": link_ids, "exact": _exact}
     environment.filters.update(own)
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
+    words |= {"bars_caption": BARS_CAPTION, "limits_caption": LIMITS_CAPTION}
     words |= {"palette": PALETTE, "asset": lambda name: Markup(asset(name))}
     environment.globals.update(words)
     return environment
@@ -142,13 +146,15 @@ def _stated(claim: Mapping[str, Any]) -> Statement:
 def index_page(
     report: Mapping[str, Any],
     about: Mapping[str, Any] | None = None,
-    figures: Sequence[str] = (),
+    figures: Mapping[str, Sequence[str]] | None = None,
     rows: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The front page: papers, statements against kinds of evidence, the counts of claims (zeros included), all claims.
 
-    about: what `Catalogue.papers` says of the papers, for a report with a catalogue. figures: pictures in the folder
-    `figures` beside the page. rows: of the papers' figures and tables, which have a page of their own.
+    A report of a few studies and nothing else (`leading_studies`) shows what these found instead. about: what
+    `Catalogue.papers` says of the papers, for a report with a catalogue. figures: pictures in the folder `figures`
+    beside the page, each with the files of the same figure in other forms. rows: of the papers' figures and tables,
+    which have a page of their own.
     """
     from markupsafe import Markup
 
@@ -176,8 +182,9 @@ def index_page(
         about=about or {},
         kinds=kinds(),
         worst=worst_cases({entry.split("/")[0] for entry in pages}),
-        figures=figures,
-        captions={name: _figure_caption(name, rows) for name in figures},
+        leading=() if claims or pages else leading_studies(report),
+        figures=figures or {},
+        captions={name: _figure_caption(name, rows) for name in figures or {}},
         papers=PAPERS if rows else "",
         page_of=lambda id: _statement_link(id, pages),
     )
@@ -189,7 +196,7 @@ def _figure_caption(picture: str, rows: Sequence[Mapping[str, Any]]) -> str:
     return found or picture.rpartition(".")[0].replace("_", " ").capitalize()
 
 
-def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], figures: Sequence[str]) -> str:
+def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], figures: Collection[str]) -> str:
     """The papers' figures and tables: what is here, and the word of each finding with its statistic."""
     counts = {kind: sum(row["here"] == kind for row in rows) for kind in ("full", "scaled", "absent")}
     words = dict(Counter(f["word"] for row in rows for f in row["findings"]).most_common())

@@ -10,6 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,13 +21,21 @@ from boundcheck.core.palette import DASHES
 from boundcheck.core.svg import WIDTH, Chart, Line, axes, bar, chart_svg, sample, sparkline
 from boundcheck.evidence.ordering import rankings
 from boundcheck.report.mathtext import math as mathtext
-from boundcheck.report.words import pretty
+from boundcheck.report.words import pretty, prose
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 ASSETS = Path(__file__).parent / "assets"
 LEAST = 1e-300  # below, axis limits underflow
+LEADING = 3  # studies that the front page shows itself, where there is nothing else
+LIMITS_CAPTION = (
+    "One dash pattern a method. Blue: limit of the expected gap E F(x) − F*, the variance of orders and cohorts "
+    "included. Red: gap of the limit of the mean, the objective inconsistency that no averaging removes. Grey: what "
+    "the small-step weights predict for it. A consistent method has no red floor as the step tends to 0; a gap of "
+    "exactly 0 has no place on a log axis."
+)
+BARS_CAPTION = "Rounds on a log scale: promised by the bound, and needed by the run with the same step size."
 POINTS = 3  # fewer make no curve: they are drawn as bars
 READINGS = (1, 3, 4, 5)  # places in `DASHES` of the bounds of other readings; 2 is the value at the start
 PANEL = (430, 280)  # pixels of one chart of several
@@ -160,11 +169,15 @@ def describe(claim: Mapping[str, Any]) -> str:
     curve, metric = claim["curve"], claim["statement"]["metric"]
     first, last, name = curve["index"][0], curve["index"][-1], metric["index"] or "rounds"
     ends = [f"{pretty(float(curve[k][0]), 4)} to {pretty(float(curve[k][-1]), 4)}" for k in ("metric_high", "bound")]
-    scale = "" if metric["scale"] == "1" else metric["scale"].replace("**2", "²").replace("**", "^") + " · "
     return (
-        f"Over {name} from {_short(first)} to {_short(last)} the metric {scale}{metric['quantity']} goes from "
+        f"Over {name} from {_short(first)} to {_short(last)} the metric {_metric_words(metric)} goes from "
         f"{ends[0]}, the bound from {ends[1]}. All numbers stand in the table below the picture."
     )
+
+
+def _metric_words(metric: Mapping[str, Any]) -> str:
+    scale = "" if metric["scale"] == "1" else metric["scale"].replace("**2", "²").replace("**", "^") + " · "
+    return f"{scale}{metric['quantity']}"
 
 
 def _short(index: str) -> str:
@@ -240,21 +253,31 @@ def study_picture(study: Mapping[str, Any]) -> Markup | str:
 
     if not study["series"]:
         return ""
+    shown: list[Markup] = []
+    every: list[Line] = []
+    for number, (heading, plain) in enumerate(study_charts(study)):
+        chart = replace(plain, x_label=str(mathtext(plain.x_label)), y_label=str(mathtext(plain.y_label)))
+        head = Markup("<h3>{}</h3>").format(heading) if heading else ""
+        drawn = chart_html(chart, study["axes"][0].partition(" ")[0].rstrip(":,"), f"chart-{number}", legend=False)
+        shown.append(Markup('<div class="panel">{}{}</div>').format(head, drawn))
+        every += chart.lines
+    return Markup('<div class="panels">{}</div>{}').format(Markup("").join(shown), legend_html(every))
+
+
+def study_charts(study: Mapping[str, Any]) -> list[tuple[str, Chart]]:
+    """Heading and chart of each panel of a study, with labels in plain text; none where there is no curve."""
+    if not study["series"]:
+        return []
     panels: list[dict[str, Any]] = study["panels"] or [{"title": "", "y": study["axes"][1], "log": study["log"][1]}]
     size = (WIDTH, 380) if len(panels) == 1 else PANEL
     text = study["caption"] + " All numbers stand in the tables below."
-    shown: list[Markup] = []
-    every: list[Line] = []
+    found: list[tuple[str, Chart]] = []
     for number, panel in enumerate(panels):
         lines = [_line(c) for c in study["series"] if c.get("panel", 0) == number]
-        labels = [str(mathtext(words)) for words in (study["axes"][0], panel["y"])]
         title = f"{study['name']} {panel['title']}".rstrip()
-        chart = Chart(title, text, lines, (study["log"][0], panel["log"]), labels[0], labels[1], size=size)
-        head = Markup("<h3>{}</h3>").format(panel["title"]) if panel["title"] else ""
-        drawn = chart_html(chart, study["axes"][0].partition(" ")[0].rstrip(":,"), f"chart-{number}", legend=False)
-        shown.append(Markup('<div class="panel">{}{}</div>').format(head, drawn))
-        every += lines
-    return Markup('<div class="panels">{}</div>{}').format(Markup("").join(shown), legend_html(every))
+        log = (study["log"][0], panel["log"])
+        found.append((panel["title"], Chart(title, text, lines, log, study["axes"][0], panel["y"], size=size)))
+    return found
 
 
 def _line(curve: Mapping[str, Any]) -> Line:
@@ -264,6 +287,15 @@ def _line(curve: Mapping[str, Any]) -> Line:
 
 def limits_picture(study: Mapping[str, Any]) -> Markup | str:
     """The chart of a limit study, or "" where no method has a limit above 0."""
+    plain = limits_chart(study)
+    if plain is None:
+        return ""
+    chart = replace(plain, x_label=str(mathtext(plain.x_label)), y_label=str(mathtext(plain.y_label)))
+    return chart_html(chart, study["parameter"])
+
+
+def limits_chart(study: Mapping[str, Any]) -> Chart | None:
+    """The chart of a limit study, with labels in plain text; None where no method has a limit above 0."""
     lines: list[Line] = []
     drawn = [c for c in study["curves"] if any(_fraction(p["gap"]) for p in c["points"])]
     for k, curve in enumerate(drawn):
@@ -277,22 +309,51 @@ def limits_picture(study: Mapping[str, Any]) -> Markup | str:
         if predicted:
             lines.append(Line(f"{label}: predicted", "trivial", x, [predicted] * len(x), dash=dash, width=1))
     if not lines:
-        return ""
+        return None
     parts: list[str] = []
     for curve in study["curves"]:
         ends = [pretty(_fraction(p["gap"]), 4) for p in curve["points"] if p["gap"] is not None]
         if ends:
             parts.append(f"{curve['label']}: from {ends[0]} at the smallest step to {ends[-1]} at the largest.")
     text = " ".join([*parts, "All numbers stand in the tables below the picture."])
-    x_label, y_label = (
-        str(mathtext(t)) for t in (f"step size {study['parameter']}", "limit of the gap F(x) - F*, in [f]")
-    )
+    x_label, y_label = f"step size {study['parameter']}", "limit of the gap F(x) - F*, in [f]"
     title = f"{study['name']}: the limit against the step size"
-    return chart_html(Chart(title, text, lines, (True, True), x_label, y_label), study["parameter"])
+    return Chart(title, text, lines, (True, True), x_label, y_label)
+
+
+def page_charts(report: Mapping[str, Any]) -> dict[str, list[tuple[str, Chart]]]:
+    """Page -> heading and chart of each panel, with labels in plain text, for the pages that have a curve."""
+    found = {s["page"]: study_charts(s) for s in report["studies"]}
+    found |= {s["page"]: [("", chart)] for s in report["limits"] if (chart := limits_chart(s)) is not None}
+    for claim in report["claims"]:
+        if len(claim["curve"]["index"]) >= POINTS:
+            metric = claim["statement"]["metric"]
+            unit = "" if metric["dimension"] in (None, "dimensionless") else f" in {prose(metric['dimension'])}"
+            label = _metric_words(metric) + unit
+            found[claim["page"]] = [("", claim_chart(claim, metric["index"] or "rounds", label))]
+    return {name: charts for name, charts in found.items() if charts}
 
 
 def _fraction(text: str | None) -> float | None:
     return None if text is None else nearest_float(parse_number(text, "a limit", max_text=len(text)))
+
+
+def leading_studies(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the front page shows of studies; nothing for many."""
+    if len(report["studies"]) + len(report["limits"]) > LEADING:
+        return []
+    found: list[dict[str, Any]] = []
+    for s in report["studies"]:
+        result, bars = result_of(s)
+        found.append(
+            {"result": result, "bars": bars, "picture": study_picture(s), "first": "".join(s["words"][:1])} | s
+        )
+    for s in report["limits"]:
+        methods = ", ".join(curve["label"] for curve in s["curves"])
+        first = f"Where methods with a constant step size end on {s['problem_name']}: {methods}."
+        own = {"result": "", "bars": "", "first": first, "caption": LIMITS_CAPTION}
+        found.append(own | {"picture": limits_picture(s)} | s)
+    return found
 
 
 def result_of(study: Mapping[str, Any]) -> tuple[str, Markup | str]:

@@ -16,6 +16,7 @@ from boundcheck.report.data import KIND, report_data
 from boundcheck.report.markdown import markdown
 from boundcheck.report.names import NOT_RUN, paper_page_name
 from boundcheck.report.pages import PAPERS, claim_page, index_page, papers_page, study_pages
+from boundcheck.report.pictures import page_charts
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from boundcheck.report.catalogue import Catalogue
 
 
-PICTURES = (".png", ".svg")
+PICTURES = (".png", ".svg")  # the index shows the first of these that is there of a figure
+FORMS = (".svg", ".pdf")  # and links these
+PICTURES_FOLDER = "pictures"
 _OLDER = "catalogue.html"  # the page of the statements in reports of version 0.1, now a part of the index
 _OF_CATALOGUE = ("statement.", "paper.", _OLDER)
 PAGE = re.compile(r"\w[\w.-]*\.(html|toml)", re.ASCII)
@@ -35,6 +38,7 @@ class Report:
     """The pages of claims and statements, made once; `write` adds what else is known by then.
 
     catalogue: the statements, `<paper>/<statement>`, that get a page with those on which they rest; None for all.
+    pictures: forms ("svg", "pdf", "png") in which the picture of each claim and study is also written.
     """
 
     def __init__(
@@ -42,9 +46,11 @@ class Report:
         results: Sequence[ClaimResult],
         title: str = "Bounds against experiments",
         catalogue: Sequence[str] | None = (),
+        pictures: Sequence[str] = (),
     ) -> None:
         self.results, self.title = results, title
         self.data = report_data(results, title)
+        self.data |= {"pictures": list(pictures)} if pictures else {}
         self.listed: Catalogue | None = None
         self.data["catalogue"] = []
         if catalogue is None or catalogue:
@@ -88,7 +94,8 @@ class Report:
             about = {} if self.listed is None else self.listed.papers()
             texts["index.html"] = index_page(report, about, figures, rows)  # last: it names the others
             stale = _listed(folder / "report.json") - set(texts)
-            written = _write_all({folder / name: text for name, text in texts.items()})
+            drawn = _pictures(report, folder / PICTURES_FOLDER)
+            written = [*drawn, *_write_all({folder / name: text for name, text in texts.items()})]
             for name in stale:
                 (folder / name).unlink(missing_ok=True)
             return written
@@ -110,6 +117,22 @@ def write_report(
     return Report(results, title, catalogue).write(folder, limits, studies, not_run)
 
 
+def _pictures(report: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Writes the pictures of the pages in the forms that are asked for; returns their paths."""
+    if "pictures" not in report:
+        return []
+    from boundcheck.core.places import write_whole
+    from boundcheck.report.figures import charts
+
+    folder.mkdir(exist_ok=True)
+    paths: list[Path] = []
+    for name, shown in page_charts(report).items():
+        for form in report["pictures"]:
+            paths.append(folder / f"{Path(name).stem}.{form}")
+            write_whole(paths[-1], charts(shown, form))
+    return paths
+
+
 def other_pages(folder: Path, pages: set[str]) -> list[str]:
     """The pages of a report that is in the folder already which are not among `pages`: `write_report` removes them.
 
@@ -120,9 +143,16 @@ def other_pages(folder: Path, pages: set[str]) -> list[str]:
     return sorted(name for name in older - pages if not name.startswith((NOT_RUN, *_OF_CATALOGUE)))
 
 
-def _figures(folder: Path) -> list[str]:
+def _figures(folder: Path) -> dict[str, list[str]]:
+    """Picture -> files of the same figure in other forms."""
     there = folder / "figures"
-    return sorted(p.name for p in there.iterdir() if p.suffix in PICTURES) if there.is_dir() else []
+    names = {p.name for p in there.iterdir()} if there.is_dir() else set[str]()
+    found: dict[str, list[str]] = {}
+    for stem in sorted({Path(name).stem for name in names}):
+        shown = next((stem + form for form in PICTURES if stem + form in names), None)
+        if shown is not None:
+            found[shown] = [stem + form for form in FORMS if stem + form in names - {shown}]
+    return found
 
 
 def _papers(folder: Path) -> list[dict[str, Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,27 @@ def changed(file: Path, to: Path, *keys: Any, value: Any) -> Path:
         at[keys[-1]] = value(at[keys[-1]]) if callable(value) else value
     to.write_text(json.dumps(data))
     return to
+
+
+def test_recording_shows_how_much_is_done(spec_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows, and within a row the runs: two settings tried and the chosen ones of two methods are 4 runs."""
+    shown: list[float] = []
+    titles: list[tuple[str, float]] = []
+
+    @contextlib.contextmanager
+    def noted(title: str, total: float = 1.0) -> Generator[Callable[[float], None]]:
+        titles.append((title, total))
+        yield shown.append
+
+    monkeypatch.setattr("boundcheck.cli.reports.progress", noted)
+    monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
+    command = ["record", str(spec_file), "-o", str(tmp_path)]
+    assert main(command) == 0
+    assert titles == [("table Two step sizes", 2.0)]
+    assert shown == [0, 0.25, 0.5, 0.75, 1, 1, 1.25, 1.5, 1.75, 2]
+    shown.clear()
+    assert main(command) == 0  # both rows are there
+    assert shown == [1, 2]
 
 
 def test_a_record_shows_what_new_runs_show(file: Path, spec_file: Path) -> None:

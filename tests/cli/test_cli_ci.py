@@ -1,0 +1,156 @@
+"""What CI services read of `boundcheck check`, SARIF and annotations, and progress where nothing is a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_tools import FALSE, FEDAVG, OUT, Run
+
+from boundcheck.cli import output
+from boundcheck.report.sarif import Finding, sarif, workflow_commands
+
+Write = Callable[..., Path]
+# What sarif-schema-2.1.0.json requires: definition -> required members, and (member, definition of it or of its items).
+REQUIRED: Mapping[str, tuple[set[str], Mapping[str, str]]] = {
+    "log": ({"version", "runs"}, {"runs": "run"}),
+    "run": ({"tool"}, {"tool": "tool", "results": "result", "invocations": "invocation"}),
+    "tool": ({"driver"}, {"driver": "toolComponent"}),
+    "toolComponent": ({"name"}, {"rules": "reportingDescriptor"}),
+    "reportingDescriptor": ({"id"}, {"shortDescription": "message"}),
+    "invocation": ({"executionSuccessful"}, {"toolExecutionNotifications": "notification"}),
+    "notification": ({"message"}, {"message": "message"}),
+    "result": ({"message"}, {"message": "message", "locations": "location"}),
+    "message": ({"text"}, {}),
+    "location": (set(), {"physicalLocation": "physicalLocation"}),
+    "physicalLocation": ({"artifactLocation"}, {"artifactLocation": "artifactLocation", "region": "region"}),
+    "artifactLocation": ({"uri"}, {}),
+    "region": ({"startLine"}, {}),
+}
+
+
+def conforms(value: Any, kind: str = "log") -> None:
+    """Fails where a required member is missing or a list has the wrong shape."""
+    assert isinstance(value, dict), kind
+    required, inner = REQUIRED[kind]
+    assert required <= set(value), f"{kind} lacks {required - set(value)}"
+    for member, of in inner.items():
+        found = value.get(member, [])
+        for one in found if isinstance(found, list) else [found]:
+            conforms(one, of)
+
+
+def log_of(path: Path) -> Any:
+    log = json.loads(path.read_text(encoding="utf-8"))
+    conforms(log)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+        assert result["level"] == "error"
+    return run
+
+
+def test_the_check_of_the_schema_notices_what_is_missing() -> None:
+    whole = json.loads(sarif([Finding("bad-input", "text", "a.toml", 1)]))
+    conforms(whole)
+    for path in (["runs"], ["runs", 0, "tool"], ["runs", 0, "results", 0, "message"], ["runs", 0, "tool", "driver"]):
+        broken = json.loads(json.dumps(whole))
+        inner = broken
+        for key in path[:-1]:
+            inner = inner[key]
+        del inner[path[-1]]
+        with pytest.raises((AssertionError, KeyError)):
+            conforms(broken)
+
+
+def test_a_missed_claim_is_a_result_at_its_line(
+    boundcheck_cli: Run, spec: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    file = spec("# first", OUT, FALSE, name="my claims.toml")
+    line = file.read_text().split("\n").index('name = "false"')  # [[claim]] stands in the line before, counted from 1
+    found = boundcheck_cli("check", file, spec(FEDAVG), "--sarif", "out.sarif", "--annotate", "--no-store", "--json")
+    assert found.code == 1
+    assert found.json["expectations"]["missed"] == 1  # stdout is JSON alone
+    (result,) = log_of(tmp_path / "out.sarif")["results"]
+    assert result["ruleId"] == "missed-expectation"
+    assert result["message"]["text"].startswith("false: expected HOLDS, got VIOLATED")
+    where = result["locations"][0]["physicalLocation"]
+    assert where == {"artifactLocation": {"uri": "my%20claims.toml"}, "region": {"startLine": line}}
+    (annotation,) = (text for text in found.err.splitlines() if text.startswith("::"))
+    assert annotation.startswith(
+        f"::error file=my claims.toml,line={line},title=missed-expectation::false: expected HOLDS, got VIOLATED"
+    )
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path.parent))
+    again = boundcheck_cli("check", file, "--annotate", "--no-store")
+    assert f"::error file={tmp_path.name}/my claims.toml,line={line}," in again.err
+
+
+def test_what_is_met_is_no_result(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
+    found = boundcheck_cli("check", spec(FEDAVG, OUT), "--sarif", tmp_path / "out.sarif", "--annotate", "--no-store")
+    assert found.code == 0
+    assert log_of(tmp_path / "out.sarif")["results"] == []
+    assert "::" not in found.err
+
+
+def test_mistakes_of_a_file_are_annotated_too(boundcheck_cli: Run, spec: Write) -> None:
+    file = spec(FEDAVG.replace("corrected", "corected"), FEDAVG.replace('expect = "HOLDS"', ""))
+    found = boundcheck_cli("check", file, "--annotate")
+    assert found.code == 2
+    told = [text for text in found.err.splitlines() if text.startswith("::error ")]
+    assert [text.partition("line=")[2].partition(",")[0] for text in told] == ["4", "12"]
+    assert "::error" not in boundcheck_cli("check", file).err
+
+
+def test_a_claim_that_cannot_be_run_here_is_a_notification(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
+    instance = 'kind = "logistic_regression", data = "mnist", clients = 5, ridge = "1/10"'
+    absent = FEDAVG.replace('kind = "scgd_appendix_c"', instance).replace("one round", "absent")
+    found = boundcheck_cli("check", spec(absent, FALSE), "--sarif", tmp_path / "out.sarif", "--no-store")
+    assert "NOT RUN absent" in found.out
+    run = log_of(tmp_path / "out.sarif")
+    assert [r["message"]["text"].partition(":")[0] for r in run["results"]] == ["false"]
+    line = run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"]
+    assert line == (tmp_path / "claims.toml").read_text().split("\n").index('name = "false"')
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"].startswith("absent was not run: ")
+
+
+def test_annotations_escape_what_would_end_them() -> None:
+    (text,) = workflow_commands([Finding("bad-input", "100 %\nof x: y, z", "/nowhere/a,b:c%.toml", 0)])
+    assert text == "::error file=/nowhere/a%2Cb%3Ac%25.toml,title=bad-input::100 %25%0Aof x: y, z"
+
+
+def test_progress_is_lines_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(output, "PIPED", 0.02)
+    with output.progress("3 claims", 3) as show:
+        show(1.5)
+        show(0.5)  # never back
+        time.sleep(0.2)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) >= 2
+    assert set(lines) == {"3 claims: 50 %, 0:00:00 elapsed, about 0:00:00 left"}
+    time.sleep(0.1)
+    assert stream.getvalue().splitlines() == lines  # none after the end
+
+
+def test_shipped_claims_have_names(boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the pages print of shipped claims works where no repository is: the names of their files."""
+    from boundcheck.evidence.shipped_files import example, names_of_claims
+
+    monkeypatch.chdir(tmp_path)
+    assert names_of_claims("scgd/example_app_c_fedavg/corrected") == ["scgd"]
+    assert example("scgd").is_file()
+    assert str(example("nothing")) == "nothing"
+    (tmp_path / "scgd").write_text("mine")
+    assert str(example("scgd")) == "scgd"
