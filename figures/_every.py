@@ -9,7 +9,9 @@ What they decided is written beside them as record.json, which `boundcheck repor
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,10 +24,12 @@ from boundcheck.core.executor import Lost, Where, chosen_executor
 HERE = Path(__file__).parent
 
 
-def draw(task: tuple[str, Path]) -> None:
-    """Draws the figure of that name into the folder."""
+def draw(task: tuple[str, Path]) -> str:
+    """Draws the figure of that name into the folder; what the script prints, for the process may have no output."""
     name, out = task
-    importlib.import_module(name).main(["-o", str(out)])
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        importlib.import_module(name).main(["-o", str(out)])
+    return said.getvalue()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -43,6 +47,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error("at least 1 process is needed.")
     out = files.folder_of(chosen.out, *chosen.names)
     found = chosen_executor(Where(chosen.workers)).map(draw, [(name, out) for name in chosen.names])
+    for said in found:
+        print(end="" if isinstance(said, Lost) else said)
     lost = [f"{n}: {f.reason}" for n, f in zip(chosen.names, found, strict=True) if isinstance(f, Lost)]
     if lost:
         raise SystemExit("\n".join(lost))
