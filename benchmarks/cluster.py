@@ -16,13 +16,11 @@ import sys
 import tempfile
 import time
 
-from boundcheck.core import cluster
 from boundcheck.core.executor import Where, chosen_executor
 from boundcheck.sweeps.run import carry_out
 from boundcheck.sweeps.spec import sweep_from_text
 
 EMPTY = 5000
-CHUNKS = 500
 TIMES = 3
 SWEEP = """kind = "bound"
 statement = "scgd/theorem_3_3/corrected"
@@ -70,10 +68,6 @@ def main() -> None:
         start = seconds(where, [0])
         wall, used = ((a - b) / EMPTY for a, b in zip(seconds(where, list(range(EMPTY))), start, strict=True))
         print(f"{name}: start {start[0]:.2f} s, an empty item {1e3 * wall:.3f} ms ({1e3 * used:.3f} ms of the client)")
-    largest, cluster.LARGEST_CHUNK = cluster.LARGEST_CHUNK, 1  # each item a message of its own
-    wall, used = (t / CHUNKS for t in seconds(Where(cluster=address), list(range(CHUNKS))))
-    cluster.LARGEST_CHUNK = largest
-    print(f"{address}: an item that is a message of its own {1e3 * wall:.2f} ms ({1e3 * used:.2f} ms of the client)")
     print(f"so {1 / wall:.0f} items a second pass here; {1 / used:.0f} where client and scheduler have a processor")
     (alone, *_), (both, client, workers) = swept(1), swept(2)
     print(f"40 million rows: {alone:.1f} s with one worker, {both:.1f} s with two: {alone / both:.2f} times")
