@@ -9,8 +9,8 @@ from typing import Any
 def worst_cases(papers: set[str]) -> dict[str, Any]:
     """The rows of these papers, the command that makes the table, and whether other code made it.
 
-    A row has the id, the number of sizes and of those PROVED, the narrowest and the widest looseness with the size of
-    each, or why there is none. changed: the statement is another one today, so that the row says nothing of it.
+    A row has the id, the number of sizes in scope and of those PROVED, the narrowest and the widest looseness with the
+    size of each, or why there is none. changed: the statement is another one today, so that the row says nothing of it.
     """
     from boundcheck.worst_case.table import changed, shipped
 
@@ -21,13 +21,16 @@ def worst_cases(papers: set[str]) -> dict[str, Any]:
 
 
 def _row(own: Mapping[str, Any], other: set[str]) -> dict[str, Any]:
-    known = [s for s in own["sizes"] if s["looseness"][0] is not None]
-    row = {"id": own["statement"], "changed": own["statement"] in other, "sizes": len(own["sizes"]), "why": own["why"]}
+    inside = [s for s in own["sizes"] if s["outcome"] != "OUT_OF_SCOPE"]  # elsewhere the theorem says nothing
+    known = [s for s in inside if s["looseness"][0] is not None]
+    row = {"id": own["statement"], "changed": own["statement"] in other, "sizes": len(inside), "why": own["why"]}
     if not known:
-        return row | {"ends": [], "why": own["why"] or own["sizes"][0]["why"] or "the worst case is not positive"}
+        scope = "a condition fails at every small size" if own["sizes"] and not inside else ""
+        why = own["why"] or scope or inside[0]["why"] or "the worst case is not positive"
+        return row | {"ends": [], "why": why}
     least, most = (pick(known, key=lambda s: s["looseness"][0]) for pick in (min, max))
     ends = [_words(s) for s in ([least] if least is most else [least, most])]
-    return row | {"ends": ends, "proved": sum(s["outcome"] == "PROVED" for s in own["sizes"])}
+    return row | {"ends": ends, "proved": sum(s["outcome"] == "PROVED" for s in inside)}
 
 
 def _words(size: Mapping[str, Any]) -> tuple[str, str]:

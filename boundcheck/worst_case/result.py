@@ -36,7 +36,8 @@ class WorstCase(Result):
     certificate: the record of the upper value, which the verifier checks. unused: assumptions that the class leaves
     out; necessary: assumptions whose inequalities are necessary only: for both the upper value is valid and may be
     larger than the worst case. rounds, clients, method: what was run. broken: assumptions on method and clients that
-    fail, so that the statement says nothing of them.
+    fail, so that the statement says nothing of them. constrained: whether only instances that meet the user's own
+    constraints were looked at.
     """
 
     statement: str
@@ -54,6 +55,7 @@ class WorstCase(Result):
     clients: int
     method: str
     broken: Sequence[str] = ()
+    constrained: bool = False
 
     @cached_property
     def outcome(self) -> str:
@@ -112,6 +114,7 @@ class WorstCase(Result):
             "unused": list(self.unused),
             "necessary": list(self.necessary),
             "broken": list(self.broken),
+            "constrained": self.constrained,
             "certificate": self.certificate,
         }
 
@@ -151,7 +154,8 @@ class WorstCase(Result):
 
     def _sentence(self) -> str:
         if self.outcome == "PROVED":
-            return "no instance of these sizes and constants exceeds the bound"
+            own = " that meets the constraints given" if self.constrained else ""
+            return f"no instance of these sizes and constants{own} exceeds the bound"
         if self.outcome == Outcome.VIOLATED.value:
             assert self.attained is not None
             return f"on the instance, {self.attained.verdict.reason[0].lower()}{self.attained.verdict.reason[1:]}"
@@ -255,6 +259,7 @@ def worst_case(
         clients=len(case.sizes),
         method=case.method.name,
         broken=case.broken,
+        constrained=constraints is not None,
     )
 
 

@@ -79,6 +79,14 @@ def test_a_worst_case_under_a_constraint_is_that_of_cvxpy(tmp_path: Path) -> Non
     assert not examined(certificate, tmp_path / "c.json")["valid"]
 
 
+def test_what_is_proved_under_constraints_says_so() -> None:
+    inside: dict[str, Any] = {**CONVEX, "eta": "1"}
+    found = bc.worst_case(ID, **inside, constraints=bounded)
+    assert found.outcome == "PROVED"
+    assert found.lines()[-1].endswith("of these sizes and constants that meets the constraints given exceeds the bound")
+    assert "constraints" not in bc.worst_case(ID, **inside).lines()[-1]
+
+
 def test_a_constraint_that_always_holds_changes_nothing() -> None:
     """Steps up to 1/L never raise the objective, and 1/L contracts the distance."""
     given: dict[str, Any] = {**CONVEX, "eta": "1"}

@@ -49,6 +49,13 @@ def test_every_row_says_how_loose_or_why_not() -> None:
             assert low is not None or size["why"] or size["outcome"] == "OUT_OF_SCOPE", own["statement"]
 
 
+def test_a_size_out_of_scope_says_nothing_on_the_page() -> None:
+    tuned = "fedshuffle/theorem_5_1_strongly_convex_tuned/corrected"
+    assert {s["outcome"] for s in by_id()[tuned]["sizes"]} == {"OUT_OF_SCOPE"}
+    (shown,) = (own for own in worst_cases({"fedshuffle"})["rows"] if own["id"] == tuned)
+    assert (shown["sizes"], shown["ends"], shown["why"]) == (0, [], "a condition fails at every small size")
+
+
 @pytest.mark.parametrize("id", QUICK)
 def test_a_row_is_computed_again(id: str) -> None:
     same(row(statement(id)), by_id()[id])
