@@ -127,7 +127,7 @@ class _Job:
 
 
 class NotedStore(Store):
-    """A store that remembers which runs were asked of it. on_use: called before each is looked up."""
+    """A store that remembers which runs were asked of it. on_use: is called before the store looks for a run."""
 
     def __init__(self, place: Path | str) -> None:
         super().__init__(place)

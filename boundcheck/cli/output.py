@@ -195,7 +195,7 @@ def _broken(cell: str, width: int) -> list[str]:
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Row], room: int, whole: bool) -> list[int] | None:
-    """Widths of columns that fit into `room` without a broken word; None where there are none."""
+    """Widths of columns that fit into `room` and break no word, or None if there are no such widths."""
     cells = [[name, *(row[i] for row in rows)] for i, name in enumerate(columns)]
     natural = [max(map(len, column)) for column in cells]
     words = [max((len(word) for cell in column for word in cell.split()), default=0) for column in cells]

@@ -51,7 +51,7 @@ def default_spec() -> Path:
 
 
 def record_file(text: str) -> Path:
-    """The file that `text` names; the shipped record of that name where there is none."""
+    """The file that `text` names or, if there is no such file, the shipped record of that name."""
     from boundcheck.evidence.shipped_files import shipped_records
 
     path = spec_file(text)
