@@ -53,6 +53,18 @@ def test_scope_evaluate_and_largest_as_documented() -> None:
     assert list(found.value) == pytest.approx([3.0, 3 * (1 - 0.0004 / 3)], rel=1e-15)
 
 
+def test_a_claim_takes_objects_as_it_takes_specifications() -> None:
+    tables = ({"kind": "scgd_appendix_c"}, {"kind": "scgd", "E": 1, "eta": "1/10000"})
+    built = bc.problem(tables[0]), bc.method(tables[1])
+    assert bc.method(tables[1]).spec == tables[1]
+    at = {"K": [0, 1, 5]}
+    (expected,), (found,) = (bc.check("scgd/theorem_3_3", *given, at=at) for given in (tables, built))
+    assert found.verdict.to_dict() == expected.verdict.to_dict()
+    slower = replace(built[1], name="slower")  # not what was specified
+    with pytest.raises(bc.BadInput, match="the method must be a specification"):
+        bc.check("scgd/theorem_3_3", built[0], slower, at=at)
+
+
 def test_a_bare_id_takes_the_best_reading() -> None:
     assert bc.statement("scgd/theorem_3_3").id == "scgd/theorem_3_3/corrected"
     assert "scgd/theorem_3_3/as_printed_main" in [s.id for s in bc.statements("scgd")]

@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -116,7 +117,9 @@ def build(spec: Mapping[str, Any]) -> Method:
     name = str(spec.get("kind", ""))
     if name == "fednova" and "eta_l" in spec:
         raise BadInput(_FORMER["fednova"])
-    return kind_of(name).build(name, {k: v for k, v in spec.items() if k != "kind"})
+    found = copy(kind_of(name).build(name, {k: v for k, v in spec.items() if k != "kind"}))
+    object.__setattr__(found, "spec", dict(spec))
+    return found
 
 
 def algorithms(method: Method, clients: Clients | None = None, described: Method | None = None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput, Unsupported
@@ -83,11 +83,13 @@ class Method:
     local steps differ from plain ones; a `server_momentum` makes the server go on in the direction of its step before
     (see these parts). In place of these parts `functions` can say all that a round does with vectors (`round.Rule`).
 
-    name: how reports call it; `build.algorithms` lists the shipped compositions of which it is an instance.
+    name: how reports call it; `build.algorithms` lists the shipped compositions of which it is an instance. spec: the
+    specification that it was built from; None for a composition made in another way, such as by `replace`.
     Raises BadInput for aggregation weights that the local work does not define, and for parts beside a control variate
     with which it has no agreed meaning.
     """
 
+    spec: ClassVar[Mapping[str, Any] | None] = None
     name: str
     participation: Participation
     local: LocalWork
