@@ -1,16 +1,17 @@
 """How many runs a second the exact reader carries out over an axis of instances, and one after the other.
 
-Two clients in the plane with two samples each, over ten rounds: `python benchmarks/many_instances.py`. Processor time.
+Two clients in the plane with two samples each, over ten rounds, by method. Processor time.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from _table import Row, run, take_turns
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.run import run_exact
@@ -28,17 +29,7 @@ METHODS: list[dict[str, Any]] = [
 ]
 
 
-def seconds(function: Callable[[], Any], times: int) -> float:
-    """The least processor time of several calls, in seconds."""
-    found: list[float] = []
-    for _ in range(times):
-        begun = time.process_time()
-        function()
-        found.append(time.process_time() - begun)
-    return min(found)
-
-
-def main() -> None:
+def results() -> Iterator[Row]:
     random = np.random.default_rng(0)
     half = random.integers(-8, 9, (COUNT, 4, 2, 2)) / 8
     A, b = half @ np.swapaxes(half, 2, 3) + np.eye(2) / 4, random.integers(-8, 9, (COUNT, 4, 2)) / 8
@@ -46,13 +37,21 @@ def main() -> None:
     parts = [{"A": A[0, j].tolist(), "b": b[0, j].tolist()} for j in range(4)]
     clients = [{"components": parts[:2]}, {"components": parts[2:]}]
     problem = build_problem({"kind": "quadratics", "clients": clients, "start": instances.start[0].tolist()})
-    print(f"{'method':<20} {'together, a second':>20} {'one by one':>12} {'factor':>8}")
     for spec in METHODS:
         method = build_method(spec)
-        many = COUNT / seconds(lambda m=method: run_stacks(m, problem, instances, ROUNDS, ["gap"], StackRing()), 5)
-        one = 1 / seconds(lambda m=method: run_exact(m, problem, ROUNDS, ["gap"], arithmetic=Arithmetic.FLOAT64), 20)
-        print(f"{spec['kind']:<20} {many:>20,.0f} {one:>12,.0f} {many / one:>8.0f}")
+        sides = {
+            "together": lambda m=method: run_stacks(m, problem, instances, ROUNDS, ["gap"], StackRing()),
+            "one": lambda m=method: run_exact(m, problem, ROUNDS, ["gap"], arithmetic=Arithmetic.FLOAT64),
+        }
+        seen = take_turns(sides, 9)
+        rate = f"{COUNT / seen.median('together'):,.0f} and {1 / seen.median('one'):,.0f} a second"
+        yield Row(
+            f"{spec['kind']}, {COUNT} runs together over one by one",
+            COUNT * seen.ratio("one", "together"),
+            "times",
+            note=rate,
+        )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(__doc__, results))

@@ -1,28 +1,19 @@
-"""Timetables of M = 1000 clients and 10^6 rounds: time and peak memory, beside a plain loop over a heap.
+"""Timetables of 1000 clients and 10^6 rounds: processor time and peak memory, beside a plain loop over a heap.
 
-Target: under 2 s of processor time (one thread) and 200 MB of the whole process, NumPy and the package included. The
-rival holds every client's next finishing time in `heapq` and builds the same arrays round by round; it runs in a
-process of its own. Both timetables are compared entry by entry in the smaller case that --check runs.
-
-    python benchmarks/schedule.py                 all cases, each in a fresh process
-    python benchmarks/schedule.py --one buffer    one case in this process
-    python benchmarks/schedule.py --check         merge and heap agree on 30 clients and 3000 rounds
+Memory is that of the whole process, NumPy and the package included. The rival holds every client's next finishing time
+in `heapq` and builds the same arrays round by round, in a process of its own. First both are held against each other
+entry by entry, on 30 clients and 3000 rounds.
 """
 
 from __future__ import annotations
 
-import argparse
 import heapq
-import json
-import os
-import resource
-import subprocess
 import sys
-import time
 from array import array
+from collections.abc import Iterator
 from fractions import Fraction
 
-import numpy as np
+from _table import Row, fresh, peak_mb, run, timed
 
 from boundcheck.methods.schedules import (
     F80,
@@ -100,54 +91,28 @@ def agree(times: Times, policy: Policy) -> bool:
     )
 
 
-def once(case: str, rival: bool) -> dict[str, float]:
+def once(case: str, side: str) -> dict[str, float]:
     times, policy = CASES[case]
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-    began, cpu = time.perf_counter(), time.process_time()
-    if rival:
-        entries = len(by_heap(times, policy, CLIENTS, ROUNDS)[1])
+    if side == "rival":
+        seconds, (_, members, _) = timed(lambda: by_heap(times, policy, CLIENTS, ROUNDS))
     else:
-        entries = len(merged(times, policy, CLIENTS, ROUNDS).members)
-    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-    return {"seconds": seconds, "cpu": cpu, "peak_mb": peak, "before_mb": before, "contributions": entries}
+        seconds, table = timed(lambda: merged(times, policy, CLIENTS, ROUNDS))
+        members = table.members
+    return {"seconds": seconds, "peak": peak_mb(), "contributions": len(members)}
 
 
-def in_fresh_process(case: str, rival: bool) -> dict[str, float]:
-    environment = dict(os.environ) | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, os.path.abspath(__file__), "--one", case, *(["--rival"] if rival else [])]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return json.loads(result.stdout)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--one", choices=list(CASES))
-    parser.add_argument("--rival", action="store_true", help="the loop over a heap instead")
-    parser.add_argument("--check", action="store_true")
-    asked = parser.parse_args()
-    if asked.one:
-        print(json.dumps(once(asked.one, asked.rival)))
-        return 0
-    if asked.check:
-        fixed = [(times, policy) for times, policy in CASES.values() if not isinstance(times, Exponential)]
-        found = [agree(times, policy) for times, policy in fixed]
-        print(f"{sum(found)} of {len(found)} timetables agree with the loop over a heap")
-        return 0 if all(found) else 1
-    print(f"{CLIENTS} clients, {ROUNDS} rounds; NumPy {np.__version__}")
-    missed = 0
-    for case, (times, _) in CASES.items():
-        own = in_fresh_process(case, rival=False)
-        met = own["cpu"] < SECONDS and own["peak_mb"] < MEGABYTES
-        missed += not met
-        text = f"{case:14s} {own['contributions']:>9.0f} contributions  {own['seconds']:6.2f} s, "
-        text += f"{own['cpu']:.2f} s of processor  {own['peak_mb']:6.0f} MB"
-        if not isinstance(times, Exponential):
-            other = in_fresh_process(case, rival=True)
-            text += f"  heap {other['cpu']:6.2f} s, ratio {other['cpu'] / own['cpu']:5.1f}"
-        print(text + ("" if met else "  MISSED"))
-    return 1 if missed else 0
+def results() -> Iterator[Row]:
+    fixed = {name: case for name, case in CASES.items() if not isinstance(case[0], Exponential)}
+    if apart := [name for name, case in fixed.items() if not agree(*case)]:
+        raise SystemExit(f"{', '.join(apart)}: the timetable is not that of the loop over a heap")
+    for case in CASES:
+        own = fresh(__file__, case, "ours")
+        yield Row(f"{case}: processor time", own["seconds"], "s", SECONDS, note=f"{own['contributions']} contributions")
+        yield Row(f"{case}: peak memory", own["peak"], "MB", MEGABYTES)
+        if case in fixed:
+            rival = fresh(__file__, case, "rival")
+            yield Row(f"{case}: time of the loop over a heap over ours", rival["seconds"] / own["seconds"], "times")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, results, once))

@@ -31,8 +31,8 @@ def common_unit(values: Sequence[Fraction]) -> tuple[Fraction, list[int]]:
     return Fraction(common, bottom), [v // common for v in whole]
 
 
-# Clients and times of contributions by time, then client; where rounds begin among them, and where the last one ends
-Followed = tuple[NDArray[np.int64], Ints, NDArray[np.int64]]
+# Clients of contributions by round, the times at which rounds end, where rounds begin among the clients and the last ends
+Followed = tuple[NDArray[np.int32], Ints, NDArray[np.int64]]
 
 
 def fixed_timetable(times: Fixed, policy: Policy, rounds: int) -> Timetable:
@@ -49,23 +49,23 @@ def fixed_timetable(times: Fixed, policy: Policy, rounds: int) -> Timetable:
     latest = (rounds + 2) * 2 * max(whole)
     kind: Any = np.int64 if latest * (count + 1) < SAFE else object
     own = np.array(whole[:count], dtype=kind)
-    n = np.arange(rounds)
+    n, clients = np.arange(rounds, dtype=np.int32), np.arange(count, dtype=np.int32)
     if isinstance(policy, WaitForAll):
         check_size(rounds * count)
-        who, n = np.tile(np.arange(count), rounds), np.repeat(n, count)
+        who, n = np.tile(clients, rounds), np.repeat(n, count)
         ends = _multiples(max(whole[:count]), rounds, kind)
     elif isinstance(policy, Window):  # client i takes part in every N'_i-th round, N'_i = ceil(T_i/dt)
         every = [min(-(-t // whole[count]), rounds + 1) for t in whole[:count]]
         check_size(sum(rounds // e for e in every))
-        who = np.repeat(np.arange(count), [rounds // e for e in every])
-        n = np.concatenate([np.arange(e - 1, rounds, e) for e in every])
+        who = np.repeat(clients, [rounds // e for e in every])
+        n = np.concatenate([n[e - 1 :: e] for e in every])
         ends = _multiples(whole[count], rounds, kind)
     else:
         if isinstance(policy, Buffer):
             policy.check(count)
         followed = _one_by_one if policy.arrivals == 1 else _buffered
-        who, at, cuts = followed(own, policy, rounds)
-        who, ends, n = who[: cuts[-1]], at[cuts[1:] - 1], np.repeat(n, np.diff(cuts))
+        who, ends, cuts = followed(own, policy, rounds)
+        n = np.repeat(n, np.diff(cuts))
     return Timetable.of(count, who, n, ends, unit, own)
 
 
@@ -103,7 +103,7 @@ def _one_by_one(own: Ints, policy: FirstToArrive | Buffer, rounds: int) -> Follo
         who, at = who[order], at[order]
         cuts = _cuts(at, policy, rounds)
         if len(cuts) > rounds:
-            return who, at, cuts
+            return who[: cuts[-1]].astype(np.int32), at[cuts[1:] - 1], cuts
         wanted *= 2
 
 
@@ -116,7 +116,7 @@ def _buffered(own: Ints, policy: FirstToArrive | Buffer, rounds: int) -> Followe
     fastest, never = own.min(), own.max() * 4 * (rounds + 2)
     finish, waiting, since = own.copy(), np.empty(0, dtype=np.int64), own[:0]
     done, held = 0, 0
-    found: list[tuple[NDArray[np.int64], Ints, NDArray[np.int64]]] = []
+    found: list[Followed] = []
     while done < rounds:
         more = np.flatnonzero(finish < finish.min() + fastest)
         more = more[np.argsort(finish[more], kind="stable")]
@@ -128,9 +128,9 @@ def _buffered(own: Ints, policy: FirstToArrive | Buffer, rounds: int) -> Followe
         if taken:
             widths, end = np.diff(cuts), at[cuts[1:] - 1]
             cohort = queue[:taken]
-            found.append((cohort, at[:taken], held + cuts[1:]))
+            found.append((cohort.astype(np.int32), end, held + cuts[1:]))
             finish[cohort] = np.repeat(end, widths) + own[cohort]
             done, held = done + len(widths), held + taken
             check_size(held)
-    who, at, cuts = (np.concatenate(column) for column in zip(*found, strict=True))
-    return who, at, np.concatenate([[0], cuts])
+    who, ends, cuts = (np.concatenate(column) for column in zip(*found, strict=True))
+    return who, ends, np.concatenate([[0], cuts])

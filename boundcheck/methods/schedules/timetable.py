@@ -49,15 +49,16 @@ class Timetable:
         clients: int, who: NDArray[Any], n: NDArray[Any], ends: NDArray[Any], unit: Any, work: NDArray[Any]
     ) -> Timetable:
         """The timetable of contributions in any order: their clients, rounds, and, for drawn times, work."""
-        by_client = np.argsort(who * len(ends) + n)
-        of_whom, before = who[by_client], np.full(len(n), -1, dtype=np.int64)
-        before[1:] = np.where(of_whom[1:] == of_whom[:-1], n[by_client[:-1]], -1)
+        order = np.argsort(n.astype(np.int64) * clients + who, kind="stable")  # often nearly in order
+        who, n, own = who[order].astype(np.int32), n[order].astype(np.int32), work[order] if unit is None else work
+        by_client = np.argsort(who.astype(np.min_scalar_type(clients)), kind="stable")  # 16 bits are sorted by digits
+        first = np.diff(who[by_client], prepend=-1) != 0
+        waited = np.diff(n[by_client], prepend=-1)
+        waited[first] = n[by_client][first] + 1
         delays = np.empty(len(n), dtype=np.int32)
-        delays[by_client] = n[by_client] - before - 1
-        order = np.argsort(n * clients + who)
+        delays[by_client] = waited - 1
         offsets = np.concatenate([[0], np.cumsum(np.bincount(n, minlength=len(ends)))]).astype(np.int64)
-        own = work[order] if unit is None else work
-        return Timetable(clients, offsets, who[order].astype(np.int32), delays[order], ends, unit, own)
+        return Timetable(clients, offsets, who, delays, ends, unit, own)
 
     @property
     def rounds(self) -> int:
