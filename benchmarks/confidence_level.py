@@ -1,10 +1,8 @@
 """Measures how often the sequential test of sampled curves is wrong, and how many seeds it needs.
 
-    python benchmarks/confidence_level.py [--replications 10000] [--seeds 1000] [--fresh 250] [--pool 100000]
-
-False alarms: curves whose expectation is exactly the bound, looked at after every seed. Printed with the
-one-sided 99 % Clopper-Pearson upper limit, which has to stay below 1.2 times the nominal level (else exit
-code 1). Power: the bound 10 % too small, and bounds that are 50 % and 10 times too large.
+False alarms: curves whose expectation is exactly the bound, looked at after every seed; the one-sided 99 %
+Clopper-Pearson upper limit of their rate has to stay below 1.2 times the nominal level. Power: the bound 10 % too
+small, and bounds that are 50 % and 10 times too large.
 
 Besides normal, lognormal and extremal values these are the sampled engine's own curves: dist2 of FedAvg on least
 squares with the diabetes data, 20 clients of which 3 work in a round.
@@ -19,17 +17,16 @@ First the pool's mean is held against the exact engine's expectation.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from _table import Row, run
 from numpy.typing import NDArray
 
-from boundcheck.engines.run import run
+from boundcheck.engines.run import run as carry_out
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.evidence import eprocess
 from boundcheck.evidence.confidence import SequentialTest
@@ -43,6 +40,8 @@ COMPARED = (1, 2, 4, 8, 12, 16)
 ROUNDS = len(COMPARED)
 AGREEMENT = 4.5  # standard errors between the pool's mean and the exact expectation, at most
 CHUNK = 50_000  # seeds that the engine runs at a time
+REPLICATIONS, SEEDS = 10_000, 1000  # seeds of one replication, drawn from a law or a pool
+FRESH, POOL = 250, 100_000  # seeds of one replication where each is run anew; seeds in a pool
 
 
 class Source(NamedTuple):
@@ -73,7 +72,7 @@ class Runs(NamedTuple):
 
     def expectation(self) -> NDArray[np.float64]:
         """E dist2 (R,) by moment propagation. Raises Unsupported for reshuffled epochs."""
-        found = run(*self.built(), rounds=COMPARED, engine="exact", metrics=["dist2"], arithmetic="float64")
+        found = carry_out(*self.built(), rounds=COMPARED, engine="exact", metrics=["dist2"], arithmetic="float64")
         return found.values["dist2"]
 
 
@@ -230,70 +229,34 @@ def false_alarms(source: Source, *, seeds: int, replications: int) -> list[tuple
     return rows
 
 
-def _median(first: NDArray[np.int64]) -> str:
-    half = np.median(np.where(first == 0, np.iinfo(np.int64).max, first))
-    return f"{half:.0f}" if (first > 0).mean() > 0.5 else "-"
-
-
-def _level_table(sources: list[Source], *, seeds: int, replications: int) -> int:
-    """Prints false alarms; returns how many of them are too many."""
-    bad = 0
-    print(f"\nBound = expectation, {ROUNDS} rounds, {replications} replications, up to {seeds} seeds each")
-    print(f"{'source':<25}{'claim':<9}{'nominal':>8}{'false':>7}{'rate':>9}{'99% limit':>11}{'allowed':>9}")
+def _levels(sources: Sequence[Source], seeds: int) -> Iterator[Row]:
     for source in sources:
-        for claim, nominal, count, limit in false_alarms(source, seeds=seeds, replications=replications):
-            ok = limit < ALLOWED * nominal
-            bad += not ok
-            print(
-                f"{source.name:<25}{claim:<9}{nominal:>8.2g}{count:>7d}{count / replications:>9.4f}"
-                f"{limit:>11.4f}{ALLOWED * nominal:>9.3f}{'' if ok else '  NOT SHOWN'}"
-            )
-    return bad
+        for claim, nominal, count, limit in false_alarms(source, seeds=seeds, replications=REPLICATIONS):
+            what = f"{source.name}, {seeds} seeds: false {claim} at {nominal:.2g}, 99 % limit of the rate"
+            yield Row(what, limit, most=round(ALLOWED * nominal, 4), note=f"{count} of {REPLICATIONS}")
 
 
-def _power_table(sources: list[Source], *, seeds: int, replications: int) -> None:
-    print(f"\nPower, {replications} replications, up to {seeds} seeds: fraction decided, median seeds")
-    print(f"{'source':<25}{'bound':<20}{'claim':<9}" + "".join(f"{f'level {level:g}':>18}" for level in LEVELS))
+def _power(sources: Sequence[Source]) -> Iterator[Row]:
     for source in sources:
-        for factor, claim in ((0.9, "EXCEEDS"), (1.5, "WITHIN"), (10.0, "WITHIN")):
-            found = measure(source, factor, seeds=seeds, replications=replications)
-            firsts = found.exceeds if claim == "EXCEEDS" else found.within
-            cells = [f"{(first > 0).mean():.3f}, {_median(first)}" for first in firsts]
-            print(f"{source.name:<25}{f'{factor:g} * expectation':<20}{claim:<9}" + "".join(f"{c:>18}" for c in cells))
+        for factor, claim in ((0.9, "exceeds"), (1.5, "within"), (10.0, "within")):
+            found = measure(source, factor, seeds=2 * SEEDS, replications=REPLICATIONS // 20)
+            for level, first in zip(LEVELS, getattr(found, claim), strict=True):
+                made = (first > 0).mean()
+                note = f"median seeds {np.median(first[first > 0]):.0f}" if made > 0.5 else ""
+                what = f"{source.name}, bound {factor:g} x the expectation: share of {claim.upper()} at {level:g}"
+                yield Row(what, float(made), note=note)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Level and power of the sequential test.")
-    parser.add_argument("--replications", type=int, default=10_000)
-    parser.add_argument("--seeds", type=int, default=1000, help="of one replication, drawn from a law or a pool")
-    parser.add_argument("--fresh", type=int, default=250, help="seeds of one replication, each run anew")
-    parser.add_argument("--pool", type=int, default=100_000, help="seeds in a pool")
-    options = parser.parse_args()
-    began = time.perf_counter()
-    bad = 0
-    print(
-        f"Mean of {options.pool} seeds of the sampled engine against the exact engine's expectation, in standard errors"
-    )
+def results() -> Iterator[Row]:
     for runs in (FEDAVG, FEDAVG_NEAR):
-        away = deviations(runs, options.pool)
-        ok = bool((np.abs(away) <= AGREEMENT).all())
-        bad += not ok
-        print(f"{runs.name:<25}" + "".join(f"{z:>7.2f}" for z in away) + ("" if ok else "  THEY DISAGREE"))
-    pools = [pool(runs, options.pool) for runs in (FEDAVG, FEDAVG_NEAR, RESHUFFLED)]
-    print("Curves named 'pool' are drawn with replacement from those seeds: their expectation is the mean of the pool.")
+        away = float(np.abs(deviations(runs, POOL)).max())
+        yield Row(f"{runs.name}: mean of {POOL} seeds from the exact one", away, "standard errors", most=AGREEMENT)
+    pools = [pool(runs, POOL) for runs in (FEDAVG, FEDAVG_NEAR, RESHUFFLED)]
     laws = [normal(), lognormal()]
-    replications = options.replications
-    bad += _level_table([*laws, rare(), *pools], seeds=options.seeds, replications=replications)
-    anew = [fresh(runs, options.pool) for runs in (FEDAVG, FEDAVG_NEAR)]
-    bad += _level_table(anew, seeds=options.fresh, replications=replications)
-    print(
-        f"Each of these {replications} replications has {options.fresh} seeds of its own, "
-        f"{replications * options.fresh} runs a source; the bound is the exact engine's expectation."
-    )
-    _power_table(laws + pools, seeds=2 * options.seeds, replications=max(replications // 20, 1))
-    print(f"\n{time.perf_counter() - began:.0f} s")
-    return 1 if bad else 0
+    yield from _levels([*laws, rare(), *pools], SEEDS)
+    yield from _levels([fresh(runs, POOL) for runs in (FEDAVG, FEDAVG_NEAR)], FRESH)
+    yield from _power([*laws, *pools])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, results))

@@ -1,49 +1,38 @@
 """The exact engine on FedShuffle: time and memory of expectations, and what sampling would need for the same.
 
 Small: FedShuffle on equation (36) of Horvath et al. (3 clients with 1, 2 and 3 samples in R^6, full participation, step
-1/8 divided by |D_i|), E of three metrics after every one of 1000 rounds. Targets: 50 ms in doubles, and near that as
-rigorous enclosures.
+1/8 divided by |D_i|). Large: 50 clients, d = 20, 10 samples each with one Hessian a client, 10 clients a round at
+random. E of three metrics after every one of 1000 rounds, on one thread: in doubles, and as rigorous enclosures.
 
-Large: 50 clients, d = 20, 10 samples each with one Hessian a client, 10 clients a round at random, E of three metrics
-after every one of 1000 rounds. Targets: 5 s and 1 GB.
-
-The factor over sampling: the sampled engine runs as many seeds as take some seconds; their variance gives the standard
-error of the mean gap after the last round, measured. The time for a relative standard error of 1e-4 is extrapolated
-from it by (error/1e-4)^2, not measured.
-
-    python benchmarks/exact_engine.py                     all of it
-    python benchmarks/exact_engine.py --one large ball    one run in this process: seconds and peak memory
+The factor over sampling: the sampled engine runs as many seeds as take about a second; their variance gives the
+standard error of the mean gap after the last round, measured. The time for a relative standard error of 1e-4 is
+extrapolated from it by (error/1e-4)^2, not measured.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import resource
-import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from _table import Row, fresh, peak_mb, run, timed
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact, stationary
 from boundcheck.engines.simulate import run_sampled
-from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant, Epochs, Full, Unbiased, Uniform
 from boundcheck.problems import fedshuffle_36, quadratics
 
 ROUNDS = 1000
 METRICS = ("dist2", "gap", "grad2")
-TARGETS = {("small", "float64"): 0.05, ("small", "ball"): 0.05, ("large", "float64"): 5.0, ("large", "ball"): 5.0}
+TARGETS = {"small": 0.05, "large": 5.0}  # seconds
 MEMORY = 1000.0  # MB
 WANTED = 1e-4  # relative standard error
-SAMPLING_SECONDS = 4.0
-REPEATS = 9
+SECONDS = 1.0  # of sampling, at least
+TURNS = 3
 
 
 def small() -> tuple[Method, Any]:
@@ -65,107 +54,56 @@ def large() -> tuple[Method, Any]:
 
 
 CASES = {"small": small, "large": large}
-ARITHMETICS = ("float64", "ball")
 
 
 def once(case: str, arithmetic: str) -> dict[str, float]:
-    """One cold run in this process (the problem's own constants apart), a second one, and the peak memory."""
+    """The first run in this process (the problem's own constants apart), the fastest later one, the peak memory."""
     method, problem = CASES[case]()
     problem.forms()
-    seconds: list[float] = []
-    for _ in range(2):
-        began = time.perf_counter()
-        curve = run_exact(method, problem, range(ROUNDS + 1), METRICS, arithmetic=Arithmetic(arithmetic))
-        seconds.append(time.perf_counter() - began)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-    return {"first_s": seconds[0], "second_s": seconds[1], "peak_mb": peak, "gap": float(curve.values["gap"][-1])}
+    how = Arithmetic(arithmetic)
+    curves = [
+        timed(lambda: run_exact(method, problem, range(ROUNDS + 1), METRICS, arithmetic=how)) for _ in range(TURNS)
+    ]
+    seconds = [spent for spent, _ in curves]
+    gap = float(curves[0][1].values["gap"][-1])
+    return {"first": seconds[0], "seconds": min(seconds[1:]), "peak": peak_mb(), "gap": gap}
 
 
-def in_fresh_process(case: str, arithmetic: str) -> dict[str, float]:
-    environment = dict(os.environ) | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, os.path.abspath(__file__), "--one", case, arithmetic]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return json.loads(result.stdout)
-
-
-def sampling(case: str) -> dict[str, Any] | None:
-    """Seconds, seeds and relative standard error of the gap after the last round, sampled with one thread."""
+def sampling(case: str, exact: float) -> float:
+    """Seconds that one thread needs for the wanted error; the mean must be near the exact one."""
     method, problem = CASES[case]()
-    seeds, first = 16, 0
-    try:
-        run_sampled(method, problem, ROUNDS, range(2), ("gap",), [ROUNDS], threads=1)  # compiles
-        while True:
-            began = time.perf_counter()
-            chosen = range(first, first + seeds)
-            curve = run_sampled(method, problem, ROUNDS, chosen, ("gap",), [ROUNDS], threads=1)
-            spent = time.perf_counter() - began
-            if spent >= SAMPLING_SECONDS / 4:
-                break
-            seeds *= 4
-    except Unsupported as why:
-        print(f"  {case}: the sampled engine cannot carry it ({why})")
-        return None
-    rows = np.asarray(curve.samples["gap"])[:, -1]
-    how = f"path {curve.info['path']}"
-    error = float(rows.std(ddof=1) / np.sqrt(seeds) / rows.mean())
-    return {"seconds": spent, "seeds": seeds, "error": error, "mean": float(rows.mean()), "how": how}
-
-
-def main() -> None:
-    print(f"{ROUNDS} rounds, every round measured, {len(METRICS)} metrics; one thread")
-    method, problem = small()
-    seconds: dict[tuple[str, str], float] = {}
-    for arithmetic in ("float64", "ball"):
-        spent: list[float] = []
-        for _ in range(REPEATS + 1):
-            began = time.perf_counter()
-            run_exact(method, problem, range(ROUNDS + 1), METRICS, arithmetic=Arithmetic(arithmetic))
-            spent.append(time.perf_counter() - began)
-        seconds["small", arithmetic] = min(spent[1:])
-    began = time.perf_counter()
-    floor = stationary(method, problem, arithmetic=Arithmetic.RATIONAL)
-    solved = time.perf_counter() - began
-    gaps: dict[str, float] = {}
-    for case in CASES:
-        for arithmetic in ("float64", "ball"):
-            found = in_fresh_process(case, arithmetic)
-            own = seconds.setdefault((case, arithmetic), found["second_s"])
-            target = TARGETS[case, arithmetic]
-            gaps[case] = found["gap"]
-            memory = f"peak memory {found['peak_mb']:.0f} MB"
-            memory += f" (target {MEMORY:.0f})" if case == "large" else ""
-            print(
-                f"  {case:6s} {arithmetic:8s} {1e3 * own:9.1f} ms warm, {1e3 * found['first_s']:9.1f} ms cold "
-                f"(target {1e3 * target:.0f} ms: {'met' if own <= target else 'MISSED'}), {memory}"
-            )
-    print(
-        f"  small, the limit of infinitely many rounds as fractions: {1e3 * solved:.0f} ms (target 1000 ms), ", end=""
-    )
-    print(f"E gap {float(floor.values['gap']):.6e}")
-    print(f"Sampling, one thread, the gap after {ROUNDS} rounds (time for {WANTED:g} extrapolated by the square)")
-    for case in CASES:
-        found = sampling(case)
-        if found is None:
-            continue
-        needed = found["seconds"] * (found["error"] / WANTED) ** 2
-        off = abs(found["mean"] / gaps[case] - 1) / found["error"]
-        print(
-            f"  {case} ({found['how']}): measured {found['seconds']:.2f} s for {found['seeds']:.0f} seeds, "
-            f"relative standard error {found['error']:.2e} (its mean is {off:.1f} standard errors from the exact value)"
+    run_sampled(method, problem, ROUNDS, range(2), ("gap",), [ROUNDS], threads=1)  # compiles
+    seeds, spent, curve = 4, 0.0, None
+    while curve is None or spent < SECONDS:
+        seeds *= 4
+        chosen = range(seeds)
+        spent, curve = timed(
+            lambda own=chosen: run_sampled(method, problem, ROUNDS, own, ("gap",), [ROUNDS], threads=1)
         )
-        print(f"    extrapolated: {needed:.3g} s for {WANTED:g}")
-        for arithmetic in ("float64", "ball"):
-            own = seconds[case, arithmetic]
-            print(f"    that time / time of the exact engine ({arithmetic}, all rounds): {needed / own:.3g}")
+    rows = np.asarray(curve.samples["gap"])[:, -1]
+    error = float(rows.std(ddof=1) / np.sqrt(seeds) / rows.mean())
+    if abs(rows.mean() / exact - 1) > 6 * error:
+        raise SystemExit(f"{case}: the sampled mean {rows.mean()} is not the exact {exact}")
+    return spent * (error / WANTED) ** 2
+
+
+def results() -> Iterator[Row]:
+    for case, target in TARGETS.items():
+        found: dict[str, Any] = {}
+        for name, arithmetic in (("in doubles", "float64"), ("enclosed", "ball")):
+            found[name] = fresh(__file__, case, arithmetic)
+            note = f"the first run {found[name]['first']:.3g} s"
+            yield Row(f"{case} {name}: processor time", found[name]["seconds"], "s", target, note=note)
+            yield Row(f"{case} {name}: peak memory", found[name]["peak"], "MB", MEMORY)
+        needed = sampling(case, found["enclosed"]["gap"])
+        for name, own in found.items():
+            yield Row(
+                f"{case} {name}: time of sampling over ours", needed / own["seconds"], "times", note="extrapolated"
+            )
+    method, problem = small()
+    seconds, _ = timed(lambda: stationary(method, problem, arithmetic=Arithmetic.RATIONAL))
+    yield Row("small: the limit of infinitely many rounds as fractions", seconds, "s", 1)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--one", nargs=2, metavar=("CASE", "ARITHMETIC"))
-    one = parser.parse_args().one
-    if one and (one[0] not in CASES or one[1] not in ARITHMETICS):
-        parser.error(f"--one takes {' or '.join(CASES)}, then {' or '.join(ARITHMETICS)}")
-    if one:
-        print(json.dumps(once(*one)))
-    else:
-        main()
+    sys.exit(run(__doc__, results, once))

@@ -1,30 +1,21 @@
 """FedDANE on synthetic(1, 1): 30 devices, 10 draws a cohort, 200 rounds, 20 seeds, the training loss every ten rounds.
 
-One local epoch (target: 30 s on two cores) and the paper's twenty. Steps of 0.01 on batches of 10, epochs in a fresh
-order, mu = 1. Every case runs in a fresh process with all cores; the first run of a process, which compiles, is not
-counted and is told apart.
+One local epoch and the paper's twenty. Steps of 0.01 on batches of 10, epochs in a fresh order, mu = 1. Every case runs
+in a fresh process with all cores; the first run of a process, which compiles, is not counted.
 
-The rival is what one writes without this project: a loop in NumPy over rounds, devices and batches, on one core (for
-steps as small as these a second one does not help). It is measured for some rounds of one seed; its time for all
-rounds and seeds is extrapolated, not measured. Its loss after those rounds is printed beside the engine's mean over
-seeds: both are random, so that they agree in order only.
-
-    python benchmarks/feddane.py            all of it
-    python benchmarks/feddane.py --one 20   one case in this process: seconds, peak memory, losses
+The rival is what one writes without this project: a loop in NumPy over rounds, devices and batches, on one core. It is
+measured for some rounds of one seed; its time for all rounds and seeds is extrapolated, not measured.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import resource
-import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from _table import Row, fresh, peak_mb, run, timed
 
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.methods.build import build as build_method
@@ -43,32 +34,18 @@ def problem() -> Classifier:
     return built
 
 
-def once(E: int) -> dict[str, Any]:
-    """One case in this process: seconds of compiling and of the run, peak memory, mean gap at the recorded rounds."""
-    devices, rounds = problem(), EPOCHS[E]
+def once(epochs: str) -> dict[str, float]:
+    """One case in this process: seconds by the clock and of processors, peak memory, the mean loss after few rounds."""
+    E, devices = int(epochs), problem()
     solver = {"E": E, "eta": "1/100", "batch": BATCH, "sampling": "reshuffled"}
     method = build_method({"kind": "feddane", "mu": MU, "K": COHORT, "solver": solver})
-    began = time.perf_counter()
     low = devices.minimum.low
-    minimum = time.perf_counter() - began
-    began = time.perf_counter()
     run_sampled(method, devices, 1, 1, ("gap",), [0, 1])
-    first = time.perf_counter() - began
-    grid = sorted({*range(0, rounds + 1, 10), RIVAL_ROUNDS[E], rounds})
-    began, used = time.perf_counter(), time.process_time()
-    curve = run_sampled(method, devices, rounds, SEEDS, ("gap",), grid)
-    seconds, processor = time.perf_counter() - began, time.process_time() - used
-    loss = curve.values["gap"] + low
-    return {
-        "minimum_s": minimum,
-        "first_s": first,
-        "seconds": seconds,
-        "processor_s": processor,
-        "threads": curve.info["threads"],
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
-        "rival_loss": float(loss[grid.index(RIVAL_ROUNDS[E])]),
-        "end_loss": float(loss[-1]),
-    }
+    grid = sorted({*range(0, EPOCHS[E] + 1, 10), RIVAL_ROUNDS[E], EPOCHS[E]})
+    used = time.process_time()
+    seconds, curve = timed(lambda: run_sampled(method, devices, EPOCHS[E], SEEDS, ("gap",), grid), time.perf_counter)
+    loss = float((curve.values["gap"] + low)[grid.index(RIVAL_ROUNDS[E])])
+    return {"seconds": seconds, "processor": time.process_time() - used, "peak": peak_mb(), "loss": loss}
 
 
 def rival(E: int, rounds: int) -> tuple[float, float]:
@@ -104,43 +81,19 @@ def rival(E: int, rounds: int) -> tuple[float, float]:
     return (time.perf_counter() - began) / rounds, devices.objective.value(x.ravel())
 
 
-def in_fresh_process(E: int) -> dict[str, Any]:
-    environment = dict(os.environ) | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, os.path.abspath(__file__), "--one", str(E)]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return json.loads(result.stdout)
-
-
-def main() -> None:
-    print(f"FedDANE on synthetic(1, 1): {DEVICES} devices, {COHORT} draws a cohort, {SEEDS} seeds, mu = {MU}")
+def results() -> Iterator[Row]:
     for E, rounds in EPOCHS.items():
-        own = in_fresh_process(E)
+        own = fresh(__file__, E)
         whole = own["seconds"] * ROUNDS / rounds
-        print(
-            f"  E = {E:2d}, {rounds} rounds: {own['seconds']:.2f} s wall, {own['processor_s']:.2f} s of processor time "
-            f"on {own['threads']} threads, {own['peak_mb']:.0f} MB; first run {own['first_s']:.2f} s, the certified "
-            f"minimum {own['minimum_s']:.2f} s; mean loss in the end {own['end_loss']:.4g}"
+        target, how = (
+            (SECONDS, f"{own['processor']:.3g} s of processors") if rounds == ROUNDS else (None, "extrapolated")
         )
-        if rounds == ROUNDS:
-            print(f"    target {SECONDS:.0f} s: {'met' if whole <= SECONDS else 'MISSED'}")
-        else:
-            print(f"    {ROUNDS} rounds, extrapolated from {rounds}: {whole:.3g} s")
+        yield Row(f"E = {E}: seconds by the clock", whole, "s", target, note=how)
+        yield Row(f"E = {E}: peak memory", own["peak"], "MB")
         each, loss = rival(E, RIVAL_ROUNDS[E])
-        total = each * ROUNDS * SEEDS
-        print(
-            f"    plain NumPy loop: {each:.3g} s a round and seed (of {RIVAL_ROUNDS[E]}, measured), {total:.4g} s for "
-            f"all (extrapolated); that time / time of the engine: {total / whole:.3g}"
-        )
-        print(
-            f"    loss after {RIVAL_ROUNDS[E]} rounds: {loss:.4g} (one seed), {own['rival_loss']:.4g} (engine's mean)"
-        )
+        note = f"extrapolated; losses after {RIVAL_ROUNDS[E]} rounds {loss:.4g}, ours {own['loss']:.4g} in the mean"
+        yield Row(f"E = {E}: time of a NumPy loop over ours", each * ROUNDS * SEEDS / whole, "times", note=note)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--one", type=int, choices=sorted(EPOCHS), metavar="EPOCHS")
-    one = parser.parse_args().one
-    if one:
-        print(json.dumps(once(one)))
-    else:
-        main()
+    sys.exit(run(__doc__, results, once))

@@ -1,7 +1,5 @@
 """Measures how honest and how powerful the sequential test of sampled curves is, for three kinds of knowledge.
 
-    python benchmarks/honesty.py [--replications 1000] [--seeds 1000]
-
 Twelve laws of mean 1 on 50 equally likely values, and two with a spike that carries half of the mean, of probability
 1e-2 and 1e-3. One round, or five of which one is at the bound and four stay far below theirs. Levels 95 % and 99.9 %,
 looked at after every seed. The bound is equal to the mean, 10 % too small, or twice too large. Three columns:
@@ -10,7 +8,7 @@ looked at after every seed. The bound is equal to the mean, 10 % too small, or t
 - least probability: the true least probability of a value is given;
 - neither: HOLDS names the probability of an event that the seeds could have missed.
 
-Required, else exit code 1. The first two columns say EXCEEDS or HOLDS falsely no more often than the level allows: the
+Required: the first two columns say EXCEEDS or HOLDS falsely no more often than the level allows: the
 one-sided 99.9 % Clopper-Pearson lower limit of each rate is at most 1 - level. (Where the mean equals the bound,
 neither is to be said.) In the third column this is required of the false HOLDS whose event is *not* the one that
 carries the mean above the bound; all others name it. No column abstains: each says EXCEEDS and HOLDS where they are
@@ -19,13 +17,12 @@ true, in more than half of the trials of some law.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from _table import Row, run
 from numpy.typing import NDArray
 
 from boundcheck.evidence.eprocess import RARE, advance, evidence_within, missed, seeds_needed, start
@@ -38,6 +35,7 @@ FACTORS = (1.0, 0.9, 2.0)  # bound over mean
 COLUMNS = ("envelope", "least probability", "neither")
 FAR = 10.0  # bound over mean at the rounds that stay far below
 CONFIDENCE = 0.999
+SEEDS, REPLICATIONS = 1000, 1000
 
 
 class Law(NamedTuple):
@@ -142,15 +140,21 @@ def lower_limit(count: int, trials: int, confidence: float = CONFIDENCE) -> floa
     return 0.0 if count == 0 else float(beta.ppf(1 - confidence, count, trials - count + 1))
 
 
-class Row(NamedTuple):
+class Rates(NamedTuple):
     """One law at one number of rounds, by bound."""
 
     law: Law
     rounds: int
     by_factor: dict[float, Counts]
 
+    @staticmethod
+    def of(law: Law, rounds: int, *, seeds: int, replications: int) -> Rates:
+        """The columns measured."""
+        counts = {f: count(law, f, rounds, seeds=seeds, replications=replications) for f in FACTORS}
+        return Rates(law, rounds, counts)
 
-def too_many(row: Row, replications: int) -> list[str]:
+
+def too_many(row: Rates, replications: int) -> list[str]:
     """The false claims of a row that are more frequent than their level allows, in words."""
     found: list[str] = []
     for factor, counts in row.by_factor.items():
@@ -169,7 +173,7 @@ def too_many(row: Row, replications: int) -> list[str]:
     return found
 
 
-def abstaining(rows: Sequence[Row], replications: int) -> list[str]:
+def abstaining(rows: Sequence[Rates], replications: int) -> list[str]:
     """The columns that make a true claim in at most half of the trials of every law, in words."""
     found: list[str] = []
     for c, column in enumerate(COLUMNS):
@@ -188,50 +192,22 @@ def abstaining(rows: Sequence[Row], replications: int) -> list[str]:
     return found
 
 
-def _print(rows: Sequence[Row], replications: int, seeds: int) -> None:
-    print(f"{replications} replications, looked at after every seed up to {seeds} (spikes: more, in brackets)")
-    print("Rates at level 95 % / 99.9 %. = : the mean equals the bound. < : the bound is 10 % too small.")
-    print("2: the bound is twice the mean. 'unnamed': false HOLDS whose event is not the one that carries the mean.\n")
-    for rounds in sorted({row.rounds for row in rows}):
-        print(f"{rounds} round{'s' if rounds > 1 else ''}: EXCEEDS, the same in all columns; then HOLDS by column")
-        heads = ["EXCEEDS =", "EXCEEDS <"]
-        heads += [f"{c.split()[0]} {f}" for c in COLUMNS for f in "=<2"] + ["unnamed =", "unnamed <"]
-        print(f"{'law':<22}" + "".join(f"{h:>14}" for h in heads))
-        for row in (r for r in rows if r.rounds == rounds):
-            name = row.law.name + (f" ({seeds * row.law.longer})" if row.law.longer > 1 else "")
-            cells = [row.by_factor[f].exceeds[0] for f in (1.0, 0.9)]
-            cells += [row.by_factor[f].holds[c] for c in range(3) for f in FACTORS]
-            cells += [row.by_factor[f].unnamed[2] for f in (1.0, 0.9)]
-            shown = ["/".join(f"{v / replications:.3f}" for v in cell) for cell in cells]
-            print(f"{name:<22}" + "".join(f"{s:>14}" for s in shown))
-        print()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Honesty and power of the sequential test.")
-    parser.add_argument("--replications", type=int, default=1000)
-    parser.add_argument("--seeds", type=int, default=1000)
-    options = parser.parse_args(arguments)
-    began = time.perf_counter()
-    rows = [
-        Row(
-            law,
-            rounds,
-            {
-                factor: count(law, factor, rounds, seeds=options.seeds, replications=options.replications)
-                for factor in FACTORS
-            },
-        )
-        for rounds in (1, 5)
-        for law in laws()
-    ]
-    _print(rows, options.replications, options.seeds)
-    failures = [text for row in rows for text in too_many(row, options.replications)]
-    failures += abstaining(rows, options.replications)
-    print("\n".join(f"NOT MET: {text}" for text in failures) or "All requirements are met.")
-    print(f"{time.perf_counter() - began:.0f} s")
-    return 1 if failures else 0
+def results() -> Iterator[Row]:
+    for rounds in (1, 5):
+        rows = [Rates.of(law, rounds, seeds=SEEDS, replications=REPLICATIONS) for law in laws()]
+        false = [text for row in rows for text in too_many(row, REPLICATIONS)]
+        idle = abstaining(rows, REPLICATIONS)
+        for text in false + idle:
+            print(text, file=sys.stderr)
+        label = f"{rounds} round{'s' if rounds > 1 else ''}, {len(rows)} laws, {REPLICATIONS} replications"
+        yield Row(f"{label}: false claims more frequent than their level", len(false), most=0)
+        yield Row(f"{label}: true claims never made by a column", len(idle), most=0)
+        for factor, claim in ((0.9, "EXCEEDS"), (2.0, "HOLDS")):
+            for c, column in enumerate(COLUMNS):
+                made = [getattr(row.by_factor[factor], claim.lower())[c, -1] / REPLICATIONS for row in rows]
+                share = float(np.median(made))
+                yield Row(f"{label}: true {claim} at {LEVELS[-1]:g}, {column}, median law", share)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, results))

@@ -1,9 +1,5 @@
 """Local SGD steps of all clients at once beside a Python loop over clients and seeds, on one thread of a processor.
 
-    python benchmarks/neural_cpu.py [mlp cnn lstm] [--repeats 9]     times, ratios, first call, memory
-    python benchmarks/neural_cpu.py --case cnn-32                    one workload in this process
-    python benchmarks/neural_cpu.py --memory cnn-32 ours             one side in this process, its peak memory
-
 Models and batches:
 
 - mlp: 20-32-2, 10 clients x 20 seeds, batch 10. The one workload with a target: at least 25 times as fast as the loop.
@@ -25,21 +21,15 @@ processor's, the median of the repeats. The sides take turns, and the ratio is t
 its quartiles: the speed of a rented processor changes from second to second, and both sides of a turn see the same.
 
 Each workload has a process of its own: the loop's time depends on what is left of the memory of what came before.
-"first" is the time of the first call of all its steps in that process.
-Memory: the peak of a process that only does these steps, less what it had before them, by client. Exit code 1 where a
-target is missed.
+Memory: what the steps add to the peak of a process that only does them, by client.
 """
 
 from __future__ import annotations
 
-import argparse
 import copy
 import os
-import statistics
-import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +39,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import torch
+from _table import Row, fresh, run, take_turns
 from torch import nn
 
 from boundcheck.engines.simulate.lowering import Lowered, lower
@@ -62,7 +53,7 @@ from boundcheck.networks.engine.task import Task
 from boundcheck.networks.engine.visits import visits_of
 from boundcheck.networks.functional import Network
 
-SYMBOLS, LENGTH, ETA = 80, 80, 0.1
+SYMBOLS, LENGTH, ETA, TURNS = 80, 80, 0.1, 9
 SEED = np.array([1], dtype=np.uint64)
 AGREEMENT = 1e-2  # between the changes of both sides: in float32 a ReLU may open on one side and not on the other
 
@@ -204,98 +195,45 @@ CASES = (
 )
 
 
-def timed(go: Callable[[], Any]) -> float:
-    """Processor time of a call, in seconds."""
-    began = time.process_time()
-    go()
-    return time.process_time() - began
-
-
-def memory(case: Case, side: str) -> float:
-    """Peak memory that the steps add, in MiB by lane, measured in a process of their own."""
-    found = subprocess.run(
-        [sys.executable, __file__, "--memory", case.name, side], capture_output=True, text=True, check=True
-    )
-    return float(found.stdout) / case.lanes
-
-
-def measure(case: Case, side: str) -> None:
-    """Prints the MiB that the steps add to this process's peak."""
-    go = getattr(case, side)()
-    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten (Linux)
-    before = _status("VmRSS")
-    go()
-    print((_status("VmHWM") - before) / 1024)
-
-
 def _status(name: str) -> int:
     """A number of kB that Linux keeps of this process."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name))
 
 
-def compare(case: Case, repeats: int) -> bool:
-    """Prints one workload; whether its target is met."""
-    loop, ours = case.loop(), case.ours()
+def memory(case: Case, side: str) -> float:
+    """MiB by model that the steps of one side add to this process's peak."""
+    go = getattr(case, side)()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten (Linux)
+    before = _status("VmRSS")
+    go()
+    return (_status("VmHWM") - before) / 1024 / case.lanes
+
+
+def once(name: str, side: str = "") -> Any:
+    """Of one workload milliseconds by step and model and the ratio of both sides; of one side its memory."""
+    torch.set_num_threads(1)
+    case = next(c for c in CASES if c.name == name)
+    if side:
+        return memory(case, side)
+    seen = take_turns({"loop": case.loop(), "ours": case.ours()}, TURNS)
     start = torch.from_numpy(case.network.start(0)).float()
-    began = time.process_time()
-    found = ours()
-    first = time.process_time() - began
-    wanted = loop()
-    apart = float((found - wanted).norm() / (wanted - start).norm())
+    apart = float((seen.found["ours"] - seen.found["loop"]).norm() / (seen.found["loop"] - start).norm())
     if not apart < AGREEMENT:
         raise SystemExit(f"{case.name}: the two sides end {apart:.1e} of their way apart")
-    turns = [(timed(loop), timed(ours)) for _ in range(repeats)]
-    slow, fast = (statistics.median(side) for side in zip(*turns, strict=True))
-    low, ratio, high = np.quantile([a / b for a, b in turns], (0.25, 0.5, 0.75))
-    each = case.lanes * case.steps
-    met = case.target is None or bool(ratio >= case.target)
-    print(
-        f"{case.name:<14}{case.lanes:>6}{1e3 * slow / each:>11.3f}{1e3 * fast / each:>11.3f}{ratio:>8.2f}"
-        f"{f'{low:.2f}-{high:.2f}':>12}{'none' if case.target is None else case.target:>8}{first:>8.2f}"
-        f"{memory(case, 'loop'):>10.2f}{memory(case, 'ours'):>10.2f}{'' if met else '  MISSED'}",
-        flush=True,
-    )
-    return met
+    ratios = [a / b for a, b in zip(seen.seconds["loop"], seen.seconds["ours"], strict=True)]
+    each = 1e3 / (case.lanes * case.steps)
+    return [np.quantile(ratios, q) for q in (0.5, 0.25, 0.75)], [each * seen.median(n) for n in ("loop", "ours")]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Local SGD steps of many clients at once, on one thread.")
-    parser.add_argument("models", nargs="*", help="mlp, cnn, lstm; default all")
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--case", metavar="CASE")
-    parser.add_argument("--memory", nargs=2, metavar=("CASE", "SIDE"))
-    options = parser.parse_args()
-    models, names = ({c.name.partition("-")[0] for c in CASES}, {c.name for c in CASES})
-    if unknown := sorted(set(options.models) - models):
-        parser.error(f"no model {', '.join(unknown)}; there are {', '.join(sorted(models))}")
-    if options.repeats < 1:
-        parser.error("--repeats is at least 1")
-    if options.memory and not (options.memory[0] in names and options.memory[1] in ("loop", "ours")):
-        parser.error(f"--memory takes {', '.join(sorted(names))}, then loop or ours")
-    if options.case and options.case not in names:
-        parser.error(f"--case takes {', '.join(sorted(names))}")
-    torch.set_num_threads(1)
-    if options.memory:
-        name, side = options.memory
-        measure(next(c for c in CASES if c.name == name), side)
-        return 0
-    if options.case:
-        return 0 if compare(next(c for c in CASES if c.name == options.case), options.repeats) else 1
-    print(f"torch {torch.__version__}, one thread, float32")
-    print("Times in ms by step and model; first call of all steps in s; memory in MiB by model")
-    print(
-        f"{'':<14}{'models':>6}{'loop':>11}{'ours':>11}{'ratio':>8}{'quartiles':>12}{'target':>8}{'first':>8}"
-        f"{'MiB loop':>10}{'MiB ours':>10}",
-        flush=True,
-    )
-    wanted = [c for c in CASES if not options.models or c.name.partition("-")[0] in options.models]
-    given = "--repeats", str(options.repeats)
-    ends = [
-        subprocess.run([sys.executable, __file__, "--case", c.name, *given], check=False).returncode for c in wanted
-    ]
-    return 0 if not any(ends) else 1
+def results() -> Iterator[Row]:
+    for case in CASES:
+        (ratio, low, high), (loop, ours) = fresh(__file__, case.name)
+        slow, fast = (fresh(__file__, case.name, side) for side in ("loop", "ours"))
+        note = f"quartiles {low:.2f} to {high:.2f}; {loop:.3g} and {ours:.3g} ms a step, "
+        note += f"{slow:.2g} and {fast:.2g} MiB a model"
+        yield Row(f"{case.name}, {case.lanes} models: time of the loop over ours", ratio, least=case.target, note=note)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, results, once))

@@ -1,27 +1,27 @@
 """Local SGD steps of all clients at once on a GPU, beside a loop over clients and beside `vmap` written by hand.
 
-    python benchmarks/neural_gpu.py               8, 64 and 512 models; without a GPU one sentence, and exit code 2
-    python benchmarks/neural_gpu.py --cpu         two models of each kind on one CPU thread: a test of this script
+8, 64 and 512 models; without a GPU one sentence, and exit code 2. With --cpu two small models of each kind run on one
+thread of a processor, which tests this script.
 
 Models, in float32 with batches of 32: the MLP 784-200-200-10 and the CNN of B. McMahan et al. (2017) on samples of
 MNIST's shape, ResNet-18 with GroupNorm on CIFAR-10's, an LSTM of 2 x 100 units over 80 characters. Samples are random
 numbers: time does not depend on them. One round of FedAvg, whose mean of the models all sides are checked to share.
 
-Printed are models x steps a second of each side, and of ours the share of the card's arithmetic: the operations of a
+Measured are models x steps a second of each side, and of ours the share of the card's arithmetic: the operations of a
 step as `torch.utils.flop_counter` counts them, over what a product of two 8192 x 8192 matrices reaches in the same run.
-"does not fit": the memory of the card ended.
+A side that does not fit into the memory of the card has no row.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import torch
+from _table import Row, run
 from neural_cpu import AGREEMENT, ETA, LENGTH, SYMBOLS, Case
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -94,8 +94,8 @@ def arithmetic(device: str) -> float:
     return 2 * n**3 / seconds(lambda: a @ a, device)
 
 
-def row(case: Case, peak: float) -> str:
-    """One line of the table. Raises SystemExit where the sides do not end at the same mean."""
+def rows(case: Case, peak: float) -> Iterator[Row]:
+    """Of one case. Raises SystemExit where the sides do not end at the same mean."""
     found, ends = dict[str, float](), list[torch.Tensor]()
     for name, make in (("ours", case.ours), ("loop", case.loop), ("vmap", lambda: by_hand(case))):
         try:
@@ -109,35 +109,31 @@ def row(case: Case, peak: float) -> str:
         apart = float((end - ends[0]).norm() / (ends[0] - start).norm())
         if not apart < 10 * AGREEMENT:
             raise SystemExit(f"{case.name}: two sides end {apart:.1e} of their way apart")
-    cells = [f"{found[name]:>12.0f}" if name in found else f"{'does not fit':>12}" for name in ("ours", "loop", "vmap")]
-    share = f"{operations(case) * found['ours'] / peak:>9.1%}" if "ours" in found else f"{'-':>9}"
-    ratios = [
-        f"{found['ours'] / found[n]:>8.2f}" if {"ours", n} <= found.keys() else f"{'-':>8}" for n in ("loop", "vmap")
-    ]
-    return f"{case.name:<12}{case.lanes:>7}{''.join(cells)}{''.join(ratios)}{share}"
+    label = f"{case.name}, {case.lanes} models"
+    for name, rate in found.items():
+        yield Row(f"{label}, {name}: models x steps", rate, "a second")
+        if name != "ours" and "ours" in found:
+            yield Row(f"{label}: time of {name} over ours", found["ours"] / rate, "times")
+    if "ours" in found:
+        share = operations(case) * found["ours"] / peak
+        yield Row(f"{label}: share of the arithmetic", 100 * share, "%", note=f"{peak / 1e12:.3g} Top/s")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Local SGD steps of many clients at once, on a GPU.")
-    parser.add_argument("--cpu", action="store_true", help="small models on one CPU thread")
-    options = parser.parse_args()
-    if not options.cpu and not torch.cuda.is_available():
-        print("benchmarks/neural_gpu.py needs a GPU, and torch sees none; --cpu tries the script.", file=sys.stderr)
-        return 2
+def results() -> Iterator[Row]:
     torch.set_num_threads(1)
-    device = "cpu" if options.cpu else "cuda"
+    device = "cpu" if ON_CPU else "cuda"
     torch.set_float32_matmul_precision("highest")
     peak = arithmetic(device)
-    where = "one thread of a CPU" if options.cpu else torch.cuda.get_device_name()
-    print(f"torch {torch.__version__}, {where}, float32, {peak / 1e12:.3g} Top/s in a large product")
-    print("Models x steps a second, how many times as fast as the others, share of the large product's arithmetic")
-    print(f"{'':<12}{'models':>7}{'ours':>12}{'loop':>12}{'vmap':>12}{'/loop':>8}{'/vmap':>8}{'share':>9}")
-    for name, model in (SMALL if options.cpu else MODELS).items():
-        for lanes in (2,) if options.cpu else (8, 64, 512):
-            case = Case(name, lanes, 4 if options.cpu else BATCH, 2 if options.cpu else STEPS, None, model, device)
-            print(row(case, peak), flush=True)
-    return 0
+    for name, model in (SMALL if ON_CPU else MODELS).items():
+        for lanes in (2,) if ON_CPU else (8, 64, 512):
+            case = Case(name, lanes, 4 if ON_CPU else BATCH, 2 if ON_CPU else STEPS, None, model, device)
+            yield from rows(case, peak)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if ON_CPU := "--cpu" in sys.argv:
+        sys.argv.remove("--cpu")
+    if not ON_CPU and not torch.cuda.is_available():
+        print("benchmarks/neural_gpu.py needs a GPU, and torch sees none; --cpu tries the script.", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(run(__doc__, results))

@@ -2,10 +2,7 @@
 
 The one statement is SCGD's Theorem 3.3 over a grid of mu, eta and K and a Latin hypercube of L. Of every other, all
 symbols vary at once over wide ranges, where powers underflow and many points are out of scope. Processor time, medians
-of five chunks after the first; the goal is 10^6 rows a second. Memory is the peak of the command and of its two
-workers at 10^4, 10^5 and 10^6 rows; at the last it must not be a tenth above the first.
-
-Run: python benchmarks/sweep.py [--every]
+of five chunks after the first. Memory is the peak of the command and of its two workers at 10^4 and 10^6 rows.
 """
 
 from __future__ import annotations
@@ -15,9 +12,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from _table import Row, run, timed
 
 from boundcheck.errors import BoundcheckError
 from boundcheck.sweeps.dataset import Dataset
@@ -27,8 +26,6 @@ from boundcheck.theory.discovery import all_statements
 from boundcheck.theory.evaluation import needed_symbols
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
@@ -56,39 +53,32 @@ at.K = "log:1:1000000:25:integer"
 """
 
 
-def seconds(call: Callable[[], object]) -> float:
-    start = time.process_time()
-    call()
-    return time.process_time() - start
-
-
-def one() -> bool:
+def one() -> Iterator[Row]:
     sweep = sweep_from_text(SPEC)
     with tempfile.TemporaryDirectory() as folder:
         dataset = Dataset(sweep, folder)
         dataset.compute(0)
-        evaluated = [seconds(lambda k=k: columns_of(sweep, sweep.box(k))) for k in range(1, 6)]
-        whole = [seconds(lambda k=k: dataset.compute(k)) for k in range(1, 6)]
+        evaluated = [timed(lambda k=k: columns_of(sweep, sweep.box(k)))[0] for k in range(1, 6)]
+        whole = [timed(lambda k=k: dataset.compute(k))[0] for k in range(1, 6)]
         low, high = sweep.range_of(0)
         size = sum(len(dataset.files.read(name) or b"") for name in dataset.files.names()) / (6 * (high - low))
-    rates = [(high - low) / statistics.median(times) for times in (evaluated, whole)]
-    print(f"{sweep.rows} rows in chunks of {high - low}; {size:.1f} bytes of Parquet a row")
-    print(f"evaluated: {rates[0]:.3g} rows a second and core; with their files: {rates[1]:.3g} (goal: 10^6)")
-    return rates[1] >= GOAL
+    yield Row("Theorem 3.3: evaluated", (high - low) / statistics.median(evaluated), "rows a second and core")
+    rate, note = (high - low) / statistics.median(whole), f"{size:.1f} bytes of Parquet a row"
+    yield Row("Theorem 3.3: with its files", rate, "rows a second and core", least=GOAL, note=note)
 
 
-def memory() -> bool:
-    peaks = []
-    for rows in (10**4, 10**5, 10**6):
+def memory() -> Iterator[Row]:
+    first: dict[str, Any] = {}
+    for rows in (10**4, 10**6):
         with tempfile.TemporaryDirectory() as folder:
             spec = Path(folder) / "sweep.toml"
             spec.write_text(MANY.format(steps=rows // 100))
             command = [sys.executable, "-m", "boundcheck", "sweep", str(spec), "-o", f"{folder}/out", "--workers", "2"]
             done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
         peak = json.loads(done.stdout)["peak_memory_bytes"]
-        peaks.append(peak)
-        print(f"{rows} rows: peak memory {peak['here'] / 2**20:.0f} MiB here, {peak['workers'] / 2**20:.0f} a worker")
-    return all(peaks[-1][where] < 1.1 * peaks[0][where] for where in peaks[0])
+        first = first or peak
+        for where, used in peak.items():
+            yield Row(f"{rows} rows: peak memory, {where}", used / 2**20, "MiB", most=round(1.1 * first[where] / 2**20))
 
 
 def wide(symbol: Symbol) -> str:
@@ -108,33 +98,26 @@ def rate_of(claimed: Statement) -> float:
     text = f'kind = "bound"\nstatement = "{claimed.id}"\n[latin]\npoints = {2 * CHUNK}\n{axes}'
     sweep = sweep_from_text(text)
     columns_of(sweep, (range(1000),))
-    return CHUNK / seconds(lambda: columns_of(sweep, sweep.box(1)))
+    return CHUNK / timed(lambda: columns_of(sweep, sweep.box(1)))[0]
 
 
-def every() -> None:
+def every() -> Iterator[Row]:
     rates: dict[str, float] = {}
-    left_out = 0
     for claimed in all_statements():
         try:
             rates[claimed.id] = rate_of(claimed)
         except BoundcheckError:  # no symbols, or none that this range is for
-            left_out += 1
-    slow = sorted(rates, key=lambda id: rates[id])
-    below = sum(rate < GOAL for rate in rates.values())
-    print(
-        f"{len(rates)} statements ({left_out} left out): median {statistics.median(rates.values()):.3g} rows a second"
-    )
-    print(f"{below} below 10^6; the slowest:")
-    for id in slow[:20]:
-        print(f"  {rates[id]:.3g}  {id}")
+            continue
+    slowest = min(rates, key=lambda id: rates[id])
+    yield Row(f"median of {len(rates)} statements", statistics.median(rates.values()), "rows a second and core")
+    yield Row(f"how many are below {GOAL}", sum(rate < GOAL for rate in rates.values()))
+    yield Row(f"the slowest, {slowest}", rates[slowest], "rows a second and core")
 
 
-def main() -> int:
-    if sys.argv[1:] == ["--every"]:
-        every()
-        return 0
-    return int(not all([one(), memory()]))
+def results() -> Iterator[Row]:
+    for part in (one, memory, every):
+        yield from part()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, results))

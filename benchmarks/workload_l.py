@@ -4,21 +4,20 @@ d = 50, 100 clients with 50 samples each, 10 clients a round uniformly without r
 in batches of 10 with constant step 1/10, the average of what they return; 100 rounds, 20 seeds. The hand-written
 kernel does just that, with its own random numbers and with fast-math flags, which let the compiler put sums side by
 side: no plan, no tables, nothing recorded but the last point. Compilation is left out; both run in as many threads.
-
-    python benchmarks/workload_l.py
 """
 
 from __future__ import annotations
 
-import os
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from _table import Row, processors, run, take_turns
 
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.methods.clients import Repeated
@@ -30,7 +29,7 @@ DIM, CLIENTS, SAMPLES, COHORT, BATCH = 50, 100, 50, 10, 10
 ROUNDS, SEEDS, RIDGE = 100, 20, 1e-3
 METHOD = Method("fedavg_rr", Uniform(COHORT), Epochs(1, BATCH), Constant(Fraction(1, 10)))
 GRIDS = (11, 21, 51)  # numbers of recorded rounds, evenly spread
-TURNS = 25
+TURNS = 15
 
 
 class Logistic:
@@ -169,52 +168,22 @@ def ours(problem: Logistic, threads: int, recorded: int) -> np.ndarray:
     return curve.samples["loss"]
 
 
-def main() -> None:
-    problem = Logistic()
-    run = hand_written()
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    counts = list(dict.fromkeys((1, available)))
-    contestants: dict[tuple[str, int], Callable[[], np.ndarray]] = {}
-    for n in counts:
-        contestants["hand-written numba", n] = lambda n=n: rival(run, problem, n)
-        for recorded in (1, *GRIDS):
-            contestants[f"sampled engine, loss at {recorded} rounds", n] = lambda n=n, k=recorded: ours(problem, n, k)
-    wall = dict.fromkeys(contestants, float("inf"))
-    busy = dict(wall)
-    out: dict[tuple[str, int], np.ndarray] = {}
-    for turn in range(TURNS + 1):
-        for key, contestant in contestants.items():
-            began, used = time.perf_counter(), time.process_time()
-            out[key] = contestant()
-            if turn:  # the first turn compiles
-                wall[key] = min(wall[key], time.perf_counter() - began)
-                busy[key] = min(busy[key], time.process_time() - used)
-    print(
-        f"Workload L: d = {DIM}, {CLIENTS} clients of {SAMPLES}, {COHORT} a round, batches of {BATCH}, "
-        f"{ROUNDS} rounds, {SEEDS} seeds; best of {TURNS} turns, wall and processor time"
-    )
-    theirs = problem.metric_many("loss", out["hand-written numba", 1])
-    mine = out["sampled engine, loss at 1 rounds", 1][:, 0]
-    print(
-        f"  mean loss at the end: hand-written {theirs.mean():.5f}, engine {mine.mean():.5f} "
-        f"(standard errors {theirs.std() / SEEDS**0.5:.5f}, {mine.std() / SEEDS**0.5:.5f})"
-    )
-    for n in counts:
-        rival_key, alone = ("hand-written numba", n), ("sampled engine, loss at 1 rounds", n)
-        print(f"  {n} thread{'s' if n > 1 else ''}:")
-        print(f"    {'hand-written numba':34s} {1e3 * wall[rival_key]:8.1f} {1e3 * busy[rival_key]:8.1f} ms")
-        print(
-            f"    {'sampled engine, one evaluation':34s} {1e3 * wall[alone]:8.1f} {1e3 * busy[alone]:8.1f} ms   ratio "
-            f"{wall[alone] / wall[rival_key]:.2f}, {busy[alone] / busy[rival_key]:.2f} (target 1.5)"
-        )
+def results() -> Iterator[Row]:
+    problem, kernel = Logistic(), hand_written()
+    for threads in dict.fromkeys((1, processors())):
+        sides: dict[str, Callable[[], np.ndarray]] = {"by hand": lambda n=threads: rival(kernel, problem, n)}
+        sides |= {f"ours {k}": lambda n=threads, k=k: ours(problem, n, k) for k in (1, *GRIDS)}
+        seen = take_turns(sides, TURNS, time.process_time if threads == 1 else time.perf_counter)
+        theirs, mine = problem.metric_many("loss", seen.found["by hand"]), seen.found["ours 1"][:, 0]
+        if abs(theirs.mean() - mine.mean()) > 6 * (theirs.std() + mine.std()) / SEEDS**0.5:
+            raise SystemExit(f"the mean losses disagree: by hand {theirs.mean()}, engine {mine.mean()}")
+        label = f"{threads} thread{'s' if threads > 1 else ''}"
+        note = f"{1e3 * seen.median('ours 1'):.0f} ms"
+        yield Row(f"{label}: time over numba by hand", seen.ratio("ours 1", "by hand"), most=1.5, note=note)
         for k in GRIDS:
-            more = (f"sampled engine, loss at {k} rounds", n)
-            print(
-                f"    {f'sampled engine, loss at {k} rounds':34s} {1e3 * wall[more]:8.1f} {1e3 * busy[more]:8.1f} ms   "
-                f"evaluation costs {wall[more] / wall[alone] - 1:.2f}, {busy[more] / busy[alone] - 1:.2f} of the run "
-                "more (target 1)"
-            )
+            more = seen.ratio(f"ours {k}", "ours 1") - 1
+            yield Row(f"{label}: what the loss at {k} rounds adds, over the run", more, most=1)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(__doc__, results))

@@ -3,23 +3,16 @@
 Equation (36) of FedShuffle (Horvath et al.): 3 clients with 1, 2 and 3 points in R^6, f_ij(x) = |x - e_j|^2 / 2. Each
 round all clients run one reshuffled epoch of single-sample steps and the server averages; 1000 rounds, 1000 seeds,
 constant step 1/8, F(x) - F* recorded on a log grid of rounds. All contestants do the same steps and record the
-same grid; each draws its own orders from its own generator (the engine from its plan streams).
-
-    python benchmarks/workload_q.py            times, ratios and memory
-    python benchmarks/workload_q.py --memory   one engine run in this process, peak memory at its end
+same grid; each draws its own orders from its own generator (the engine from its plan streams). The hand-written loop
+knows sizes, dimension and that all matrices are the identity; the engine with general matrices does not.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,6 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from _table import Row, fresh, peak_mb, processors, run, take_turns, timed
 
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.methods.method import Method
@@ -38,8 +32,7 @@ ROUNDS, SEEDS, ETA = 1000, 1000, 1 / 8
 SIZES = (1, 2, 3)
 GRID = np.unique(np.geomspace(1, ROUNDS, 60).round().astype(np.int64))
 METHOD = Method("fedavg_rr", Full(), Epochs(1, 1), Constant(Fraction(1, 8)))
-REPEATS = 15
-GENERATOR = "its own xoshiro256++ stream, no plan"
+TURNS = 9
 PLAIN_SEEDS = 10  # the plain NumPy loop is timed on so many seeds and scaled
 
 
@@ -63,14 +56,13 @@ class Dense:
         return replace(self.inner.arrays(), kind="quadratic", A=np.tile(np.eye(6), (6, 1, 1)))
 
 
-def hand_written() -> tuple[Callable[..., None], Callable[..., None]]:
-    """Two numba loops for this problem alone: over arrays, and with the point in registers. Both use xoshiro256++."""
+def hand_written() -> Callable[..., None]:
+    """A numba loop for this problem alone, with the point in registers and random numbers of xoshiro256++."""
     from numba import njit, uint64
 
-    def rotl(x: Any, k: int) -> Any:
+    @njit(nogil=True)
+    def rotl(x, k):
         return (x << uint64(k)) | (x >> uint64(64 - k))
-
-    rotl = njit(nogil=True)(rotl)
 
     @njit(nogil=True)
     def draw(s, k):
@@ -100,41 +92,6 @@ def hand_written() -> tuple[Callable[..., None], Callable[..., None]]:
         for k in range(6):
             v += (x[k] - 1 / 6) ** 2
         return v / 2
-
-    @njit(nogil=True)
-    def loop(first, last, rounds, eta, points, grid, out):
-        s = np.empty(4, np.uint64)
-        x, y, total = np.empty(6), np.empty(6), np.empty(6)
-        order = np.empty(3, np.int64)
-        offsets = (0, 1, 3, 6)
-        for seed in range(first, last):
-            seeded(seed, s)
-            for k in range(6):
-                x[k] = 0.0
-            g = 0
-            for r in range(1, rounds + 1):
-                for k in range(6):
-                    total[k] = 0.0
-                for c in range(3):
-                    m = offsets[c + 1] - offsets[c]
-                    for t in range(m):
-                        order[t] = offsets[c] + t
-                    for t in range(m - 1):
-                        j = t + draw(s, m - t)
-                        order[t], order[j] = order[j], order[t]
-                    for k in range(6):
-                        y[k] = x[k]
-                    for t in range(m):
-                        j = order[t]
-                        for k in range(6):
-                            y[k] -= eta * (y[k] - points[j, k])
-                    for k in range(6):
-                        total[k] += y[k]
-                for k in range(6):
-                    x[k] = total[k] / 3
-                if grid[g] == r:
-                    out[seed, g] = gap(x)
-                    g += 1
 
     @njit(nogil=True)
     def moved(y, eta, points, j):
@@ -173,7 +130,7 @@ def hand_written() -> tuple[Callable[..., None], Callable[..., None]]:
                     out[seed, g] = gap(x)
                     g += 1
 
-    return loop, unrolled
+    return unrolled
 
 
 def threaded(loop: Callable[..., None], threads: int) -> np.ndarray:
@@ -242,116 +199,41 @@ def engine(instance: Any, threads: int) -> np.ndarray:
     return np.asarray(curve.samples["gap"])
 
 
-def peak_memory() -> dict[str, float]:
-    """Peak resident memory of this process after one run, and the time of a first and a second one."""
-    instance, threads = problem(), available()
-    began = time.perf_counter()
-    engine(instance, threads)
-    first = time.perf_counter() - began
-    began = time.perf_counter()
-    engine(instance, threads)
-    second = time.perf_counter() - began
-    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"first_s": first, "second_s": second, "peak_mb": kilobytes * 1024 / 1e6}
+def once() -> dict[str, float]:
+    """Seconds of a first run in this process, which compiles or loads what was compiled, and peak memory."""
+    seconds, _ = timed(lambda: engine(problem(), processors()), time.perf_counter)
+    return {"first": seconds, "peak": peak_mb()}
 
 
-def available() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def in_fresh_process(cache: str | None) -> dict[str, float]:
-    environment = dict(os.environ) | ({"NUMBA_CACHE_DIR": cache} if cache else {})
-    command = [sys.executable, os.path.abspath(__file__), "--memory"]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return json.loads(result.stdout)
-
-
-@dataclass(frozen=True)
-class Best:
-    """Best wall and processor seconds of a contestant, and the mean gap at the end, as a check that all agree."""
-
-    wall: float
-    processor: float
-    final: float
-
-
-def timed(contestants: dict[str, Callable[[], np.ndarray]]) -> dict[str, Best]:
-    """The contestants take turns, so that a busy moment of the machine meets all of them."""
-    best: dict[str, Best] = {}
-    for turn in range(REPEATS + 1):
-        for name, run in contestants.items():
-            if turn > 3 and best[name].wall > 0.3:
-                continue  # the slow ones are steady after three turns
-            began, busy = time.perf_counter(), time.process_time()
-            out = run()
-            wall, processor = time.perf_counter() - began, time.process_time() - busy
-            if turn > 1:
-                wall, processor = min(wall, best[name].wall), min(processor, best[name].processor)
-            best[name] = Best(wall, processor, float(out[:, -1].mean()))  # the first turn, which compiles, is dropped
-    return best
-
-
-def main() -> None:
-    threads = available()
-    loop, unrolled = hand_written()
-    isotropic = problem()
+def results() -> Iterator[Row]:
+    loop, isotropic = hand_written(), problem()
     dense = Dense(isotropic)
-    plain = f"plain NumPy loop over seeds ({PLAIN_SEEDS} seeds, scaled)"
-    ours, ours_dense = "sampled engine", "sampled engine, general matrices"
-    array_loop, register_loop = "hand-written numba, arrays", "hand-written numba, registers"
-    contestants: dict[str, Callable[[], np.ndarray]] = {}
-    for count in dict.fromkeys((1, threads)):
-        label = f", {count} thread{'s' if count > 1 else ''}"
-        contestants[ours + label] = lambda count=count: engine(isotropic, count)
-        contestants[ours_dense + label] = lambda count=count: engine(dense, count)
-        contestants[array_loop + label] = lambda count=count: threaded(loop, count)
-        contestants[register_loop + label] = lambda count=count: threaded(unrolled, count)
-    contestants["NumPy vectorised over seeds"] = vectorised_numpy
-    contestants[plain] = lambda: plain_numpy(PLAIN_SEEDS)
-    best = timed(contestants)
-    best[plain] = replace(
-        best[plain],
-        wall=best[plain].wall * SEEDS / PLAIN_SEEDS,
-        processor=best[plain].processor * SEEDS / PLAIN_SEEDS,
-    )
-    seconds = {name: result.wall for name, result in best.items()}
-
-    print(f"Workload Q: {ROUNDS} rounds, {SEEDS} seeds, {len(GRID)} recorded rounds; best of up to {REPEATS} turns")
-    print(f"  hand-written numba, arrays: client sizes read from a table, the point in an array; {GENERATOR}")
-    print(f"  hand-written numba, registers: sizes 1, 2, 3 and dimension 6 written out; {GENERATOR}")
-    for name, result in best.items():
-        print(
-            f"  {name:58s} {1e3 * result.wall:9.1f} ms wall {1e3 * result.processor:9.1f} ms processor"
-            f"   mean gap at the end {result.final:.3e}"
-        )
-    print("Ratios of wall times (warm, plan included; first compilation apart)")
-    for count in dict.fromkeys((1, threads)):
-        label = f", {count} thread{'s' if count > 1 else ''}"
-        faster = min((array_loop, register_loop), key=lambda n: seconds[n + label])
-        for mine in (ours, ours_dense):
-            own = seconds[mine + label]
-            print(f"  {mine}{label}:")
-            for rival in (array_loop, register_loop):
-                mark = " (the faster hand-written one; target: at most 2)" if rival == faster else ""
-                if mine == ours_dense:
-                    mark = " (no target: the rival knows that all matrices are the identity)"
-                print(f"    time / {rival}: {own / seconds[rival + label]:.2f}{mark}")
-            print(f"    plain NumPy loop / time: {seconds[plain] / own:.0f} (target: at least 300)")
-            print(f"    NumPy vectorised / time: {seconds['NumPy vectorised over seeds'] / own:.1f}")
+    for threads in dict.fromkeys((1, processors())):
+        sides: dict[str, Callable[[], np.ndarray]] = {
+            "ours": lambda n=threads: engine(isotropic, n),
+            "general": lambda n=threads: engine(dense, n),
+            "by hand": lambda n=threads: threaded(loop, n),
+        }
+        seen = take_turns(sides, TURNS, time.process_time if threads == 1 else time.perf_counter)
+        ends = {name: float(found[:, -1].mean()) for name, found in seen.found.items()}
+        if max(ends.values()) > 1.2 * min(ends.values()):
+            raise SystemExit(f"the mean gaps in the end disagree: {ends}")
+        label = f"{threads} thread{'s' if threads > 1 else ''}"
+        note = f"{1e3 * seen.median('ours'):.0f} ms"
+        yield Row(f"{label}: time over numba by hand", seen.ratio("ours", "by hand"), note=note)
+        yield Row(f"{label}: time with general matrices over numba by hand", seen.ratio("general", "by hand"))
+        if threads == 1:
+            plain, _ = timed(lambda: plain_numpy(PLAIN_SEEDS))
+            factor = plain * SEEDS / PLAIN_SEEDS / seen.median("ours")
+            yield Row("time of a NumPy loop over ours", factor, "times", note=f"of {PLAIN_SEEDS} seeds")
+            vectorised, _ = timed(vectorised_numpy)
+            yield Row("time of NumPy over all seeds at once over ours", vectorised / seen.median("ours"), "times")
     with tempfile.TemporaryDirectory() as cache:
-        cold, cached = in_fresh_process(cache), in_fresh_process(cache)
-    print("Fresh processes, everything included (target: peak memory below 300 MB)")
-    for name, result in (("empty compilation cache", cold), ("filled compilation cache", cached)):
-        print(
-            f"  {name}: first run {result['first_s']:.2f} s (compilation or loading included), second "
-            f"{1e3 * result['second_s']:.0f} ms, peak memory {result['peak_mb']:.0f} MB"
-        )
+        for state in ("an empty", "a filled"):
+            own = fresh(__file__, NUMBA_CACHE_DIR=cache)
+            yield Row(f"{state} compilation cache: first run", own["first"], "s")
+            yield Row(f"{state} compilation cache: peak memory", own["peak"], "MB", most=300)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--memory", action="store_true")
-    if parser.parse_args().memory:
-        print(json.dumps(peak_memory()))
-    else:
-        main()
+    sys.exit(run(__doc__, results, once))

@@ -1,39 +1,33 @@
 """A certified worst case beside the same semidefinite programme written by hand for Clarabel, and PEPit where it is.
 
-    python benchmarks/worst_case.py [--repeats 5]
-
 Gradient descent on smooth convex functions, n steps of size 1/L, the gap from the distance 1: n = 10 and 20. "ours" is
 the whole of `worst_case` from the resolved statement to the rounded certificate, without the instance that is rebuilt
 and without the reading by the verifier; "by hand" builds the same primal programme with NumPy and solves it; "pepit"
-states it in PEPit with Clarabel, where that is installed. Times are of the processor, the median of the repeats; the
-sides take turns; the ratio is the median of the turns. Targets: 3 at n = 10 and 1.6 at n = 20 of the programme by hand
-at most; SCGD with 5 clients, 2 local steps certified within 8 s. Exit code 1 where a target is missed. A fifth of
-PEPit's time is met at n = 10; at n = 20 PEPit takes four times the programme by hand, which leaves no room for it.
+states it in PEPit with Clarabel, where that is installed. Processor time, medians of five turns. A fifth of PEPit's
+time is met at n = 10; at n = 20 PEPit takes four times the programme by hand, which leaves no room for it.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.util
 import os
-import statistics
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from _table import Row, run, take_turns, timed
 from scipy.sparse import csc_matrix
 
 from boundcheck.theory.discovery import statement
 from boundcheck.worst_case.case import Case
 from boundcheck.worst_case.programme import Certified, solve
 
-TARGETS = {10: 3.0, 20: 1.6}
+TARGETS, TURNS = {10: 3.0, 20: 1.6}, 5
 SCGD = {"L": 1, "mu": "1/10", "n": 5, "E": 2, "eta": "1/10000", "sigma2": 1, "dist2_0": 1, "K": 1}
 
 
@@ -102,38 +96,22 @@ def pepit(n: int) -> float:
     return float(problem.solve(verbose=0, solver="CLARABEL"))
 
 
-def seconds(work: Callable[[int], float], n: int) -> float:
-    begin = time.process_time()
-    found = work(n)
-    spent = time.process_time() - begin
-    assert abs(found * (4 * n + 2) - 1) < 1e-4, (work.__name__, n, found)
-    return spent
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
-    others = [by_hand, *([pepit] if importlib.util.find_spec("PEPit") else [])]
-    missed = False
-    for n in TARGETS:
-        for work in (ours, *others):
-            seconds(work, n)  # what is imported and kept
-        turns = [[seconds(work, n) for work in (ours, *others)] for _ in range(repeats)]
-        mine = statistics.median(t[0] for t in turns)
-        for k, work in enumerate(others, 1):
-            ratio = statistics.median(t[0] / t[k] for t in turns)
-            target = f" (target: at most {TARGETS[n]})" if work is by_hand else ""
-            missed |= work is by_hand and ratio > TARGETS[n]
-            spent = statistics.median(t[k] for t in turns)
-            print(f"n = {n}: ours {mine:.3f} s, {work.__name__} {spent:.3f} s, ratio {ratio:.2f}{target}")
-    begin = time.process_time()
-    found = solve(Case(statement("scgd/theorem_3_3"), SCGD, (1,) * 5).programme)
-    spent = time.process_time() - begin
-    missed |= spent > 8 or not isinstance(found, Certified)
-    print(f"SCGD, 5 clients, 2 local steps: {spent:.2f} s (target: at most 8)")
-    return int(missed)
+def results() -> Iterator[Row]:
+    rivals = {"by hand": by_hand, **({"PEPit": pepit} if importlib.util.find_spec("PEPit") else {})}
+    for n, most in TARGETS.items():
+        sides = {name: lambda work=work, n=n: work(n) for name, work in {"ours": ours, **rivals}.items()}
+        seen = take_turns(sides, TURNS)
+        if wrong := [name for name, found in seen.found.items() if abs(found * (4 * n + 2) - 1) > 1e-4]:
+            raise SystemExit(f"n = {n}: {', '.join(wrong)} does not find 1/(4 n + 2)")
+        for name in rivals:
+            note = f"ours {seen.median('ours'):.3g} s"
+            target = most if name == "by hand" else None
+            yield Row(f"n = {n}: time over {name}", seen.ratio("ours", name), most=target, note=note)
+    seconds, found = timed(lambda: solve(Case(statement("scgd/theorem_3_3"), SCGD, (1,) * 5).programme))
+    if not isinstance(found, Certified):
+        raise SystemExit(f"SCGD: {found}")
+    yield Row("SCGD, 5 clients, 2 local steps", seconds, "s", 8)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, results))

@@ -91,6 +91,8 @@ def check_json(verdict: Verdict) -> None:
 def benchmark(name: str) -> ModuleType:
     """A script of the folder benchmarks as a module."""
     path = Path(__file__).parents[2] / "benchmarks" / f"{name}.py"
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # what the scripts share
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -88,7 +88,7 @@ def test_the_honesty_table_on_few_replications() -> None:
     for rounds in (1, 5):
         for name in ("uniform", "exponential", "spike 0.01"):
             counts = {f: bench.count(laws[name], f, rounds, seeds=400, replications=150) for f in bench.FACTORS}
-            rows.append(bench.Row(laws[name], rounds, counts))
+            rows.append(bench.Rates(laws[name], rounds, counts))
     assert [text for row in rows for text in bench.too_many(row, 150)] == []
     assert bench.abstaining([r for r in rows if r.law.name == "uniform"], 150) in ([], _LATE)
     spike = next(r for r in rows if r.law.name == "spike 0.01" and r.rounds == 1)
@@ -108,10 +108,10 @@ def test_the_table_notices_a_dishonest_and_an_idle_test() -> None:
     law = bench.laws()[0]
     none, all_of = np.zeros((3, 2), dtype=np.int64), np.full((3, 2), 100)
     idle = {f: bench.Counts(none, none, none) for f in bench.FACTORS}
-    assert len(bench.abstaining([bench.Row(law, 1, idle)], 100)) == 12
+    assert len(bench.abstaining([bench.Rates(law, 1, idle)], 100)) == 12
     loud = {f: bench.Counts(all_of, all_of, all_of) for f in bench.FACTORS}
-    assert len(bench.too_many(bench.Row(law, 1, loud), 100)) == 24
-    assert bench.abstaining([bench.Row(law, 1, loud)], 100) == []
+    assert len(bench.too_many(bench.Rates(law, 1, loud), 100)) == 24
+    assert bench.abstaining([bench.Rates(law, 1, loud)], 100) == []
 
 
 def test_the_event_that_carries_the_mean() -> None:

@@ -29,10 +29,14 @@ def test_without_a_gpu_it_refuses() -> None:
 def test_on_a_processor_every_model_has_its_three_sides() -> None:
     found = ran("--cpu")
     assert found.returncode == 0, found.stderr
-    rows = [line.split() for line in found.stdout.splitlines()[3:]]
-    assert [row[0] for row in rows] == ["MLP", "CNN", "ResNet-18", "LSTM"]
-    for row in rows:
-        ours, loop, by_hand, to_loop, to_hand = (float(v) for v in row[2:7])
+    values: dict[str, float] = {}
+    for line in found.stdout.splitlines():
+        what, value = (cell.strip() for cell in line.split("|")[1:3])
+        values[what.partition(" (")[0]] = float(value.split()[0].replace(",", ""))
+    for name in ("MLP", "CNN", "ResNet-18", "LSTM"):
+        ours, loop, by_hand = (values[f"{name}, 2 models, {side}: models x steps"] for side in ("ours", "loop", "vmap"))
         assert min(ours, loop, by_hand) > 0
-        assert to_loop == pytest.approx(ours / loop, rel=0.02, abs=0.01)  # of rounded numbers
-        assert to_hand == pytest.approx(ours / by_hand, rel=0.02, abs=0.01)
+        for side, rate in (("loop", loop), ("vmap", by_hand)):
+            ratio = values[f"{name}, 2 models: time of {side} over ours"]
+            assert ratio == pytest.approx(ours / rate, rel=0.02)  # of rounded numbers
+        assert values[f"{name}, 2 models: share of the arithmetic"] > 0
