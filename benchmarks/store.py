@@ -1,7 +1,7 @@
 """The result store: what a look-up costs in a small and in a large store, what listing costs, and puts and gets
 elsewhere.
 
-The large store has 10^5 runs in a folder; they are hard links to the files of a few real runs, in memory where the
+The large store has 10^5 runs in a folder; they are hard links to a few real ones, in memory where the
 system has such a folder. `check` opens the store and looks up a key for each claim: both are timed in a store of one
 run and in the large one. Elsewhere is the disk, memory, and an S3-like server (moto) in another process of this
 machine. Processor time, medians; by the clock where that is said.
@@ -28,24 +28,21 @@ from boundcheck.core.digest import digest
 from boundcheck.core.store import Store, sizes_at
 
 COUNT = 100_000
-IN_MEMORY = Path("/dev/shm")  # on a disk the 10^5 folders take minutes to make and to remove
+IN_MEMORY = Path("/dev/shm")  # on a disk 10^5 files take minutes to make and to remove
 LINKS = 20_000  # of one file; file systems allow 65,000 and more
 ARRAYS = {"rounds": np.arange(60), "values/dist2": np.linspace(1, 0, 60), "low/dist2": np.zeros(60)}
 SPEC = {"method": {"kind": "scgd", "E": 4}, "problem": {"kind": "quadratics"}, "rounds": list(range(60))}
 
 
 def large_store(path: Path) -> Store:
-    store = Store(path)
+    store, source = Store(path), ""
     for number in range(COUNT):
         key = digest(number)
         if number % LINKS == 0:
             store.put(key, SPEC, ARRAYS, {})
-            names = os.listdir(path / key)
-            source = path / key
+            source = store.where(key)
         else:
-            os.mkdir(path / key)
-            for name in names:
-                os.link(source / name, path / key / name)
+            os.link(source, store.where(key))
     return store
 
 
