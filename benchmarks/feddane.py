@@ -2,7 +2,7 @@
 
 One local epoch (target: 30 s on two cores) and the paper's twenty. Steps of 0.01 on batches of 10, epochs in a fresh
 order, mu = 1. Every case runs in a fresh process with all cores; the first run of a process, which compiles, is not
-counted and is told apart.
+counted and is reported apart.
 
 The rival is what one writes without this project: a loop in NumPy over rounds, devices and batches, on one core (for
 steps as small as these a second one does not help). It is measured for some rounds of one seed; its time for all

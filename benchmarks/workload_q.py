@@ -40,7 +40,7 @@ GRID = np.unique(np.geomspace(1, ROUNDS, 60).round().astype(np.int64))
 METHOD = Method("fedavg_rr", Full(), Epochs(1, 1), Constant(Fraction(1, 8)))
 REPEATS = 15
 GENERATOR = "its own xoshiro256++ stream, no plan"
-PLAIN_SEEDS = 10  # the plain NumPy loop is timed on so many seeds and scaled
+PLAIN_SEEDS = 10  # the plain NumPy loop is timed on this many seeds and scaled
 
 
 def problem() -> quadratics.Quadratics:
