@@ -69,10 +69,7 @@ def test_the_sentence_names_the_extra_or_the_package() -> None:
 
 
 SWEEP = "evaluate fedshuffle/section_5_full_participation --set b=1 --set w_max=1 --sweep n=1:3:3 --plot out.svg"
-COMMANDS = {
-    "schedule --times 1,2 --plot out.png": ("matplotlib", "figures"),
-    SWEEP: ("matplotlib", "figures"),
-}
+COMMANDS = {"schedule --times 1,2 --plot out.png": ("matplotlib", "figures"), SWEEP: ("matplotlib", "figures")}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
