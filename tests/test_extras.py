@@ -17,7 +17,7 @@ from boundcheck.errors import DataNotFetched, MissingExtra
 from boundcheck.problems import diabetes
 from boundcheck.problems._data import package_folder
 from tests.hidden_packages import hide
-from tests.test_layers import LAYERS
+from tests.layer_table import LAYERS
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -137,8 +137,10 @@ def of_solves() -> Mapping[str, Fraction]:
     """One step of 3/8 from 2 on (y-1)^2/2 + (y-2)^2/2 ends at 13/8, 1/8 from the solution; 3/8 - 1/8 is known of it."""
     alone = build_problem({"kind": "quadratics", "start": ["2"], "clients": [{"components": [{"A": "1", "b": "1"}]}]})
     method = Method("m", Full(), Proximal(F(1), GradientSteps(1)), Constant(F(3, 8)))
-    found = run_sampled(method, alone, 1, 1, ("inexactness",), [1]).values["inexactness"][0]
-    own = run_sampled(Method("m", Full(), GradientSteps(1), STEP), problem(), 1, 1, ("B2",), [0]).values["B2"][0]
+    found = run_sampled(method, alone, 1, 1, ("inexactness",), [1], path="numpy").values["inexactness"][0]
+    own = run_sampled(Method("m", Full(), GradientSteps(1), STEP), problem(), 1, 1, ("B2",), [0], path="numpy").values[
+        "B2"
+    ][0]
     return {name: F(float(v)).limit_denominator(10**6) for name, v in (("inexactness", found), ("B2", own))}
 
 
@@ -148,7 +150,7 @@ def of_losses() -> Mapping[str, Fraction]:
     squares = LeastSquares("two", {}, *data, "half_sum", (F(2),), F(0), (F(1, 2), F(1, 2)))
     method = build_method({"kind": "periodic_averaging", "tau": 2, "eta": "1/4", "gradient": "full"})
     names = ("least_local_f", "least_local_loss", "f_above_least_local")
-    found = run_sampled(method, squares, 1, 1, names, [1]).values
+    found = run_sampled(method, squares, 1, 1, names, [1], path="numpy").values
     return {name: F(float(found[name][0])).limit_denominator(10**6) for name in names}
 
 
