@@ -81,6 +81,7 @@ def test_the_surrogate_of_identical_weights_is_by_speed(figures: Any) -> None:
     speeds = np.array([1 / (1 + 4 * i / 9) for i in range(10)])
     assert sorted(shares) == pytest.approx(sorted(speeds / speeds.sum()))
     assert len(set(a.shares({**spec, "weights": "time_based"}, on))) == 1
+    assert sum(a.shares({**spec, "weights": "1/4"}, on)) == 1
 
 
 def test_figure_3_reads_its_record(figures: Any, made: Any) -> None:
