@@ -10,7 +10,7 @@ FIGURES := scgd_figure_1 fedshuffle_figure_1 scgd_figure_2 partial_averaging_fig
   async_fl_figure_4 async_fl_gantt async_fl_table_1 feddane_table_1 fedshuffle_table_1 partial_averaging_figure_1 \
   partial_averaging_table
 
-# modules are parsed by the first process that imports them, not by each, whatever the surroundings say
+# modules are parsed by the first process that imports them, not by each, whatever this variable was
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: report docs site dist test test-all derivations bench mutants libraries axe lint style lock clean

@@ -190,7 +190,7 @@ def statement(id: str) -> Statement:
     """The statement of an id.
 
     id: `<paper>/<statement>/<reading>`, or `<paper>/<statement>` for the best reading. Raises UnknownName, with the
-    nearest ids, where there is none.
+    nearest ids, if there is none.
     """
     from boundcheck.theory.discovery import statement as find
 

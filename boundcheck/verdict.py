@@ -51,7 +51,7 @@ class Tightness:
     """How much room there is between bound and measurement (all dimensionless).
 
     ratio_min: least bound/empirical over the compared points at which the bound is at most half its trivial
-        value, or over all where there is none (1 is tight; inf where empirical is 0, left out
+        value, or over all if there is none (1 is tight; inf where empirical is 0, left out
         where both are; nan where none is left).
     ratio_max: largest of the same.
     decrease: promised over actual decrease per unit of the statement's index, log scale, from the start to

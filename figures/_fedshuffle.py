@@ -118,7 +118,7 @@ def draw(ax: Axes, panel: Panel, lines: Sequence[Drawn]) -> None:
 
 
 def figure(panels: Sequence[tuple[Panel, Sequence[Drawn]]], width: float, alike: int) -> Figure:
-    """The panels side by side; so many of the first share their axis of values."""
+    """The panels side by side; this many of the first share their axis of values."""
     made, (axes,) = c.canvas(1, len(panels), width)
     for ax, (panel, lines) in zip(axes, panels, strict=True):
         draw(ax, panel, lines)

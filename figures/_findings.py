@@ -29,7 +29,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Decision:
-    """What became of a finding, and the statistic that decides it, with its numbers."""
+    """The word of a finding, and the statistic that decides it, with its numbers."""
 
     word: str
     statistic: str
@@ -39,7 +39,7 @@ class Decision:
 class Comparison:
     """Two values of which the first is smaller, as a paper has it. Each (S,) by seed, or numbers that are certain.
 
-    label: what they are values of, such as the panel. factor: the second is at least so many times the first. margin:
+    label: what they are values of, such as the panel. factor: the second is at least this many times the first. margin:
     numbers that are certain and this close, relative to the first, are level and decide nothing.
     """
 

@@ -1,4 +1,4 @@
-"""The record of the papers' figures and tables as a table: what is here, and what became of each finding.
+"""The record of the papers' figures and tables as a table: what is here, and the word of each finding.
 
 Run: python figures/_record.py [--collect FOLDER | --trained]
 

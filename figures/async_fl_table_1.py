@@ -64,7 +64,7 @@ def constants() -> dict[str, dict[str, str]]:
         for entry in scheme_table(method, problem):
             low, high, exact = ("" if v is None else pretty(v, 4) for v in (entry.low, entry.high, entry.exact))
             gives = low if low == high else f"{low or '...'} to {high or '...'}"
-            agrees = "cannot be told" if entry.agrees is None else "yes" if entry.agrees else "no"
+            agrees = "not known" if entry.agrees is None else "yes" if entry.agrees else "no"
             rows[f"{name}: {entry.quantity}"] = {
                 "printed": entry.printed,
                 "gives": gives,

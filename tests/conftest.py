@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import importlib.util
+import json
 import os
 import signal
 import sys
@@ -12,6 +14,7 @@ import tempfile
 import warnings
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -65,3 +68,49 @@ def sockets_of_dask(request: pytest.FixtureRequest) -> Generator[None]:
 def wide_output(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands print a row of a table on one line; tests of the width set another one."""
     monkeypatch.setenv("COLUMNS", "1000")
+
+
+class Scripts(dict[str, Any]):
+    """The modules of `figures/` by name, each imported when it is first needed."""
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = importlib.import_module(name)
+        return self[name]
+
+
+@pytest.fixture(scope="module")
+def figures() -> Generator[Scripts]:
+    """The modules of `figures/`, which import one another by their bare names."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parents[1] / "figures"))
+        yield Scripts()
+
+
+class Drawings:
+    """Figures drawn: without arguments once a process, in a folder that tests share; with arguments in `own`."""
+
+    def __init__(self, figures: Scripts, shared: Path, own: Path) -> None:
+        self.figures, self.shared, self.own = figures, shared, own
+
+    def __call__(self, name: str, *arguments: str) -> dict[str, Any]:
+        """The facts in the JSON file of a figure, whose findings its text states."""
+        folder = self.own if arguments else self.shared
+        if arguments or not (folder / f"{name}.json").exists():
+            self.figures[name].main(["-o", str(folder), *arguments])
+        assert (folder / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+        text, facts = (folder / f"{name}.md").read_text(), json.loads((folder / f"{name}.json").read_text())
+        assert text.startswith("# ")
+        assert all(f["says"] in text and f["statistic"] in text for f in facts.get("findings", []))
+        return facts
+
+
+@pytest.fixture(scope="session")
+def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of figures that are drawn without arguments."""
+    return tmp_path_factory.mktemp("figures")
+
+
+@pytest.fixture
+def made(figures: Scripts, drawn_once: Path, tmp_path: Path) -> Drawings:
+    """Draws figures by name."""
+    return Drawings(figures, drawn_once, tmp_path)

@@ -14,6 +14,7 @@ import pytest
 
 import boundcheck as bc
 from boundcheck.evidence.claim import run_claim
+from boundcheck.report import audit
 from boundcheck.setting.setting import describe_constants
 
 STEP = {"mu": 1, "L": 10, "n": 20, "E": 4}
@@ -191,6 +192,7 @@ def test_an_argument_of_a_wrong_type_is_one_sentence(
 ) -> None:
     """Each argument in turn is of each wrong type: the function answers, or refuses by a sentence of its own."""
     monkeypatch.chdir(tmp_path)  # where a text that is a place for a result store makes one
+    monkeypatch.setattr("boundcheck.report.audit.PARTS", {"units": audit.PARTS["units"]})  # the others search
     refused: list[str] = []
     for argument in RIGHT[name]:
         for wrong in WRONG:

@@ -6,7 +6,6 @@ import html
 import importlib
 import json
 import re
-from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -167,11 +166,9 @@ def test_everything_in_the_folder_is_listed() -> None:
     assert {f"`{name}`" for name in there} == set(rows("file", "Files in `examples/`", HOW_TO))
 
 
-def test_the_readme_counts_the_statements() -> None:
-    readings = Counter(s.id.partition("/")[0] for s in all_statements())
-    statements = Counter(id.partition("/")[0] for id in {s.id.rpartition("/")[0] for s in all_statements()})
-    told = re.findall(r"^\|.*\| `(\w+)` \| (\d+) \| (\d+) \|$", README, re.MULTILINE)
-    assert {(name, int(a), int(b)) for name, a, b in told} == {(n, statements[n], readings[n]) for n in readings}
+def test_the_readme_lists_the_papers() -> None:
+    listed = re.findall(r"^\|.*\| `(\w+)` \|$", README, re.MULTILINE)
+    assert set(listed) == {s.id.partition("/")[0] for s in all_statements()}
 
 
 def test_make_report_draws_every_figure() -> None:

@@ -17,7 +17,7 @@ from boundcheck.errors import DataNotFetched, MissingExtra
 from boundcheck.problems import diabetes
 from boundcheck.problems._data import package_folder
 from tests.hidden_packages import hide
-from tests.test_layers import LAYERS
+from tests.layer_table import LAYERS
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -69,10 +69,7 @@ def test_the_sentence_names_the_extra_or_the_package() -> None:
 
 
 SWEEP = "evaluate fedshuffle/section_5_full_participation --set b=1 --set w_max=1 --sweep n=1:3:3 --plot out.svg"
-COMMANDS = {
-    "schedule --times 1,2 --plot out.png": ("matplotlib", "figures"),
-    SWEEP: ("matplotlib", "figures"),
-}
+COMMANDS = {"schedule --times 1,2 --plot out.png": ("matplotlib", "figures"), SWEEP: ("matplotlib", "figures")}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,15 +17,6 @@ from boundcheck.problems.build import build as build_problem
 
 REPEATS, ROUNDS = 3, 160  # rounds of eight cycles
 E, DEVICES = 4, 20
-FIGURES = Path(__file__).parents[1] / "figures"
-
-
-@pytest.fixture(scope="module")
-def figures() -> Iterator[dict[str, ModuleType]]:
-    patch = pytest.MonkeyPatch()
-    patch.syspath_prepend(str(FIGURES))
-    yield {name: importlib.import_module(name) for name in ("_common", "scgd_figure_1", "scgd_figure_2")}
-    patch.undo()
 
 
 @cache  # its exact fractions take longer than all loops over them
@@ -83,9 +71,7 @@ DIMINISHING = [1e-3 / -(-t // DEVICES) for t in range(1, ROUNDS + 1)]
 
 
 @pytest.mark.parametrize(("name", "steps"), [("scgd_figure_1", CONSTANT), ("scgd_figure_2", DIMINISHING)])
-def test_caption_facts_against_a_plain_loop(
-    figures: dict[str, ModuleType], name: str, steps: list[float], tmp_path: Path
-) -> None:
+def test_caption_facts_against_a_plain_loop(figures: Any, name: str, steps: list[float], tmp_path: Path) -> None:
     figures[name].main(["-o", str(tmp_path), "--repeats", str(REPEATS), "--rounds", str(ROUNDS)])
     facts = json.loads((tmp_path / f"{name}.json").read_text())
     shared = np.array([difference(k, 0, steps) for k in range(REPEATS)])
@@ -105,7 +91,7 @@ def test_caption_facts_against_a_plain_loop(
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"{name}.{end}" for end in endings]
 
 
-def test_figure_1_says_out_of_scope_at_the_papers_step(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+def test_figure_1_says_out_of_scope_at_the_papers_step(figures: Any) -> None:
     results = figures["scgd_figure_1"].compute(2, 40)
     facts = figures["scgd_figure_1"].facts(results)
     assert facts["paper_step"] == {"eta": "1e-5", "outcome": "OUT_OF_SCOPE"}
@@ -122,17 +108,14 @@ def test_figure_1_says_out_of_scope_at_the_papers_step(figures: dict[str, Module
 
 
 @pytest.mark.parametrize(
-    ("values", "at"),
-    [([1, 1], 0), ([-1, 1, -1, 2, 3], 3), ([1, 1, 0], None), ([0, float("nan"), 1], 2), ([-1], None)],
+    ("values", "at"), [([1, 1], 0), ([-1, 1, -1, 2, 3], 3), ([1, 1, 0], None), ([0, float("nan"), 1], 2), ([-1], None)]
 )
-def test_first_round_from_which_all_are_positive(
-    figures: dict[str, ModuleType], values: list[float], at: int | None
-) -> None:
+def test_first_round_from_which_all_are_positive(figures: Any, values: list[float], at: int | None) -> None:
     assert figures["_common"].stays_positive_from(np.array(values, dtype=float)) == at
 
 
 @pytest.mark.parametrize(("since", "word"), [(100, "reproduced"), (6000, "reproduced"), (6001, "undecided")])
-def test_the_word_follows_the_percentile(figures: dict[str, ModuleType], since: int, word: str) -> None:
+def test_the_word_follows_the_percentile(figures: Any, since: int, word: str) -> None:
     module = figures["scgd_figure_1"]
     values = np.where(np.arange(6101) >= since, 1.0, -1.0) * np.ones((100, 1))
     results = module.Results(values, values, values, values, None, None, 0.0)
@@ -141,7 +124,7 @@ def test_the_word_follows_the_percentile(figures: dict[str, ModuleType], since: 
     assert module.always(below).word == "reversed"
 
 
-def test_figure_2_sets_the_two_step_conditions_against_each_other(figures: dict[str, ModuleType]) -> None:
+def test_figure_2_sets_the_two_step_conditions_against_each_other(figures: Any) -> None:
     results = figures["scgd_figure_2"].compute(2, 400)
     facts = figures["scgd_figure_2"].facts(results)
     mu, limit = (float(Fraction(results.claim.verdict.details["constants"]["mu"]["value"])), results.largest_constant)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-import json
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,33 +13,16 @@ from boundcheck.engines.simulate import run_sampled
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.problem import clients_of
 
-FIGURES = Path(__file__).parents[1] / "figures"
-NAMES = ("_common", "_feddane", "_recorded", "feddane_figure_1", "feddane_figure_2", "feddane_figure_3")
 TINY = ("--rounds", "4", "--seeds", "2", "--samples", "12")
 
 
-@pytest.fixture(scope="module")
-def figures() -> Iterator[dict[str, ModuleType]]:
-    patch = pytest.MonkeyPatch()
-    patch.syspath_prepend(str(FIGURES))
-    yield {name: importlib.import_module(name) for name in NAMES}
-    patch.undo()
-
-
-def made(module: ModuleType, tmp_path: Path, *more: str) -> dict[str, Any]:
-    module.main(["-o", str(tmp_path), *more])
-    assert (tmp_path / f"{module.NAME}.png").read_bytes()[:4] == b"\x89PNG"
-    assert (tmp_path / f"{module.NAME}.md").read_text().startswith("# ")
-    return json.loads((tmp_path / f"{module.NAME}.json").read_text())
-
-
-def tiny(figures: dict[str, ModuleType], **more: Any) -> Any:
+def tiny(figures: Any, **more: Any) -> Any:
     """Unlike devices of few samples."""
     f = figures["_feddane"]
     return f.Devices("tiny", {"kind": "synthetic", "devices": 30, "max_samples": 12, "alpha": 1, "beta": 1, **more})
 
 
-def test_the_loss_is_that_of_all_samples(figures: dict[str, ModuleType]) -> None:
+def test_the_loss_is_that_of_all_samples(figures: Any) -> None:
     f = figures["_feddane"]
     size, devices = f.Size(12, 2, 3, 2), tiny(figures)
     problem = f.measured(devices)
@@ -57,11 +36,11 @@ def test_the_loss_is_that_of_all_samples(figures: dict[str, ModuleType]) -> None
     assert problem.metric("loss", x) == pytest.approx(shares @ own + float(problem.ridge) / 2 * x @ x)
 
 
-def off(figures: dict[str, ModuleType]) -> Any:
+def off(figures: Any) -> Any:
     return figures["_recorded"].Recorded("none", "off")
 
 
-def test_methods_are_those_of_the_paper(figures: dict[str, ModuleType]) -> None:
+def test_methods_are_those_of_the_paper(figures: Any) -> None:
     f = figures["_feddane"]
     size = f.Size(None, 20, 200, 5)
     devices = f.four(size)
@@ -75,7 +54,7 @@ def test_methods_are_those_of_the_paper(figures: dict[str, ModuleType]) -> None:
         assert built.local.visits(0, (0,), clients)[0][1].prox == (0 if name == "FedAvg" else 1)
 
 
-def test_mu_is_tuned_by_the_loss_in_the_end(figures: dict[str, ModuleType]) -> None:
+def test_mu_is_tuned_by_the_loss_in_the_end(figures: Any) -> None:
     f = figures["_feddane"]
     size, devices = f.Size(40, 5, 6, 2), tiny(figures, max_samples=40)
     runs = f.Runs(devices, size, off(figures))
@@ -85,8 +64,8 @@ def test_mu_is_tuned_by_the_loss_in_the_end(figures: dict[str, ModuleType]) -> N
     assert further == min(ends, key=lambda mu: ends[mu]) < max(ends)
 
 
-def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["feddane_figure_1"], tmp_path, *TINY)
+def test_figure_1(figures: Any, made: Any) -> None:
+    found = made("feddane_figure_1", *TINY)
     f = figures["_feddane"]
     assert list(found["ends"]) == [d.title for d in f.four(f.Size(12, 1, 2, 1))]
     assert all(set(ends) >= {"FedAvg", "FedProx", "FedDANE"} for ends in found["ends"].values())
@@ -95,14 +74,14 @@ def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     assert "Scaled down: at most 12 samples a device" in found["caption"]
 
 
-def test_figure_2(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["feddane_figure_2"], tmp_path, *TINY)
+def test_figure_2(made: Any) -> None:
+    found = made("feddane_figure_2", *TINY)
     shown = [[name for name in ends if "beyond" not in name] for ends in found["ends"].values()]
     assert shown == [["K = 1", "K = 5", "K = 10", "K = 30"]] * 3
 
 
-def test_figure_3_reads_its_record(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["feddane_figure_3"], tmp_path)
+def test_figure_3_reads_its_record(made: Any) -> None:
+    found = made("feddane_figure_3")
     assert (found["E"], found["rounds"], found["seeds"], found["samples"]) == (1, 200, 10, None)
     assert "Recorded in figures/results/feddane_figure_3.json" in found["caption"]
     # with one epoch and all (1, 1) devices FedDANE ends below FedAvg in every run
@@ -111,7 +90,7 @@ def test_figure_3_reads_its_record(figures: dict[str, ModuleType], tmp_path: Pat
     assert found["findings"][0]["word"] == "reversed"
 
 
-def test_a_recorded_run_comes_out_again(figures: dict[str, ModuleType]) -> None:
+def test_a_recorded_run_comes_out_again(figures: Any) -> None:
     """The first recorded rounds of one row, run anew."""
     f, three = figures["_feddane"], figures["feddane_figure_3"]
     kept = figures["_recorded"].Recorded(three.NAME, "read")
@@ -123,7 +102,7 @@ def test_a_recorded_run_comes_out_again(figures: dict[str, ModuleType]) -> None:
     assert again.samples["loss"][0] == pytest.approx(recorded[0, :3], rel=1e-6)
 
 
-def test_runs_are_kept_one_by_one_and_taken_up_again(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+def test_runs_are_kept_one_by_one_and_taken_up_again(figures: Any, tmp_path: Path) -> None:
     recorded = figures["_recorded"]
     problem, method, grid = {"kind": "p"}, {"kind": "m"}, [0, 1]
     asked: list[int] = []
@@ -147,7 +126,7 @@ def test_runs_are_kept_one_by_one_and_taken_up_again(figures: dict[str, ModuleTy
         recorded.Recorded("some", "read", tmp_path).row(problem, {"kind": "other"}, grid, [0], compute)
 
 
-def test_sizes_are_refused(figures: dict[str, ModuleType], capsys: pytest.CaptureFixture[str]) -> None:
+def test_sizes_are_refused(figures: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         figures["feddane_figure_3"].main(["--rounds", "1"])
     assert "at least 2 rounds" in capsys.readouterr().err

@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-FIGURES = Path(__file__).parents[1] / "figures"
-NAMES = ("_common", "_fedshuffle", "fedshuffle_figure_1", "fedshuffle_figure_4", "fedshuffle_table_1")
 
-
-@pytest.fixture(scope="module")
-def figures() -> Iterator[dict[str, ModuleType]]:
-    patch = pytest.MonkeyPatch()
-    patch.syspath_prepend(str(FIGURES))
-    yield {name: importlib.import_module(name) for name in NAMES}
-    patch.undo()
-
-
-def made(module: ModuleType, tmp_path: Path, *more: str) -> dict[str, Any]:
-    module.main(["-o", str(tmp_path), *more])
-    assert (tmp_path / f"{module.NAME}.png").read_bytes()[:4] == b"\x89PNG"
-    assert (tmp_path / f"{module.NAME}.md").read_text().startswith("# ")
-    return json.loads((tmp_path / f"{module.NAME}.json").read_text())
-
-
-def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["fedshuffle_figure_1"], tmp_path, "--seeds", "200", "--rounds", "40")
+def test_figure_1(made: Any) -> None:
+    found = made("fedshuffle_figure_1", "--seeds", "200", "--rounds", "40")
     left, _, sums, right = ({k: Fraction(v) for k, v in floors.items()} for floors in found["floors"])
     # with samples drawn with replacement, K equal steps of size s leave eta^2 noise/(1 - (1-eta)^2) whatever K is
     assert left["FedAvgMin"] == left["FedAvgMean"]
@@ -50,8 +28,8 @@ def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     assert found["largest_z"] < 6  # over hundreds of rounds of a skewed metric
 
 
-def test_figure_4(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["fedshuffle_figure_4"], tmp_path, "--seeds", "20", "--rounds", "20")
+def test_figure_4(made: Any) -> None:
+    found = made("fedshuffle_figure_4", "--seeds", "20", "--rounds", "20")
     assert found["small_step_gap"] == {"later": "1/192", "literal": "1/54", "best_rest": "1/60"}
     assert found["weights"] == ["1/6", "2/3", "3/4"]
     floors = {name: Fraction(v) for name, v in found["floors"].items()}
@@ -59,8 +37,8 @@ def test_figure_4(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     assert [f["word"] for f in found["findings"]] == ["reproduced"] * 3
 
 
-def test_tables(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["fedshuffle_table_1"], tmp_path)
+def test_tables(made: Any) -> None:
+    found = made("fedshuffle_table_1")
     assert list(found["rows"]["FedAvg"])[:7] == ["HD", "CS", "RR", "NL", "VR", "GM", "SS"]  # the paper's columns
     has = {name: [key for key, cell in cells.items() if cell == "yes"] for name, cells in found["rows"].items()}
     assert has["FedAvgRR"] == ["HD", "RR", "SS"]
@@ -78,6 +56,6 @@ def test_tables(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     )
     assert Fraction(found["exact"]["FedShuffle"]["gap of the mean"]) == Fraction(2521, 134589612)
     assert Fraction(found["exact"]["FedAvgMin"]["gap of the mean"]) == 0
-    four = json.loads((tmp_path / "fedshuffle_table_4.json").read_text())
+    four = json.loads((made.shared / "fedshuffle_table_4.json").read_text())
     assert four["rows"]["FedAvgMin"]["here"] == "steps"
     assert four["rows"]["FedNova"]["here "] == "with"

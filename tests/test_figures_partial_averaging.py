@@ -2,53 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
-import json
-from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-FIGURES = Path(__file__).parents[1] / "figures"
-NAMES = (
-    "_common",
-    "_partial_averaging",
-    "partial_averaging_figure_1",
-    "partial_averaging_figure_2",
-    "partial_averaging_figure_3",
-    "partial_averaging_table",
-)
 
-
-@pytest.fixture(scope="module")
-def figures() -> Iterator[dict[str, ModuleType]]:
-    patch = pytest.MonkeyPatch()
-    patch.syspath_prepend(str(FIGURES))
-    yield {name: importlib.import_module(name) for name in NAMES}
-    patch.undo()
-
-
-def made(module: ModuleType, tmp_path: Path, *more: str) -> dict[str, Any]:
-    module.main(["-o", str(tmp_path), *more])
-    assert (tmp_path / f"{module.NAME}.png").read_bytes()[:4] == b"\x89PNG"
-    assert (tmp_path / f"{module.NAME}.md").read_text().startswith("# ")
-    return json.loads((tmp_path / f"{module.NAME}.json").read_text())
-
-
-def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+def test_figure_1(made: Any) -> None:
     """Two workers, noise of variance 1 in each of three blocks: half of it for each step since the last average."""
-    found = made(figures["partial_averaging_figure_1"], tmp_path)["discrepancy"]
+    found = made("partial_averaging_figure_1")["discrepancy"]
     assert found["periodic"][:3] == [[0.5] * 3, [1.0] * 3, [0.0] * 3]
     for k, row in enumerate(found["partial"]):
         assert [block for block, value in enumerate(row) if value == 0] == [k % 3]
 
 
-def test_figure_2(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["partial_averaging_figure_2"], tmp_path, "--iterations", "48", "--workers", "4")
+def test_figure_2(made: Any) -> None:
+    found = made("partial_averaging_figure_2", "--iterations", "48", "--workers", "4")
     quadratics, digits = found["shapes"]["quadratics"], found["shapes"]["digits"]
     # eta^2 sigma^2 (m-1)/m (tau-1)/2 with eta = 1/40, sigma^2 = 8, m = 4, tau = 8; curvature makes it smaller
     assert found["pure_noise"] == pytest.approx(8 / 1600 * 3 / 4 * 7 / 2)
@@ -62,7 +32,7 @@ def test_figure_2(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     assert "ResNet" not in found["caption"]
 
 
-def test_the_expected_curve_by_the_scalar_recursion(figures: dict[str, ModuleType]) -> None:
+def test_the_expected_curve_by_the_scalar_recursion(figures: Any) -> None:
     """Each coordinate j of a deviation: v <- (1 - eta h_j)^2 v + eta^2 (m-1)/m, set to 0 where it is averaged."""
     module, m, tau, eta = figures["partial_averaging_figure_2"], 3, 8, 1 / 40
     for kind in ("partial", "periodic"):
@@ -77,8 +47,8 @@ def test_the_expected_curve_by_the_scalar_recursion(figures: dict[str, ModuleTyp
         assert module.expected(kind, 20, m)[0] == pytest.approx(own, rel=1e-9, abs=1e-15)
 
 
-def test_figure_3(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["partial_averaging_figure_3"], tmp_path, "--rounds", "6")
+def test_figure_3(made: Any) -> None:
+    found = made("partial_averaging_figure_3", "--rounds", "6")
     assert found["rounds"] == 6
     for kind in ("periodic", "partial"):
         # 6 rounds from a gap of 1.56; the loss is convex
@@ -89,8 +59,8 @@ def test_figure_3(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     assert any("convex" in sentence for sentence in found["notes"])
 
 
-def test_table(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    rows = made(figures["partial_averaging_table"], tmp_path)["exact"]
+def test_table(made: Any) -> None:
+    rows = made("partial_averaging_table")["exact"]
     assert len(rows) == 6
     for cells in rows.values():
         for what in ("mean", "peak"):

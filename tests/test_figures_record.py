@@ -6,16 +6,15 @@ import importlib
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
 FIGURES = ROOT / "figures"
-NAMES = ("_findings", "_record")
 # drawn from exact numbers or from a record; the others take seconds each and are drawn by the slow test
 QUICK = (
     *("async_fl_figure_2", "async_fl_figure_3", "async_fl_figure_4", "async_fl_gantt", "async_fl_table_1"),
@@ -28,15 +27,7 @@ SLOW = (
 )
 
 
-@pytest.fixture(scope="module")
-def figures() -> Iterator[dict[str, ModuleType]]:
-    patch = pytest.MonkeyPatch()
-    patch.syspath_prepend(str(FIGURES))
-    yield {name: importlib.import_module(name) for name in (*NAMES, *QUICK, *SLOW)}
-    patch.undo()
-
-
-def test_all_43_are_there(figures: dict[str, ModuleType]) -> None:
+def test_all_43_are_there(figures: Any) -> None:
     """By the papers' own numbers."""
     entries = figures["_findings"].entries()
     numbers = {
@@ -50,7 +41,7 @@ def test_all_43_are_there(figures: dict[str, ModuleType]) -> None:
     assert len(entries) == sum(map(len, numbers.values())) == 43
 
 
-def test_entries_are_complete_and_their_files_exist(figures: dict[str, ModuleType]) -> None:
+def test_entries_are_complete_and_their_files_exist(figures: Any) -> None:
     record = figures["_record"]
     for entry in figures["_findings"].entries():
         assert set(entry) <= {
@@ -79,7 +70,7 @@ def test_entries_are_complete_and_their_files_exist(figures: dict[str, ModuleTyp
             assert any(study.get("cases", "") in label for label in labels)
 
 
-def test_every_script_but_one_is_in_the_record(figures: dict[str, ModuleType]) -> None:
+def test_every_script_but_one_is_in_the_record(figures: Any) -> None:
     scripts = {path.stem for path in FIGURES.glob("[!_]*.py")}
     named = {e["script"] for e in figures["_findings"].entries() if "script" in e}
     assert scripts - named == {"partial_averaging_table"}  # Lemma 2 in numbers, which is no table of the paper
@@ -97,21 +88,21 @@ def same_as_recorded(record: ModuleType, folder: Path) -> int:
     return len(decided)
 
 
-def test_words_are_those_of_the_data(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+def test_words_are_those_of_the_data(figures: Any, made: Any) -> None:
     """outcomes.json says of each finding what its figure decides, drawn anew."""
     for name in QUICK:
-        figures[name].main(["-o", str(tmp_path)])
-    assert same_as_recorded(figures["_record"], tmp_path) >= 30
+        made(name)
+    assert same_as_recorded(figures["_record"], made.shared) >= 30
 
 
 @pytest.mark.slow  # a minute of runs at the paper's size
-def test_words_of_long_figures_are_those_of_the_data(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+def test_words_of_long_figures_are_those_of_the_data(figures: Any, tmp_path: Path) -> None:
     for name in SLOW:
         figures[name].main(["-o", str(tmp_path)])
     assert same_as_recorded(figures["_record"], tmp_path) >= 15
 
 
-def test_the_table_of_the_repository_is_that_of_the_record(figures: dict[str, ModuleType]) -> None:
+def test_the_table_of_the_repository_is_that_of_the_record(figures: Any) -> None:
     record = figures["_record"]
     known = record.known()
     assert record.TABLE.read_text() == record.markdown(record.rows(known))
@@ -121,14 +112,14 @@ def test_the_table_of_the_repository_is_that_of_the_record(figures: dict[str, Mo
         assert all(own["word"] in figures["_findings"].OUTCOMES and own["statistic"] for own in found.values())
 
 
-def test_orders_of_recorded_trainings_are_counted_from_their_files(figures: dict[str, ModuleType]) -> None:
+def test_orders_of_recorded_trainings_are_counted_from_their_files(figures: Any) -> None:
     record = figures["_record"]
     trained = record.trained()
     known = {name: {"order": found["order"]} for name, found in record.known().items() if "order" in found}
     assert known == trained, "python figures/_record.py --trained counts them anew"
 
 
-def test_a_decision_needs_more_than_one_seed(figures: dict[str, ModuleType]) -> None:
+def test_a_decision_needs_more_than_one_seed(figures: Any) -> None:
     fd = figures["_findings"]
     one, ten = np.array([1.0]), 1 + np.arange(10) / 1000
     assert fd.ordered([fd.Comparison("", one, 2 * one)]).word == "undecided"
@@ -143,7 +134,7 @@ def test_a_decision_needs_more_than_one_seed(figures: dict[str, ModuleType]) -> 
     assert fd.ordered([fd.Comparison("", 1.0, 1.5, factor=2)]).word == "reversed"
 
 
-def test_shares_have_exact_limits(figures: dict[str, ModuleType]) -> None:
+def test_shares_have_exact_limits(figures: Any) -> None:
     """No failure in 100: the lower limit is the 100th root of 5 %; 59 are the fewest that show a share above 95 %."""
     fd = figures["_findings"]
     assert fd.share(100, 100, 0.95) == ("reproduced", fd.share(100, 100, 0.95)[1])
@@ -152,7 +143,7 @@ def test_shares_have_exact_limits(figures: dict[str, ModuleType]) -> None:
     assert fd.share(50, 100, 0.95)[0] == "reversed"
 
 
-def test_findings_that_the_record_does_not_state_are_refused(figures: dict[str, ModuleType]) -> None:
+def test_findings_that_the_record_does_not_state_are_refused(figures: Any) -> None:
     fd = figures["_findings"]
     with pytest.raises(ValueError, match="the record states"):
         fd.judged("scgd", "Figure 1", {"other": fd.Decision("reproduced", "")})
@@ -171,7 +162,7 @@ def test_a_grid_goes_on_until_its_best_lies_inside() -> None:
         common.tuned(grid, lambda v: -float(v))
 
 
-def test_the_report_shows_the_record(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+def test_the_report_shows_the_record(figures: Any, tmp_path: Path) -> None:
     from boundcheck.report.write import write_report
 
     record = figures["_record"]

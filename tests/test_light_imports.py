@@ -14,11 +14,7 @@ HEAVY = (*PACKAGES, "cvxpy", "scipy", "numba", "sympy", "boundcheck.networks")
 
 @pytest.mark.parametrize(
     "code",
-    [
-        "import boundcheck",
-        "import boundcheck.pytest_plugin",
-        "from boundcheck.cli import main; main(['--help'])",
-    ],
+    ["import boundcheck", "import boundcheck.pytest_plugin", "from boundcheck.cli import main; main(['--help'])"],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:
     script = (

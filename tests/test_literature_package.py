@@ -56,12 +56,7 @@ def test_its_tests_pass_against_an_installed_wheel(tmp_path: Path) -> None:
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [python, *arguments],
-            cwd=away,
-            env={**os.environ, **own},
-            capture_output=True,
-            text=True,
-            check=False,
+            [python, *arguments], cwd=away, env={**os.environ, **own}, capture_output=True, text=True, check=False
         )
 
     shutil.rmtree(away / "literature")  # installed by now

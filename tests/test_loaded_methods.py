@@ -287,7 +287,7 @@ def test_bad_input_is_one_sentence(text: str, tmp_path: Path) -> None:
     bc.load(write(tmp_path, text))
     for engine in ("exact", "sampled") if text in BAD else ("sampled",):
         with pytest.raises(BadInput, match={**BAD, **BAD_SAMPLED}[text]):
-            # a run of so many rounds would take minutes
+            # a run of this many rounds would take minutes
             bc.run(OWN, SAMPLES, rounds=[10**7], metrics=["dist2"], engine=engine, seeds=100)
 
 

@@ -1,4 +1,4 @@
-"""The pytest plugin, and a theorem of one's own in a package of one's own."""
+"""The pytest plugin, and a user's theorem in a package of its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ THEOREM = "scgd/theorem_3_3/corrected"
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package of one's own beside its wheel, which is unpacked into the folder `site`."""
+    """The user's package beside its wheel, which is unpacked into the folder `site`."""
     folder = tmp_path_factory.mktemp("packages") / "own"
     shutil.copytree(OWN, folder, ignore=shutil.ignore_patterns("__pycache__"))
     build = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"

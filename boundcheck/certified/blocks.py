@@ -265,7 +265,7 @@ class BlockDissimilarity:
 
     @cached_property
     def free_block(self) -> int | None:
-        """A block in which some client's gradient varies where that of F does not; None where there is none."""
+        """A block in which some client's gradient varies where that of F does not; None if there is none."""
         if self.alike:
             return None
         for j, (left, right) in enumerate(zip(self._left, self._right, strict=True)):
@@ -276,7 +276,7 @@ class BlockDissimilarity:
 
     @cached_property
     def beta2(self) -> Fraction | None:
-        """1 where all Hessians agree, else the larger of 1 and twice the least possible; None where there is none."""
+        """1 where all Hessians agree, else the larger of 1 and twice the least possible; None if there is none."""
         if self.alike:
             return Fraction(1)
         if self.free_block is not None:
@@ -290,5 +290,5 @@ class BlockDissimilarity:
         return max(Fraction(1), ROOM * least)
 
     def kappa2(self, beta2: Fraction) -> list[Fraction | None]:
-        """The least kappa_j^2 for this beta^2, one a block, exactly; None where there is none."""
+        """The least kappa_j^2 for this beta^2, one a block, exactly; None if there is none."""
         return [least_constant(left, right.times(beta2)) for left, right in zip(self._left, self._right, strict=True)]

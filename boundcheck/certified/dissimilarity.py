@@ -30,7 +30,7 @@ from boundcheck.core.numbers import round_up
 
 Affine = tuple[fmpq_mat, fmpq_mat]  # (A, b) of a gradient A x - b
 
-# Without equal Hessians the default factor is so many times the least admissible one, where G2 may be infinite.
+# Without equal Hessians the default factor is this many times the least admissible one, where G2 may be infinite.
 ROOM = 2
 
 
@@ -87,7 +87,7 @@ class Dissimilarity:
         return all(a == self.hessian for a, _ in self._maps.values())
 
     def free_client(self) -> int | None:
-        """A client whose gradient varies where that of F does not, so that no pair exists; None where there is none."""
+        """A client whose gradient varies where that of F does not, so that no pair exists; None if there is none."""
         complement = linalg.identity(self.hessian.nrows()) - self._projector
         for i, (a, _) in self._maps.items():
             if any(v != 0 for v in (a * complement).entries()):
@@ -97,7 +97,7 @@ class Dissimilarity:
     def vanishing_client(self) -> int | None:
         """A client whose gradient does not vanish wherever that of F does, so that no B2 serves with G2 = 0.
 
-        None where there is none; a client that varies where the gradient of F does not is one.
+        None if there is none; a client that varies where the gradient of F does not is one.
         """
         free, point = self.free_client(), self.stationary
         if free is not None or point is None:
@@ -107,7 +107,7 @@ class Dissimilarity:
     def least_B2(self) -> linalg.EigenBound | None:
         """The least factor B2 of the form "gradients" that any G2 serves (its own G2 may be infinite), from above.
 
-        Within a relative 1e-12; None where there is none.
+        Within a relative 1e-12; None if there is none.
         """
         if self.free_client() is not None:
             return None
@@ -116,7 +116,7 @@ class Dissimilarity:
         return _least_factor(self.left.q, self.hessian, self._projector)
 
     def least_G2(self, B2: Fraction) -> Fraction | None:
-        """The least G2 of the form "gradients" for this B2, exactly; None where there is none."""
+        """The least G2 of the form "gradients" for this B2, exactly; None if there is none."""
         return least_constant(self.left, self.right.times(B2))
 
     def default(self) -> Pair | None:
@@ -138,7 +138,7 @@ class Dissimilarity:
         return Form(self.hessian, self.side, linalg.rational(0)).minimiser()
 
     def least_G2_relaxed(self, B2: Fraction, L: Fraction) -> Fraction | None:
-        """The least G2 of the form "values" for this B2 and L, exactly; None where there is none."""
+        """The least G2 of the form "values" for this B2 and L, exactly; None if there is none."""
         minimiser = self._minimiser()
         if minimiser is None:
             return None
@@ -168,7 +168,7 @@ class LocalVariance:
     bounded: bool
 
     def least_constant(self, P2: Fraction) -> Fraction | None:
-        """The least sigma_i^2 for this P_i^2, exactly; None where there is none."""
+        """The least sigma_i^2 for this P_i^2, exactly; None if there is none."""
         return least_constant(self.left, self.right.times(P2)) if self.bounded else None
 
     def least_factor(self) -> linalg.EigenBound | None:

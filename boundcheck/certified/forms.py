@@ -72,6 +72,6 @@ def weighted(terms: Iterable[tuple[Fraction, Form]]) -> Form:
 
 
 def least_constant(left: Form, right: Form) -> Fraction | None:
-    """The least c >= 0 with left(x) <= right(x) + c for all x, exactly; None where there is none."""
+    """The least c >= 0 with left(x) <= right(x) + c for all x, exactly; None if there is none."""
     least = (right - left).minimum()
     return None if least is None else max(Fraction(0), -least)

@@ -131,7 +131,7 @@ class Slope:
 
     @cached_property
     def minima(self) -> tuple[tuple[Fraction | None, Fraction | None], ...]:
-        """The intervals of minimisers from left to right, None for an end at infinity; empty where there is none."""
+        """The intervals of minimisers from left to right, None for an end at infinity; empty if there is none."""
         (before, after), (first, *_, last) = self.beyond, (self.values[0], *self.values)
         if min(before, after) < 0 or (not before and first > 0) or (not after and last < 0):
             return ()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WAITING = "It still ran when this report was written, which is written again when all is done."
 MANY_SEEDS = 5000  # a sampled claim that may need more has its seeds spread over the executor
-SERIAL = 3  # up to so many jobs are carried out in this process: starting others costs more
+SERIAL = 3  # up to this many jobs are carried out in this process: starting others costs more
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class _Job:
 
 
 class NotedStore(Store):
-    """A store that remembers which runs were asked of it. on_use: is called before the store looks for a run."""
+    """A store that remembers which runs were requested. on_use: is called before the store looks for a run."""
 
     def __init__(self, place: Path | str) -> None:
         super().__init__(place)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from boundcheck.evidence.claim_constants import ClaimConstants, Spread, Step
     from boundcheck.evidence.tuning import Choice, Tuning
 
-ALL_CLIENTS = 12  # at most so many get a line each; of more, the least, median and largest are shown
+ALL_CLIENTS = 12  # at most this many get a line each; of more, the least, median and largest are shown
 HOW = 64  # characters of how a constant is known that stand in the table; what is longer is said below it
 
 

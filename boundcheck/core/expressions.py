@@ -90,7 +90,7 @@ class Expression:
     def at(self, **values: int) -> Fraction:
         """The value at integers: exact, or rounded down to 13 digits if it needs a square root that is irrational.
 
-        Raises BadInput where there is none, such as for a division by zero.
+        Raises BadInput if there is none, such as for a division by zero.
         """
         rough: list[bool] = []
 

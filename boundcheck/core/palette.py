@@ -1,6 +1,6 @@
 """The colours and dashes of all pictures: pages, notebooks, and files that matplotlib writes.
 
-A line is told from the others by its dash and its name as well as by its colour.
+A line differs from the others by its dash and its name as well as by its colour.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def load(group: str, name: str) -> Any:
         found: Any = importlib.import_module(point.module)
         for part in point.attr.split(".") if point.attr else ():
             found = getattr(found, part)
-    # A plug-in's code may raise anything while it is imported; that is told as its fault, not as ours.
+    # A plug-in's code may raise anything while it is imported; that is reported as its fault, not as ours.
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         line = f", line {frames[-1].lineno} of {frames[-1].filename}" if frames else ""

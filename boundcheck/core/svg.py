@@ -16,7 +16,7 @@ from boundcheck.core.palette import DASHES, colour
 
 WIDTH, HEIGHT = 860, 380  # of a chart on its own, in pixels
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 10, 26  # margins of a chart
-DOTS = 12  # a line of at most so many points shows them
+DOTS = 12  # a line of at most this many points shows them
 NODE, ACROSS, DOWN = (196, 40), 44, 12  # a box of a graph, and the gaps between boxes
 ROW = 30  # pixels of a row of a timetable
 _MIDDLE, _END = ' text-anchor="middle"', ' text-anchor="end"'

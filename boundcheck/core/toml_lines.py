@@ -45,7 +45,7 @@ class TomlFile:
         return 0
 
     def at(self, keypath: KeyPath) -> Any:
-        """The value at `keypath`; KeyError or IndexError where there is none."""
+        """The value at `keypath`; KeyError or IndexError if there is none."""
         value: Any = self.data
         for part in keypath:
             value = value[part]

@@ -91,7 +91,7 @@ def carry_out(
 
     rounds: a number of communication rounds (measured at every round up to 2000, else on a log grid) or the
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the default,
-    "rational" or "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (so many seeds of a
+    "rational" or "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (this many seeds of a
     model on labelled samples, all clients and seeds at once in torch). metrics: default all that the problem has; those
     of `setting.metrics`, and for "neural" those of `networks.engine.metrics`, by name. summaries: what is kept of the
     metrics over all rounds (`Curve.summaries`), "mean" or "least" of every metric or a `Summary`; each round is then

@@ -54,7 +54,7 @@ class Claim:
     neither problem nor method knows, or weaker ones than the problem's (see `setting.user_constants`), by the
     statement's names. expect: the outcome that `check` asks for.
     tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
-    is at most half its trivial value (over all points where there is none; see `evidence.deciding.tightness_of`).
+    is at most half its trivial value (over all points if there is none; see `evidence.deciding.tightness_of`).
     arithmetic: of the exact engine (None: "ball"). seeds: budget of the sampled engine, number of runs of the neural
     one (None: that of `SEEDS`). estimate: with how much effort (`networks.engine.probing.Effort`; empty: its defaults)
     constants that the problem does not know are measured along the run; None: they are not. neural: settings of the
@@ -94,7 +94,7 @@ class Claim:
 
     @cached_property
     def claimed(self) -> Statement:
-        """The statement, looked up once. Raises UnknownName where there is none."""
+        """The statement, looked up once. Raises UnknownName if there is none."""
         return statement(self.statement)
 
     @property

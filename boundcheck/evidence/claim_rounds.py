@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GRID_POINTS = 60  # of the default log grid
 LAST_INDEX = Fraction(10**12)  # the default grid never goes beyond
-LAST_AVERAGE = 10_000  # nor, for an average over rounds, beyond so many of them
+LAST_AVERAGE = 10_000  # nor, for an average over rounds, beyond this many of them
 
 
 def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
@@ -51,7 +51,7 @@ def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fr
 
 
 def _averaged_up_to(claimed: Statement, values: Mapping[str, Fraction], rounds: int) -> Fraction:
-    """The largest integer index at which at most so many rounds are averaged."""
+    """The largest integer index at which at most this many rounds are averaged."""
     symbol, expr = claimed.symbol(str(claimed.metric.index)).expr, claimed.metric.rounds
     fixed = _fixed(claimed, values)
     first, second = (as_fraction(expr.subs({**fixed, symbol: k}), "rounds") for k in (0, 1))

@@ -316,7 +316,7 @@ def _prescribed(points: Points) -> tuple[str | None, dict[str, str], list[str]]:
             if choice.met is None and choice.name not in undecided:
                 undecided.append(choice.name)
             if not choice.exact:
-                how = "rounded down by at most a relative 1e-12" if choice.met else "not told apart from it"
+                how = "rounded down by at most a relative 1e-12" if choice.met else "not distinguished from it"
                 rounded_choices[choice.name] = f"{choice.name} is the prescribed value, {how}{where}."
     return None, rounded_choices, undecided
 

@@ -263,7 +263,7 @@ def _equality(points: Points) -> Finding:
 
 
 def _known_limit(points: Points, limit: Fraction | NoLimit) -> Finding | None:
-    """The claimed limit against the exact one; None where the two cannot be told apart."""
+    """The claimed limit against the exact one; None where the two cannot be separated."""
     last = len(points) - 1
     if isinstance(limit, NoLimit):
         return Finding(Rule.EXACT_LIMIT, Outcome.VIOLATED, Grade.EXACT, last)
@@ -295,7 +295,7 @@ def tightness_of(points: Points) -> Tightness:
     """Ratios bound/metric where the bound says something, and promised over actual log-decrease.
 
     "Says something": is at most half the trivial value, where one is declared and some point is. The decrease is
-    taken from the first point to the first such point (to the last point where there is none).
+    taken from the first point to the first such point (to the last point if there is none).
     """
     with np.errstate(invalid="ignore", over="ignore"):
         middle = np.where(points.low == points.high, points.low, points.low + (points.high - points.low) / 2)

@@ -77,7 +77,7 @@ def entry_of(
 
 
 def entry_of_claim(claim: Claim, result: type = ClaimResult, kind: str = "claim", **asked: Any) -> Entry:
-    """The entry of what comes of a claim, whose number does not count; asked: what else is asked, for another kind."""
+    """The entry of a result of a claim, whatever its number; asked: other questions, for another kind of result."""
     entry = Entry(replace(claim, number=None).label(), result, {"claim": claim} if result is ClaimResult else {})
     try:
         own, more = _parts_of(claim)

@@ -69,7 +69,7 @@ def judge(
     test: str = "t",
     certain: Collection[str] = (),
 ) -> tuple[Pair, ...]:
-    """The pairs of an order and what became of each; samples: method -> (S,) one value a seed.
+    """The pairs of an order and the outcome of each; samples: method -> (S,) one value a seed.
 
     best: "lowest" or "highest" value. certain: the methods that draw nothing at random. Raises BadInput and
     UnknownName.
@@ -128,7 +128,7 @@ def p_values(gain: Array, test: str = "t", *, certain: bool = False) -> tuple[fl
 
 
 def _sign_test(gain: Array) -> float:
-    """Probability of at least so many gains above 0 where either sign is equally likely; ties are left out."""
+    """Probability of at least this many gains above 0 where either sign is equally likely; ties are left out."""
     count = int(np.count_nonzero(gain))
     above = int(np.count_nonzero(gain > 0))
     return sum(math.comb(count, k) for k in range(above, count + 1)) / 2**count

@@ -1,4 +1,4 @@
-"""About how many seeds would decide a comparison that so many have left open."""
+"""About how many seeds would decide a comparison that this many have left open."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from boundcheck.evidence.claim import Claim
     from boundcheck.evidence.kept_results import Entry
 
-SERIAL = 3  # up to so many claims are tuned in this process: starting others costs more
+SERIAL = 3  # up to this many claims are tuned in this process: starting others costs more
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from boundcheck.methods import answers
 from boundcheck.setting import Setting
 from boundcheck.setting.local_work import possible_visits, variance_share
 
-ROOM = 2.0  # a factor of dissimilarity is so many times the least possible one, where Hessians differ
+ROOM = 2.0  # a factor of dissimilarity is this many times the least possible one, where Hessians differ
 Forms = tuple[Floats, Floats, Floats]  # q (B, d, d), v (B, d), c (B,) of x'q x - 2 v'x + c
 NEAR = 1e-9  # eigenvalues within this share of the largest one are 0
 
@@ -29,7 +29,7 @@ def forms(A: Floats, b: Floats, weights: Floats) -> Forms:
 
 
 def largest(form: Forms) -> Floats:
-    """The maximum of a concave form x'q x - 2 v'x + c over x, (B,); inf where there is none."""
+    """The maximum of a concave form x'q x - 2 v'x + c over x, (B,); inf if there is none."""
     q, v, c = form
     values, vectors = np.linalg.eigh(q)
     turned = np.einsum("bji,bj->bi", vectors, v)

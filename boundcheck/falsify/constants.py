@@ -1,7 +1,7 @@
 """Constants of many small quadratic problems at once, in plain floats, under the keys of the catalogue.
 
 They follow `setting` and `certified`, to which tests hold them, and serve the search alone: what it finds is decided
-with the exact ones. A key that is not here is asked of `Setting`, instance by instance.
+with the exact ones. A key that is not here is computed by `Setting`, instance by instance.
 """
 
 from __future__ import annotations

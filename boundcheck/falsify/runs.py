@@ -207,7 +207,7 @@ class Runs(Shapes):
         return [index for index, _ in pairs], {name: v[:, at] for name, v in values.items()}
 
     def _index_at(self, known: Known, rounds: int) -> int | None:
-        """The value of the index after so many rounds, which depend on it affinely; None where none fits."""
+        """The value of the index after this many rounds, which depend on it affinely; None where none fits."""
         metric = self.statement.metric
         first, second = (self.claimed.rounds_at(known, Fraction(k)) for k in (0, 1))
         if first is None or second is None or first == second or (rounds - first) % (second - first):

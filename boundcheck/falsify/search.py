@@ -39,7 +39,7 @@ from boundcheck.verdict import Outcome, plain
 PARENTS = 16  # instances of a generation for each of those from which the next one comes
 GENERATIONS = 14  # of a shape
 WIDTH = 0.4  # standard deviation of a mutation, for each child times a number of its own
-FEW = 100  # a shape with batches of at most so many instances is slow, and has fewer generations:
+FEW = 100  # a shape with batches of at most this many instances is slow, and has fewer generations:
 SHORT = 4
 REACH = 4.0  # standard deviations within which genes stay, which bounds the condition numbers
 VARIED = 0.4  # share of the starts that are variants of the best of a niche

@@ -65,7 +65,7 @@ class AlteredWork:
 
 @dataclass(frozen=True)
 class _Seen(parts.AggregationContext):
-    """What a rule is told: other weights of the clients, with the probabilities of the real ones."""
+    """What a rule is given: other weights of the clients, with the probabilities of the real ones."""
 
     real: parts.AggregationContext
 

@@ -14,7 +14,7 @@ MOST_NAMED = 6
 
 
 class Status(StrEnum):
-    """What became of a check."""
+    """The result of a check."""
 
     PASSED = "passed"
     FAILED = "failed"

@@ -14,7 +14,7 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 
 Found = Iterator[tuple[str, str, dict[str, Any]]]  # name, sentence, the parts that differ
-MOST_CLIENTS = 6  # mistakes with one client or one pair of clients are made for so many clients
+MOST_CLIENTS = 6  # mistakes with one client or one pair of clients are made for this many clients
 _SUMS = (Fraction(101, 100), Fraction(99, 100), Fraction(1, 2), Fraction(2))
 
 

@@ -215,7 +215,7 @@ def _missed_expectation(claim: Claim, resolved: Resolved, verdict: Verdict, curv
 
 
 def _curve(method: Method, resolved: Resolved, seeds: int | None) -> Curve | None:
-    """The metric at the claim's rounds: exact, or of so many seeds; None where no engine carries it out."""
+    """The metric at the claim's rounds: exact, or of this many seeds; None where no engine carries it out."""
     name, problem = resolved.claimed.metric.quantity, resolved.setting.problem
     whole = resolved.claimed.metric.over_rounds  # a mean over rounds is made of all of them
     rounds = list(range(resolved.rounds[-1] + 1)) if whole else resolved.rounds

@@ -25,7 +25,7 @@ from boundcheck.problems.problem import Floats, Quadratic
 METRICS = ("gap", "dist2", "grad2")
 MOST_COORDINATES = 8  # of iterates; in larger dimensions their metrics alone are compared
 MOST_DRAWS = 8192  # of the reference
-TO_EXPLAIN = 512  # seeds with which mistakes are told apart, at least
+TO_EXPLAIN = 512  # seeds with which mistakes are separated, at least
 FAR = 5.0  # standard errors that a mean may be from that of a mistake that explains it
 ROUNDING = 1e-9
 

@@ -65,7 +65,7 @@ _KEPT = (
     "or a server step other than 1."
 )
 
-# `Method.check` looks at the local work of each of up to so many clients, and at the law of any cohort of up to so many
+# Largest numbers of clients of which `Method.check` looks at the local work one by one, and at the law of any cohort
 _CHECKED_ONE_BY_ONE = 1000
 _CHECKED_LAW = 100_000
 

@@ -54,7 +54,7 @@ def role_of(part_class: Any) -> str:
         raise BadInput(f"the part {name} inherits from {shipped}, for which engines would take it; write its methods.")
     frozen = getattr(part_class, "__dataclass_params__", None)
     if not is_dataclass(part_class) or frozen is None or not frozen.frozen:
-        raise BadInput(f"the part {name} must be a frozen dataclass, so that runs can be told apart by its numbers.")
+        raise BadInput(f"the part {name} must be a frozen dataclass, so that runs can be distinguished by its numbers.")
     return held[0]
 
 
@@ -85,7 +85,7 @@ def refuse_unknown(name: str, parts: Mapping[str, Any]) -> None:
 
 
 def named(role: str, name: str) -> type | None:
-    """The class of a plug-in's part of this name and role; None where there is none. Raises BadInput for a bad one."""
+    """The class of a plug-in's part of this name and role; None if there is none. Raises BadInput for a bad one."""
     if name not in plugins.names(plugins.PARTS, ()):
         return None
     found = plugins.load(plugins.PARTS, name)
@@ -146,7 +146,7 @@ def most(clients: Clients) -> int:
 
 
 def unchecked(parts: Mapping[str, Any], clients: Clients, rounds: int) -> list[str]:
-    """What a run of so many rounds uses of plug-ins' answers and nobody has gone through, as phrases for a reason."""
+    """What a run of this many rounds uses of plug-ins' answers and nobody has gone through, as phrases for a reason."""
     limit, own = most(clients), {r: p for r, p in parts.items() if r in ROLES and is_own(p)}
     if not own:
         return []

@@ -41,7 +41,7 @@ class Parameter:
     sentence: what it is. allowed: its values, in words. read: from the user's value and the name to what a part takes;
     raises BadInput and UnknownName. into: the part of a method that it gives ("schedule"), or the field of a part
     ("local.E"); "" where the kind's own function takes it. default: as users would write it; None is not read. unit: ""
-    where there is none. annotation: the type that
+    if there is none. annotation: the type that
     `core.parameters.check_parameters` asks of the value.
     """
 

@@ -36,7 +36,7 @@ def _row(name: str) -> dict[str, Any]:
 
 
 def written(default: Any) -> str:
-    """The default as it is written in a specification; "" where there is none."""
+    """The default as it is written in a specification; "" if there is none."""
     if default is None or default is NEEDED:
         return ""
     return format_exact(default) if isinstance(default, Fraction) else json.dumps(default, default=str)

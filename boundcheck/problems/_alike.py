@@ -47,6 +47,6 @@ class AlikeQuadratics(Quadratics):
 def alike(
     name: str, spec: Mapping[str, Any], clients: int, samples: tuple[Component, ...], start: tuple[Fraction, ...]
 ) -> AlikeQuadratics:
-    """So many clients of equal weight that all hold these samples."""
+    """This many clients of equal weight that all hold these samples."""
     weights = (Fraction(1, clients),) * clients
     return AlikeQuadratics(name, spec, (samples,) * clients, "mean", weights, start)

@@ -374,7 +374,7 @@ class Classifier(Instance):
         """Samples are smooth and, with a ridge, strongly convex; without one their gradients are bounded.
 
         All others hold with the own constants, but "bounded_dissimilarity" (and that at a stationary start) cannot be
-        told: raises UnknownName.
+        found: raises UnknownName.
         """
         if assumption == "bounded_gradients":
             return "the gradient of the ridge grows without bound." if self.ridge else None

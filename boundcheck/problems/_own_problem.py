@@ -64,7 +64,7 @@ def _count(value: Any) -> bool:
 
 
 def _listed(value: Any, count: int | None, each: Callable[[Any], bool]) -> bool:
-    """Whether a value is a list of so many entries (None: of any number) of one sort."""
+    """Whether a value is a list of this many entries (None: of any number) of one sort."""
     listed = isinstance(value, Sequence) and not isinstance(value, str)
     return listed and count in (None, len(value)) and all(map(each, value))
 

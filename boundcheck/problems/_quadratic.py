@@ -67,7 +67,7 @@ class QuadraticInstance(Instance):
         return tuple(found)
 
     def sample_maps(self) -> tuple[tuple[tuple[fmpq_mat, fmpq_mat], ...], ...] | None:
-        """Per client and sample (A_ij, b_ij); None where samples are not told apart."""
+        """Per client and sample (A_ij, b_ij); None where samples are not separated."""
         return None
 
     def arrays(self) -> Arrays:

@@ -63,7 +63,7 @@ def tables(clients: Any, example: str, needed: Sequence[str], more: Sequence[str
 
 
 def shares(weights: Any, count: int) -> tuple[Fraction, ...]:
-    """The weights of so many clients: 1/n each, or those given, which are positive and sum to 1 (else BadInput)."""
+    """The weights of this many clients: 1/n each, or those given, which are positive and sum to 1 (else BadInput)."""
     found = (Fraction(1, count),) * count if weights is None else vector(weights, "weights")
     if len(found) != count:
         raise BadInput(f"{len(found)} weights were given for {count} clients.")

@@ -145,7 +145,7 @@ class Quadratic(Protocol):
     def sample_maps(self) -> tuple[tuple[tuple[Any, Any], ...], ...] | None:
         """Per client and sample exact (A_ij, b_ij), (d, d) and (d, 1) fmpq_mat: the gradient of f_ij is A_ij x - b_ij.
 
-        They are those of the samples themselves: a client may be their mean or their sum. None: not told apart.
+        They are those of the samples themselves: a client may be their mean or their sum. None: not separated.
         """
         ...
 

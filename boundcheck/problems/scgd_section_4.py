@@ -68,7 +68,7 @@ def build(
     wide, loud = as_fraction(spread, "spread"), as_fraction(noise, "noise")
     if wide < 0 or loud < 0:
         raise BadInput(f"spread = {wide} and noise = {loud} are not allowed; both must be at least 0.")
-    # numerators over GRID throughout: sums of so many fractions would be dear
+    # numerators over GRID throughout: sums of this many fractions would be dear
     common = normals(s, 0, dim)
     own = normals(s, 1, n * dim)
     apart = wide if heterogeneity == "device" else Fraction(0)

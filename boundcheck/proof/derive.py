@@ -1,4 +1,4 @@
-"""Deriving: find a record for a derivation, let the verifier check it, and say what became of each step."""
+"""Deriving: find a record for a derivation, let the verifier check it, and report the status of each step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _none() -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class StepResult:
-    """What became of a step.
+    """The status of a step.
 
     rule: of its line in the record; witness: values at which it fails; note: why it is open, one sentence.
     """

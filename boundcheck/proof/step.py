@@ -1,4 +1,4 @@
-"""The words of a proof: facts, steps, and what became of them.
+"""The words of a proof: facts, steps, and their statuses.
 
 A *fact* is an assumption of the statement (or a definition); a *step* is a claim with the names of the facts and
 earlier steps that it uses and a *method* by which it follows.
@@ -14,7 +14,7 @@ Proposition = Any  # a SymPy relational, a conjunction or implication of such, o
 
 
 class Status(StrEnum):
-    """What became of a step, strongest first; the verifier alone says which."""
+    """The status of a step, strongest first; the verifier alone says which."""
 
     PROVED = "PROVED"  # follows from what it uses
     ASSUMED = "ASSUMED"  # a cited result, taken as it is

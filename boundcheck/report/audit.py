@@ -47,7 +47,7 @@ class _Late(Exception):
 
 @contextlib.contextmanager
 def _within(seconds: float) -> Generator[None]:
-    """Raises `_Late` in the body after so many seconds, where the system has such an alarm."""
+    """Raises `_Late` in the body after this many seconds, where the system has such an alarm."""
 
     def ring(*_: Any) -> None:
         raise _Late
@@ -195,7 +195,7 @@ def _search(part: Part, statement: Statement, seconds: float) -> None:
 
 
 def search_of(statement: Statement, seconds: float, seed: int = 0) -> dict[str, Any] | None:
-    """An instance that breaks a statement, found by a search of so many seconds; None where there is none."""
+    """An instance that breaks a statement, found by a search of this many seconds; None if there is none."""
     from boundcheck.falsify.search import falsify
 
     try:

@@ -70,7 +70,7 @@ STANDING: Mapping[str, str] = {
     "granted": "? taken for granted",
     "broken": "✗ broken",
 }
-# An outcome is told by its sign and its name as well as by its colour.
+# An outcome is shown by its sign and its name as well as by its colour.
 GLYPHS: Mapping[str, str] = {
     "FAILED": "!",
     "OUT_OF_SCOPE": "⊘",

@@ -69,7 +69,7 @@ class Expected:
 
     kinds: the kinds of rounds, shares summing to 1; an empty round is a kind with no q. certain: whether it is known
     beforehand who takes part. covariance: None where no single alpha fits all pairs of clients. delay: the largest
-    n - rho_i(n), None where delays have no bound or it is not known. window: the least W of Assumption 6, None where
+    n - rho_i(n), None where delays have no bound or it is not known. window: the least W of Assumption 6, None if
     there is none. period: rounds after which the cohorts repeat from round 0 on, a multiple of the window; 1 where they
     are drawn, None where the first rounds are unlike the later ones or it is not known.
     """

@@ -34,7 +34,7 @@ class _Exact:
     exact: ClassVar[bool] = True
 
     def minimiser(self, q: Mapping[int, Fraction]) -> Any:
-        """The minimiser of sum q_i L_i nearest to the start; None where there is none."""
+        """The minimiser of sum q_i L_i nearest to the start; None if there is none."""
         raise NotImplementedError
 
     def attained(self, q: Mapping[int, Fraction]) -> bool:

@@ -274,7 +274,7 @@ def _fits(field: Any, wanted: Any) -> Any:
 
 
 def read_sweep(place: str, at: Sequence[str]) -> SweepData:
-    """The data set at a place; at: NAME=VALUE or NAME=LOW:HIGH. Raises BadInput where there is none."""
+    """The data set at a place; at: NAME=VALUE or NAME=LOW:HIGH. Raises BadInput if there is none."""
     files = Place(place)
     parts = sorted(name for name in files.names() if _PART.fullmatch(name))
     if not parts:

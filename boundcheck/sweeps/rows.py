@@ -165,7 +165,7 @@ def _label(outcome: Outcome, ratio: float | None, tight: float) -> str:
 
 
 def _slope(result: ClaimResult) -> float | None:
-    """The log-log slope of the metric over the last half of the log range of rounds; None where there is none."""
+    """The log-log slope of the metric over the last half of the log range of rounds; None if there is none."""
     kept = [i for i, r in enumerate(result.rounds[: len(result.metric_high)]) if r > 0]
     middle = [(result.metric_low[i] + result.metric_high[i]) / 2 for i in kept]
     try:

@@ -136,7 +136,7 @@ def _clear(target: Any, symbol: Any, equations: list[tuple[Any, Any]]) -> Iterat
             top, bottom = sp.fraction(sp.together(base))
             polynomial = sp.resultant(polynomial, sp.expand(bottom * new**q - top), new)
             if polynomial == 0:
-                raise BadInput(f"the largest {symbol} is not found: its radicals cannot be told apart.")
+                raise BadInput(f"the largest {symbol} is not found: its radicals cannot be distinguished.")
         polynomial = sp.expand(polynomial)
         if polynomial.has(symbol):
             yield _as_polynomial(polynomial, symbol)

@@ -1,7 +1,7 @@
 """What a theorem prescribes for a symbol (a tuned step size), against the value that is given for it.
 
 A prescribed value is irrational more often than not, so that no run can use it: a value that was rounded down by at
-most a relative 1e-12 is taken for it, and the difference is told. The value of a formula
+most a relative 1e-12 is taken for it, and the difference is reported. The value of a formula
 without roots, exp and log is a fraction, and only that one is taken.
 """
 

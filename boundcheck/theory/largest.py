@@ -162,7 +162,7 @@ def _breakpoints(relation: Any, name: str, values: Mapping[str, Fraction]) -> li
 
 
 def _distinct(found: Sequence[Breakpoint]) -> list[Breakpoint]:
-    """Sorted, those that cannot be told apart merged (a rational one is kept)."""
+    """Sorted, those that cannot be separated merged (a rational one is kept)."""
     result: list[Breakpoint] = []
     for point in sorted(found, key=lambda p: (p.low, p.exact is None)):
         if result and point.low <= result[-1].high:

@@ -59,7 +59,7 @@ class Builder:
         self._seen: dict[Any, int] = {}
 
     def node(self, op: str, args: tuple[int, ...] = (), data: Any = None) -> int:
-        """The index of this operation; a new node only where there is none like it."""
+        """The index of this operation; a new node only if there is none like it."""
         node = Node(op, args, data)
         if node not in self._index:
             self._index[node] = len(self.nodes)

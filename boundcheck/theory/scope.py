@@ -217,7 +217,7 @@ def check_domain(
 
 
 def index_conditions(statement: AnyStatement) -> tuple[Condition, ...]:
-    """The conditions on the index itself (R at least so many rounds): they say of which values the claim speaks."""
+    """The conditions on the index itself (R at least this many rounds): they say of which values the claim speaks."""
     name = statement.metric.index
     return tuple(c for c in statement.conditions if name in names_of(c.relation))
 

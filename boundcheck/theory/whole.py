@@ -25,7 +25,7 @@ class Whole:
     divided: int | None = None
 
     def at_most(self, limit: int) -> int | None:
-        """The largest member that is at most the limit; None where there is none."""
+        """The largest member that is at most the limit; None if there is none."""
         if self.divided is None:
             return limit - (limit - self.start) % self.period
         divisors = _divisors(self.divided)

@@ -40,7 +40,7 @@ from boundcheck.worst_case.oracles import Answers, TooMany, row_of
 from boundcheck.worst_case.programme import Programme
 
 METRICS = ("gap", "dist2", "grad2")
-MOST_ROWS = 120  # basis vectors; a programme of so many takes about a minute and a gigabyte
+MOST_ROWS = 120  # basis vectors; a programme of this many takes about a minute and a gigabyte
 OF_METHOD = ("method", "participation", "schedule")
 WITHOUT_MINIMISER = "bounded_below"
 COUNTS = ("clients/n", "clients/m")

@@ -26,7 +26,7 @@ n, fi, f, origin = vector("n", j), vector("fi", j), vector("f"), Vector(())
 
 
 def past(rounds: Any) -> Vector:
-    """The deviations of so many rounds of the warm-up, added up."""
+    """The deviations of this many rounds of the warm-up, added up."""
     return vector("p", rounds)
 
 

@@ -35,7 +35,7 @@ def code(value: Any) -> str:
 
 
 def doc(thing: Any) -> str:
-    """A docstring as Markdown. Raises AssertionError where there is none."""
+    """A docstring as Markdown. Raises AssertionError if there is none."""
     text = inspect.getdoc(thing)
     assert text, f"{thing} has no docstring"
     return "\n\n".join(plain(part) for part in text.split("\n\n"))

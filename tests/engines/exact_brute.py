@@ -150,7 +150,7 @@ class Brute:
         return m
 
     def run(self, rounds: int, c: Choices) -> tuple[np.ndarray, np.ndarray, Any]:
-        """(x, x of the round before, m) after so many rounds."""
+        """(x, x of the round before, m) after this many rounds."""
         method = self.method
         x, m = self.begin(c)
         before = x

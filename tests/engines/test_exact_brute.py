@@ -35,7 +35,7 @@ POINT = ("dist2", "gap", "grad2")
 
 
 def problem(*sizes, alike=False, reduction="mean", d=2):
-    """Clients with so many samples of different Hessians (or one Hessian a client), some of them indefinite."""
+    """Clients with this many samples of different Hessians (or one Hessian a client), some of them indefinite."""
     clients = []
     for i, size in enumerate(sizes):
         own = []

@@ -51,7 +51,7 @@ def line(*targets, start=0):
 
 
 def samples(*sizes, alike=False, d=1):
-    """Clients with so many samples; `alike`: of one Hessian a client."""
+    """Clients with this many samples; `alike`: of one Hessian a client."""
     clients = []
     for i, size in enumerate(sizes):
         own = []

@@ -154,7 +154,7 @@ def test_vacuous_comes_before_undecided() -> None:
 
 
 def test_a_decrease_below_one_float_is_not_vacuous() -> None:
-    # (1 - 10^-20) dist2_0 is below dist2_0 by less than a double resolves, and is told from it exactly
+    # (1 - 10^-20) dist2_0 is below dist2_0 by less than a double resolves, and is distinguished exactly
     v = compare(HALVING, curve(["1/3", "1/4"], Arithmetic.RATIONAL, mu=Fraction(1, 10**20), start="1/3"))
     assert v.outcome is Outcome.HOLDS
 

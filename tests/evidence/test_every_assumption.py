@@ -95,7 +95,7 @@ def test_the_table_of_assumptions() -> None:
     assert not rows
 
 
-# --- each assumption of each statement is asked of the runs that the statement is about ----------------------------
+# --- each assumption of each statement is decided on the runs that the statement is about ----------------------------
 
 
 @cache

@@ -137,7 +137,7 @@ def test_the_exact_limit_decides_a_claim_about_it() -> None:
     found = run_claim(replace(limit_claim(), statement=printed(limit))).verdict
     assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.EXACT)
     assert Fraction(found.details["limit"]) == limit
-    # nothing is too near to be told apart, and ten rounds suffice
+    # nothing is too near to be separated, and ten rounds suffice
     for off in (Fraction(-1, 10**40), Fraction(1, 10**40)):
         found = run_claim(replace(limit_claim(), statement=printed(limit + off))).verdict
         assert (found.outcome, found.grade) == (Outcome.VIOLATED, Grade.EXACT)

@@ -13,7 +13,7 @@ REFUSED = {
     "async_fl/equation_108/as_printed": "is a formula",
     "partial_averaging/lemma_2/sharp": "has local_grad2, to which the search gives no value",
 }
-REACHED = {  # statement -> in scope, with so many instances
+REACHED = {  # statement -> in scope, with this many instances
     "fedshuffle/theorem_5_1_convex_tuned/sharp": 12,
 }
 

@@ -134,25 +134,8 @@ def parameters(package: str, kind: str) -> dict[str, bool]:
 # --- junk --------------------------------------------------------------------------------------------------
 
 TEXTS = (
-    *(
-        "",
-        " ",
-        "x",
-        "a\nb",
-        "\x1b[31m",
-        "é∞",
-        "None",
-        "true",
-        "0",
-        "1",
-        "-1",
-        "1/2",
-        "1/0",
-        "0/0",
-        "nan",
-        "inf",
-        "-1/3",
-    ),
+    *("", " ", "x", "a\nb", "\x1b[31m", "é∞", "None", "true"),
+    *("0", "1", "-1", "1/2", "1/0", "0/0", "nan", "inf", "-1/3"),
     *("1e4000", "1e-4000", "1e99999", "9" * 4500, "9" * 3990 + "e3990", "0." + "3" * 3000, "x" * 100_000, "1_0", "٣"),
     *("largest", "0*largest", "2*largest", "-1*largest", "1e4000*largest", "*largest", "tuned", "9/10*tuned"),
     *("log:1:10:3", "lin:0:1:2", "log:0:1:2", "log:1:2", "lin:1:1e4000:3", "::", "__import__('os')", "9**9"),
@@ -246,26 +229,10 @@ def _set_known(draw: st.DrawFn, tree: dict[str, Any], more: Sequence[Any]) -> No
 
 
 PLAUSIBLE: Mapping[str, Any] = {
-    "clients": [{"A": 1, "b": 1}, {"A": 2, "b": 0}],
-    "eta": "1/10",
-    "eta_l": "1/10",
-    "eta_g": 1,
-    "eta0": "1/2",
-    "mu": 1,
-    "E": 2,
-    "K": 2,
-    "tau": 2,
-    "size": 1,
-    "times": [1, 2],
-    "steps": 2,
-    "T": 2,
-    "ell": 1,
-    "k": 2,
-    "R": 1,
-    "L": 1,
-    "start": [1],
-    "weights": ["1/2", "1/2"],
-}
+    "clients": [{"A": 1, "b": 1}, {"A": 2, "b": 0}], "start": [1], "weights": ["1/2", "1/2"], "times": [1, 2],
+    "eta": "1/10", "eta_l": "1/10", "eta_g": 1, "eta0": "1/2", "mu": 1, "ell": 1, "E": 2, "K": 2, "tau": 2, "T": 2,
+    "size": 1, "steps": 2, "k": 2, "R": 1, "L": 1,
+}  # fmt: skip
 
 
 @st.composite

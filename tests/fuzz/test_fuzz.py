@@ -47,7 +47,7 @@ Property = Callable[[], None]
 
 
 def fuzz(examples: int, check: Property) -> None:
-    """Runs a property on so many examples, the same ones each time."""
+    """Runs a property on this many examples, the same ones each time."""
     everything = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
     with tiny_runs():
         settings(

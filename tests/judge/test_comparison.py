@@ -1,4 +1,4 @@
-"""FedAvg as a stranger writes it: the right one agrees, and seven wrong ones are told apart by their mistakes."""
+"""FedAvg as a stranger writes it: the right one agrees, and seven wrong ones are separated by their mistakes."""
 
 from __future__ import annotations
 

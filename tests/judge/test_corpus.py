@@ -1,7 +1,7 @@
 """Wrong loops by hand, written before their author had read the table of mistakes: each is found, none wrongly named.
 
 Of the 102 loops 60 were named by the table as it was: the true mistake alone, or among those that the answer says
-cannot be told apart. For 22 others a row was added later (`LATER`). Three have the runs of another mistake in all
+cannot be separated. For 22 others a row was added later (`LATER`). Three have the runs of another mistake in all
 rounds, which is named. The other 17 are found only.
 """
 

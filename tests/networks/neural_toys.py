@@ -67,7 +67,7 @@ class Interrupted(Exception):
 
 
 class Saving:
-    """A checkpoint in memory that is due after every round, and ends the run after so many saves."""
+    """A checkpoint in memory that is due after every round, and ends the run after this many saves."""
 
     def __init__(self, after: int) -> None:
         self.after = after

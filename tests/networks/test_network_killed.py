@@ -29,7 +29,7 @@ class Server:
         self.told: IO[str] = process.stdout
 
     def run(self, folder: Path, patience: float | None = None) -> int:
-        """How a run into a folder ends that is killed after so many seconds."""
+        """How a run into a folder ends that is killed after this many seconds."""
         self.asked.write(f"{folder}\n")
         self.asked.flush()
         pid = int(self.told.readline())

@@ -1,4 +1,4 @@
-"""Mistakes in what a neural run is asked for are told in one sentence."""
+"""Mistakes in the options of a neural run are one sentence each."""
 
 from __future__ import annotations
 

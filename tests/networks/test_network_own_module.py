@@ -1,4 +1,4 @@
-"""The example of a module of one's own runs, and learns."""
+"""The example of a user's module runs, and learns."""
 
 from __future__ import annotations
 

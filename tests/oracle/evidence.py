@@ -28,8 +28,8 @@ NOT_FROZEN = {
     "async_schemes": "a study without claims; tests/evidence/test_study_schemes.py",
     "feddane_mu": "a study without claims; tests/evidence/test_proximal_weight.py",
     "fedshuffle_mnist": "its data are not there without a download; its test freezes outcome and grade",
-    "methods_compared": "a study without claims; tests/test_examples_classics.py",
-    "numbers": "both sides are exact numbers; tests/test_examples_numbers.py",
+    "methods_compared": "a study without claims; tests/test_examples.py",
+    "numbers": "both sides are exact numbers; tests/test_examples.py",
 }
 # Of frozen decimals, fewer than a double has: another library's last digit is no difference. Sums over sampled steps
 # are rounded differently by compiled code of other processors.
@@ -67,7 +67,7 @@ def witnesses() -> dict[str, dict[str, Any]]:
 
 
 def short(value: Any, digits: int) -> Any:
-    """A JSON value with its floats as text of so many digits."""
+    """A JSON value with its floats as text of this many digits."""
     if isinstance(value, float):
         return f"{value:.{digits - 1}e}"
     if isinstance(value, Mapping):

@@ -1,6 +1,6 @@
 """Write the frozen results anew: `.venv/bin/python tests/oracle/record.py [PART ...]`, from the root of the repository.
 
-Parts: statements, steps, witnesses, verdicts, curves, constants, hypotheses, seeds, options, limits, sizes, watched,
+Parts: statements, steps, witnesses, verdicts, curves, constants, hypotheses, seeds, options, limits, watched,
 refusals; all of them without an argument. What is frozen may change only on purpose: the commit that changes it writes
 the part anew and gives the reason for each difference of the data.
 """
@@ -48,7 +48,6 @@ PARTS: Mapping[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "watched": options.watched,
     "refusals": refusals.described,
     "limits": limits.limits,
-    "sizes": limits.sizes_and_times,
 }
 
 

@@ -52,7 +52,7 @@ def _problem(given: Any, kind: str) -> Problem:
 
 
 def sentence(entry: Mapping[str, Any]) -> str:
-    """The kind of error and what it says; "carried out" where there is none."""
+    """The kind of error and what it says; "carried out" if there is none."""
     given, how = entry.get("problem", "samples"), entry.get("how", {})
     try:
         method = build_method(entry["spec"])

@@ -1,8 +1,7 @@
 """The statements in canonical form, one function a field: another way of writing statements changes these alone.
 
-A formula becomes a tree of its operations with sorted arguments, so the order of symbols and terms does not matter.
-`bound` and `conditions` follow the way a formula is written; `bound_values` and `condition_values` are its values at
-three points, which stay the same when only the way of writing changes.
+Bounds, conditions, domains and choices of step sizes are held by the values in `tests/papers/values`. A formula that
+remains becomes a tree of its operations with sorted arguments, so the order of symbols and terms does not matter.
 """
 
 from __future__ import annotations
@@ -10,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
-from hashlib import sha256
 from typing import Any
 
-import mpmath as mp
 import sympy as sp
 
 from boundcheck.theory.discovery import all_statements
@@ -21,8 +18,6 @@ from boundcheck.theory.statement import Statement
 from boundcheck.theory.symbols import Symbol
 from tests.oracle.frozen import digest
 
-POINTS = 3
-DIGITS = 15
 _SWAPPED = {sp.Ge: sp.Le, sp.Gt: sp.Lt}
 _SORTED = (sp.Add, sp.Mul, sp.Min, sp.Max, sp.Eq, sp.Ne)
 
@@ -43,33 +38,6 @@ def tree(expr: Any) -> Any:
     return [type(expr).__name__, *parts]
 
 
-def _at(symbol: Symbol, point: int) -> mp.mpf:
-    """A number that depends on the symbol's name and the point alone: whole if the symbol is, otherwise in (1/4, 4)."""
-    number = int.from_bytes(sha256(f"{symbol.name} {point}".encode()).digest()[:4], "big")
-    return mp.mpf(number % 7 + 2) if symbol.integer else mp.mpf(number % 97 + 26) / (number // 97 % 71 + 30)
-
-
-def values(expr: Any, s: Statement) -> list[str]:
-    """The values of an expression at the points, to 15 digits; where it has none (a root below 0 in a min), why."""
-    used = [symbol for symbol in s.symbols if symbol.expr in expr.free_symbols]
-    function = sp.lambdify([symbol.expr for symbol in used], expr, modules="mpmath")
-    found: list[str] = []
-    with mp.workdps(4 * DIGITS):
-        for point in range(POINTS):
-            try:
-                value = mp.mpmathify(function(*(_at(symbol, point) for symbol in used)))
-            except (TypeError, ZeroDivisionError) as error:
-                found.append(type(error).__name__)
-            else:
-                found.append(mp.nstr(mp.chop(value, mp.mpf(10) ** (-2 * DIGITS)), DIGITS))
-    return found
-
-
-def _difference_values(relation: Any, s: Statement) -> list[str]:
-    left, right = relation.args
-    return values(right - left if type(relation) in _SWAPPED else left - right, s)
-
-
 def _number(value: Fraction | None) -> str | None:
     return None if value is None else str(value)
 
@@ -83,22 +51,6 @@ def _listed(parts: list[Any]) -> list[Any]:
 
 
 # --- one function a field ---
-def bound(s: Statement) -> Any:
-    return tree(s.bound)
-
-
-def bound_values(s: Statement) -> Any:
-    return values(s.bound, s)
-
-
-def conditions(s: Statement) -> Any:
-    return _listed([[c.name, tree(c.relation), c.vacuity] for c in s.conditions])
-
-
-def condition_values(s: Statement) -> Any:
-    return _listed([[c.name, _difference_values(c.relation, s)] for c in s.conditions])
-
-
 def assumptions(s: Statement) -> Any:
     return _listed([[a.name, tree(a.inequality)] for a in s.assumptions])
 
@@ -151,18 +103,6 @@ def algorithm(s: Statement) -> Any:
     )
 
 
-def domain(s: Statement) -> Any:
-    return _listed([tree(relation) for relation in s.domain])
-
-
-def choices(s: Statement) -> Any:
-    return _listed([[name, tree(expr)] for name, expr in s.choices])
-
-
-def trivial(s: Statement) -> Any:
-    return [tree(s.trivial), tree(s.printed_rate)]
-
-
 def words(s: Statement) -> Any:
     return {
         "texts": [s.title, s.remark, s.replaces, s.why],
@@ -174,10 +114,7 @@ def words(s: Statement) -> Any:
     }
 
 
-DIGESTED: tuple[Callable[[Statement], Any], ...] = (
-    *(bound, bound_values, conditions, condition_values, assumptions, symbols, constants),
-    *(metric, domain, choices, trivial, words),
-)
+DIGESTED: tuple[Callable[[Statement], Any], ...] = (assumptions, symbols, constants, metric, words)
 
 
 def described() -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Limits, values after very many rounds, sizes of states, metrics of rounds and refusals are as frozen."""
+"""Limits, values after very many rounds, metrics of rounds and refusals are as frozen."""
 
 from __future__ import annotations
 
@@ -20,17 +20,6 @@ def test_limits_and_far_values_are_as_frozen() -> None:
             if now == pytest.approx(was, rel=RELATIVE, abs=ABSOLUTE):
                 found[row][where] = frozen[row][where]
     check("limits", found)
-
-
-def test_states_are_no_larger_than_they_were() -> None:
-    frozen, found = load("sizes"), limits.sizes()
-    assert set(found) == set(frozen)
-    assert sum("spec" in own for own in found.values()) == 13
-    sizes = [
-        (name, what, frozen[name][what], own[what]) for name, own in found.items() for what in ("state", "followed")
-    ]
-    larger = [f"{name}: {what} was {was}, is {now}" for name, what, was, now in sizes if now > was]
-    assert not larger, "\n".join(larger)
 
 
 def test_metrics_of_rounds_are_as_frozen() -> None:

@@ -55,7 +55,7 @@ class World:
         return self.of(0, y) * w[0] + self.of(1, y) * w[1] + self.of(2, y) * w[2]
 
     def ends(self, clients: Sequence[int], x: Any, steps: Sequence[int], step: Step) -> list[list[Any]]:
-        """For each client the points to which so many steps lead from x, over all draws of a sample a step."""
+        """For each client the points to which this many steps lead from x, over all draws of a sample a step."""
         ways = [itertools.product(range(self.sizes[i]), repeat=k) for i, k in zip(clients, steps, strict=True)]
         return [[walked(x, way, i, step) for way in own] for i, own in zip(clients, ways, strict=True)]
 

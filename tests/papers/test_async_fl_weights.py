@@ -28,14 +28,6 @@ KINDS: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.mark.parametrize("weights", ["1/10", ["1/10", "1/10", "1/10"]])
-def test_corollary_1_drops_the_weights(weights: Any) -> None:
-    """q(n) below 1: the printed bound is violated with one local step, the corrected one, divided by q_min, holds."""
-    for reading, outcome in (("as_printed", Outcome.VIOLATED), ("corrected", Outcome.HOLDS)):
-        claim = bc.Claim(f"async_fl/corollary_1/{reading}", ALIKE, {**TWO, "weights": weights}, at={"s": [10**4]})
-        assert run_claim(claim).verdict.outcome is outcome
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k["kind"])
 def test_expected_weights_by_hand(kind: dict[str, Any]) -> None:
     clients = Clients.alike(3)

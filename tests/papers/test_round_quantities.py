@@ -6,7 +6,8 @@ where a method draws any, so that each gradient has the variance 1/4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,14 @@ from boundcheck.engines.exact.paths import run_paths
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant, Full, GradientSteps, Momentum, Proximal, Uniform
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.least_squares import LeastSquares
 from boundcheck.setting.metrics import of_a_round
-from tests.engines.test_paths import Stepped
+from boundcheck.verdict import Grade, Outcome
 
 F = Fraction
 STEP = Constant(F(1, 4))
@@ -50,8 +52,6 @@ IN_ROUND_0 = {
     "round_weight": F(1, 4),
     "round_gap": F(1, 8),
     "round_difference": F(1, 8) - F(8, 81),
-    "round_noise": F(1, 4),
-    "round_noise2": F(1, 4),
     "round_chi2": (F(1, 2) - 1) ** 2,
     "absent_gap": F(1, 2) * 4,
     "movement2": F(7, 32) ** 2 + F(25, 4096),
@@ -68,10 +68,16 @@ IN_ROUND_0 = {
     "work_inner": F(1, 4) * F(7, 8) * F(17, 9),
     "virtual_inner": (F(17, 9) + F(3, 4) * F(127, 72) + F(1, 128)) / 8,
 }
+# L^1 = f_1/4 + 2 f_2 is least at 1/17, where the mean squares of the gradients are (16/17)^2 + 1/4 and (2/17)^2
+IN_ROUND_1 = {
+    "round_spread": F(1, 8) * F(16, 17) ** 2 + 2 * F(1, 17) ** 2,
+    "round_noise": F(1, 9) * (F(256, 289) + F(1, 4)) + F(8, 9) * F(4, 289),
+    "round_noise2": F(1, 81) * (F(256, 289) + F(1, 4)) + F(64, 81) * F(4, 289),
+}
 
 
 def of_windows() -> Mapping[str, Fraction]:
-    metrics = [*IN_ROUND_0, "round_spread"]
+    metrics = [*IN_ROUND_0, *IN_ROUND_1]
     curve = run(
         build_method({**WINDOWS, "batch": 1}),
         problem(noise=True),
@@ -79,8 +85,28 @@ def of_windows() -> Mapping[str, Fraction]:
         metrics=metrics,
         arithmetic="rational",
     )
-    # L^1 = f_1/4 + 2 f_2 is least at 1/17
-    return {name: own[int(name == "round_spread")] for name, own in curve.exact.items()}
+    return {name: own[int(name in IN_ROUND_1)] for name, own in curve.exact.items()}
+
+
+def test_a_round_without_clients_is_0() -> None:
+    """Both clients need two windows; the virtual models are then the server's point."""
+    method = build_method({**WINDOWS, "times": [2, 2], "batch": 1})
+    metrics = [*IN_ROUND_0, *IN_ROUND_1]
+    found = run(method, problem(noise=True), rounds=[0], metrics=metrics, arithmetic="rational").exact
+    kept = {"virtual_gap": F(3, 4) * F(5, 3) ** 2, "virtual_grad2": F(5, 2) ** 2}
+    assert {name: own[0] for name, own in found.items()} == dict.fromkeys(metrics, F(0)) | kept
+
+
+def test_clients_of_one_kind_count_together() -> None:
+    """Two of three clients have the same objective; round 0 has one of them, round 1 the third."""
+    clients = [{"components": [{"A": a, "b": b}]} for a, b in (("1", "2"), ("1", "2"), ("2", "0"))]
+    three = build_problem({"kind": "quadratics", "start": ["3"], "clients": clients})
+    method = build_method({"kind": "biased_sampling", "cohorts": [[0], [2]], "K": 1, "eta_l": "1/4"})
+    metrics = ["round_chi2", "round_spread", "absent_gap"]
+    found = run(method, three, rounds=[0, 1], metrics=metrics, arithmetic="rational").exact
+    # shares 2/3 and 1; the absent f_3(3) = 9; round 1 starts at 3 - 1/4 = 11/4
+    assert [found[m][0] for m in metrics] == [(F(2, 3) - 1) ** 2, 0, F(1, 3) * 9]
+    assert [found[m][1] for m in metrics] == [(F(1, 3) - 1) ** 2, 0, F(2, 3) * F(3, 4) ** 2 / 2]
 
 
 def of_visits() -> Mapping[str, Fraction]:
@@ -111,8 +137,10 @@ def of_solves() -> Mapping[str, Fraction]:
     """One step of 3/8 from 2 on (y-1)^2/2 + (y-2)^2/2 ends at 13/8, 1/8 from the solution; 3/8 - 1/8 is known of it."""
     alone = build_problem({"kind": "quadratics", "start": ["2"], "clients": [{"components": [{"A": "1", "b": "1"}]}]})
     method = Method("m", Full(), Proximal(F(1), GradientSteps(1)), Constant(F(3, 8)))
-    found = run_sampled(method, alone, 1, 1, ("inexactness",), [1]).values["inexactness"][0]
-    own = run_sampled(Method("m", Full(), GradientSteps(1), STEP), problem(), 1, 1, ("B2",), [0]).values["B2"][0]
+    found = run_sampled(method, alone, 1, 1, ("inexactness",), [1], path="numpy").values["inexactness"][0]
+    own = run_sampled(Method("m", Full(), GradientSteps(1), STEP), problem(), 1, 1, ("B2",), [0], path="numpy").values[
+        "B2"
+    ][0]
     return {name: F(float(v)).limit_denominator(10**6) for name, v in (("inexactness", found), ("B2", own))}
 
 
@@ -122,17 +150,14 @@ def of_losses() -> Mapping[str, Fraction]:
     squares = LeastSquares("two", {}, *data, "half_sum", (F(2),), F(0), (F(1, 2), F(1, 2)))
     method = build_method({"kind": "periodic_averaging", "tau": 2, "eta": "1/4", "gradient": "full"})
     names = ("least_local_f", "least_local_loss", "f_above_least_local")
-    found = run_sampled(method, squares, 1, 1, names, [1]).values
+    found = run_sampled(method, squares, 1, 1, names, [1], path="numpy").values
     return {name: F(float(found[name][0])).limit_denominator(10**6) for name in names}
 
 
 RATIONAL = Arithmetic.RATIONAL
 VALUES: Mapping[Any, Mapping[str, Fraction]] = {
-    of_windows: {**IN_ROUND_0, "round_spread": F(1, 8) * F(16, 17) ** 2 + 2 * F(1, 17) ** 2},
-    of_visits: {
-        "drift": (F(1, 4) ** 2 + 1) / 4,
-        "epoch_grad2": F(25, 4) / 2 + (F(37, 16) ** 2 + F(7, 4) ** 2) / 4,
-    },
+    of_windows: {**IN_ROUND_0, **IN_ROUND_1},
+    of_visits: {"drift": (F(1, 4) ** 2 + 1) / 4, "epoch_grad2": F(25, 4) / 2 + (F(37, 16) ** 2 + F(7, 4) ** 2) / 4},
     of_momentum: {"momentum_error2": F(3, 4) ** 2 * F(9, 4)},
     of_models: {"discrepancy": F(3, 8) ** 2},
     of_solves: {"inexactness": F(1, 2), "B2": (F(1 + 16, 2)) / F(5, 2) ** 2},
@@ -151,6 +176,24 @@ def test_metrics_have_their_values_by_hand(measured: Any) -> None:
 
 def test_every_metric_of_a_round_has_a_value_by_hand() -> None:
     assert sorted(of_a_round()) == sorted(name for own in VALUES.values() for name in own)
+
+
+class Stepped:
+    """The noisy problem, of which only gradients and metrics at points are known."""
+
+    arithmetics = ("rational",)
+
+    def __init__(self, own: Any) -> None:
+        for name in ("name", "dim", "start", "clients", "weights", "metrics", "sizes"):
+            setattr(self, name, getattr(own, name))
+
+    def gradient_of(self, client: int, sample: int | None, x: Sequence[Fraction]) -> list[Fraction]:
+        offset = F(1) if sample is None else (F(1, 2), F(3, 2))[sample]
+        return [x[0] - offset if client == 0 else 2 * x[0]]
+
+    def metric_of(self, name: str, x: Sequence[Fraction]) -> Fraction:
+        square = (x[0] - F(1, 3)) ** 2
+        return {"gap": F(3, 4), "grad2": F(9, 4), "dist2": F(1)}[name] * square
 
 
 def test_one_formula_outcome_by_outcome_and_by_moments() -> None:
@@ -191,6 +234,61 @@ def test_samples_without_replacement_have_local_distances() -> None:
     assert curve.exact["work_distance2"] == ((F(1, 16) + F(1, 64) + 1) / 4,)
     with pytest.raises(Unsupported, match="draws no independent samples: no metric 'work_grad2'"):
         run(method, problem(noise=True), rounds=[0], metrics=["work_grad2"])
+
+
+# --- claims about rounds ----------------------------------------------------------------------------------------------
+
+TWO = {"kind": "quadratics", "start": [4], "clients": [{"A": 1, "b": 1}, {"A": 1, "b": -1}]}
+TURNS = {"kind": "fedavg_async", "times": [1, 1], "weights": "1/8", "K": 1, "eta_l": "1/16"}
+LEMMA_3 = Claim("async_fl/lemma_3/as_printed", TWO, TURNS, at={"n": [1, 3]})
+
+
+def test_the_bound_of_a_lemma_is_of_the_same_round() -> None:
+    """Lemma 3 as printed, K = 1 and one delay: Q(n-1) on the left, 4 q Q(n-1) and nothing else on the right."""
+    result = run_claim(LEMMA_3)
+    assert (result.verdict.outcome, result.verdict.grade) == (Outcome.VIOLATED, Grade.EXACT)
+    for metric, bound in zip(result.metric_high, result.bound, strict=True):
+        assert bound == pytest.approx(metric * 4 / 8, rel=1e-14)
+    moved = run(build_method(TURNS), build_problem(TWO), rounds=[0, 2], metrics=["movement2"], arithmetic="rational")
+    quantities = result.verdict.witness["quantities"]
+    assert F(quantities["Qs"]) in moved.exact["movement2"]
+    assert quantities["q"] == "1/8"
+
+
+def test_rounds_without_clients_are_left_out_and_means_have_means_in_their_bound() -> None:
+    method = {"kind": "fedfix", "times": [2, 2], "dt": 1, "K": 2, "eta_l": "1/16"}
+    result = run_claim(Claim("async_fl/lemma_3/corrected", TWO, method, at={"n": [0, 1, 2, 3, 4]}))
+    assert (result.index, result.verdict.outcome) == ((1, 3), Outcome.HOLDS)
+    method = {"kind": "fedavg_async", "times": [1, 2], "K": 2, "eta_l": "1/100"}
+    found = run_claim(Claim("async_fl/lemma_6/corrected", TWO, method, at={"s": [2]})).verdict.witness
+    curve = run(build_method(method), build_problem(TWO), rounds=list(range(6)), metrics=["round_gap"])
+    assert float(F(found["quantities"]["Z_mean"])) == pytest.approx(curve.values["round_gap"].mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"engine": "sampled"}, "engine = 'sampled' is not allowed; it takes engine = 'exact'"),
+        ({"arithmetic": "ball"}, "arithmetic = 'ball' is not allowed"),
+        ({"constants": {"Z": 1}}, r"Z is a quantity of each round \(round/virtual_gap\), which the run computes"),
+        ({"curve": True}, r"needs the quantity '.*' of every round in fractions"),
+    ],
+)
+def test_what_a_lemma_cannot_be_compared_with(more: dict[str, Any], message: str) -> None:
+    if "curve" in more:  # without the quantities
+        own = build_method(TURNS), build_problem(TWO)
+        more = {"curve": run(*own, rounds=[0, 1, 2, 3], metrics=["virtual_distance2"])}
+    with pytest.raises(BadInput, match=message):
+        run_claim(replace(LEMMA_3, **more))
+
+
+def test_methods_without_such_rounds_are_refused() -> None:
+    method = build_method({"kind": "fedshuffle", "E": 1, "eta_l": "1/8", "eta_g": 1})
+    for metric in ("work_inner", "dist2_change"):
+        with pytest.raises(Unsupported):
+            run(method, build_problem(TWO), rounds=[0], metrics=[metric])
+    moved = run(method, build_problem(TWO), rounds=[0, 1], metrics=["movement2", "x"], arithmetic="rational").exact
+    assert moved["movement2"][0] == (moved["x"][1] - moved["x"][0]) ** 2 > 0
 
 
 # --- metrics of a user ----------------------------------------------------------------------------------------------

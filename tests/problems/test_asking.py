@@ -1,4 +1,4 @@
-"""What is asked of problems: four protocols, and single answers by `optional` alone."""
+"""What problems answer: four protocols, and single answers by `optional` alone."""
 
 from __future__ import annotations
 

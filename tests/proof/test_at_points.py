@@ -84,7 +84,7 @@ def test_the_models():
 
 @pytest.mark.parametrize("name", sorted(assumptions.CLASSES))
 def test_every_assumption_is_applied_or_has_no_inequality_that_a_derivation_uses(name):
-    """An inequality of the catalogue can be had at points, with the quantities that it needs."""
+    """An inequality of the catalogue holds at points, with the quantities that it needs."""
     assumption = assumptions.CLASSES[name]
     if assumption.inequality is None:
         # one that derivations alone can take is refused where it is not about these points

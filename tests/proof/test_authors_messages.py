@@ -1,4 +1,4 @@
-"""What an author is told of a broken derivation: which fact is missing, what came nearest, where a claim fails."""
+"""The messages about a broken derivation: which fact is missing, what came nearest, where a claim fails."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def at_the_end() -> Proof:
 
 LAW = Order("order", "plain_mean", ((vector("h", symbols("a")), vector("w", m)),), (vector("w", m),), n)
 
-# name: the derivation, what its author is told, and where its claim fails, if it does
+# name: the derivation, the message to its author, and where its claim fails, if it does
 NEAREST = "the nearest combination is"
 COERCIVE = {"facts": ("co", "small")}
 BROKEN: dict[str, tuple[Callable[[], Proof], str, Callable[[Any], bool] | None]] = {

@@ -211,7 +211,7 @@ def test_rates_after_n_rounds_are_about_whole_periods(name: str, method: dict[st
 
 
 def test_the_largest_step_of_theorem_1() -> None:
-    """(98) with L = 1, rho = 31/18 and tau = 5, asked of a statement that names no kind of method."""
+    """(98) with L = 1, rho = 31/18 and tau = 5, in a statement that names no kind of method."""
     for asked, factor in (("largest", F(1)), ("0.9*largest", F(9, 10))):
         method = {**ASYNC, "K": 4, "eta_l": asked}
         found = run_claim(Claim("async_fl/theorem_1/corrected", spec(3), method, at={"s": [1, 300]}))

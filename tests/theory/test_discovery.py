@@ -1,4 +1,4 @@
-"""Finding statements: ids, best readings, plug-ins by entry point, and what a broken plug-in is told."""
+"""Finding statements: ids, best readings, plug-ins by entry point, and the messages about broken plug-ins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declarations: what a Statement, a Symbol and an Assumption refuse; dimensions found without being told."""
+"""Declarations: what a Statement, a Symbol and an Assumption refuse; dimensions found from the formulas."""
 
 from __future__ import annotations
 

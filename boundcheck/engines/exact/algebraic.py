@@ -131,7 +131,7 @@ def radius_of(polynomial: Any) -> Radius:
     """The largest absolute value of the roots of a polynomial over the rationals (`flint.fmpq_poly`), not constant.
 
     Factors of degree 1 and 2 have exact ones. A larger factor is enclosed; where it has the largest root, or one that
-    cannot be told apart from it, so is the result.
+    cannot be separated from it, so is the result.
     """
     exact: list[Modulus] = []
     others: list[arb] = []
@@ -143,7 +143,7 @@ def radius_of(polynomial: Any) -> Radius:
                 others += [root.abs_upper().union(root.abs_lower()) for root, _ in factor.complex_roots()]
         best: Modulus | None = None
         for m in exact:
-            if best is None or bool(m.ball() > best.ball()):  # equal numbers are not told apart, and need not be
+            if best is None or bool(m.ball() > best.ball()):  # equal numbers are not separated, and need not be
                 best = m
         top = max([float_up(v.upper()) for v in others], default=-math.inf)
         if best is not None and all(bool(v < best.ball()) for v in others):

@@ -79,7 +79,7 @@ def _programmes(
 
 
 def composing_is_cheaper(ring: Ring, exact: Exact, visits: Sequence[tuple[int, Visit]], rounds: int) -> bool:
-    """Whether one programme for operators on packed moments costs less than one at each of so many rounds."""
+    """Whether one programme for operators on packed moments costs less than one at each of this many rounds."""
     packed, single = _programmes(ring, exact, visits, True), _programmes(ring, exact, visits, False)
     return sum(f[0] for f in packed) < rounds * sum(f[0] for f in single)
 

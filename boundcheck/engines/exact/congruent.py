@@ -19,7 +19,7 @@ from boundcheck.engines.exact.budget import seconds_of
 from boundcheck.engines.exact.rings import Matrix, Ring
 
 _ZERO = Fraction(0)
-_FEW = 4  # so many applications of a map are cheaper than composing it with itself
+_FEW = 4  # this many applications of a map are cheaper than composing it with itself
 Forms = Sequence[Mapping[str, Matrix]]
 
 

@@ -2,7 +2,7 @@
 
 A state is a row of numbers: z (D,), or packed E[z z'] (D(D+1)/2,). With a constant step the rounds of one period are
 composed and all rounds of a grid come out of one pass over the binary digits of their numbers (or, where second
-moments move by M -> T M T' + C, as told in `congruent`); otherwise the rounds are carried out one after the other.
+moments move by M -> T M T' + C, see `congruent`); otherwise the rounds are carried out one after the other.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class Objectives:
         return self._known[key]
 
     def lowest(self, f: Objective) -> Matrix:
-        """The minimiser that is nearest to the start, less c. Raises Unsupported where there is none."""
+        """The minimiser that is nearest to the start, less c. Raises Unsupported if there is none."""
         if f not in self._known:
             start = self.exact.layout.block(0) * self.exact.start
             try:

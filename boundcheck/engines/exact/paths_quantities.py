@@ -33,7 +33,7 @@ class _Points:
 
 
 class OutcomeRound:
-    """An outcome. begun: where the visits of the cohort begin; ends: what they come to; weights: of its members.
+    """An outcome. begun: where the visits of the cohort begin; ends: their results; weights: of its members.
 
     Raises Unsupported where a formula asks for what one outcome does not have.
     """

@@ -184,7 +184,7 @@ class Round:
         return self.mixture(self.expected, what)
 
     def minimiser(self, objective: Objective) -> Sum:
-        """The minimiser that is nearest to the start. Raises Unsupported where there is none."""
+        """The minimiser that is nearest to the start. Raises Unsupported if there is none."""
         return self._vector(self.ring.mul(self.known.lowest(objective), self._one(None)), point=True)
 
     def slope(self, objective: Objective, vector: Sum) -> Sum:

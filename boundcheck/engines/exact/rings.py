@@ -200,7 +200,7 @@ class RationalRing:
         return a.rank() == a.nrows() and is_positive_semidefinite(a)
 
     def lowest(self, a: fmpq_mat, o: fmpq_mat, start: fmpq_mat) -> Matrix:
-        """The minimiser of u'a u/2 - o'u that is nearest to the start. Raises ZeroDivisionError where there is none."""
+        """The minimiser of u'a u/2 - o'u that is nearest to the start. Raises ZeroDivisionError if there is none."""
         u = solve_any(a, o)
         if u is None or not is_positive_semidefinite(a):
             raise ZeroDivisionError

@@ -35,7 +35,7 @@ RINGS: Mapping[Arithmetic, Callable[[], Ring]] = {
     Arithmetic.RATIONAL: RationalRing,
 }
 
-# Constant steps: the powers of a round's map are kept in at most so many bytes, else rounds go one by one.
+# Constant steps: the powers of a round's map are kept in at most this many bytes, else rounds go one by one.
 MAX_BYTES = 2_000_000_000
 BYTES: Mapping[Arithmetic, int] = {Arithmetic.FLOAT64: 8, Arithmetic.BALL: 64, Arithmetic.RATIONAL: 64}
 

@@ -111,7 +111,7 @@ class Local:
         self.pick = self._stacked([None if own is None else self._begun(*own) for own in form.begun], self.wide)
 
     def _begun(self, number: int, factor: Fraction, centres: Fraction) -> Matrix:
-        """An input times a factor, and so many times c."""
+        """An input times a factor, and this many times c."""
         ring, found = self.ring, self._inputs[number]
         found = found if factor == 1 else found * ring.scalar(factor)
         return found + ring.mul(self._centre * ring.scalar(centres), self._one) if centres else found
@@ -284,7 +284,7 @@ class Local:
     def _after(
         self, h: Matrix, right: Matrix, spread: Matrix | None, visit: Visit, size: int, steps: int
     ) -> tuple[Matrix, Matrix | None]:
-        """Mean map and covariance after so many steps."""
+        """Mean map and covariance after this many steps."""
         ring = self.ring
         if steps == 0:
             return self.pick, None

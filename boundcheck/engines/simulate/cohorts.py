@@ -14,7 +14,7 @@ from boundcheck.engines.curve import Ints
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import Drawing, Participation, first_repeated
 
-SPARSE = 64  # cohorts are drawn without a list of all clients where these are so many times more
+SPARSE = 64  # cohorts are drawn without a list of all clients where these are this many times more
 
 
 def counted(cohort: Sequence[int]) -> dict[int, int]:
@@ -27,7 +27,7 @@ class Cohorts:
     """The cohorts of all rounds.
 
     fixed: those of the first rounds, of which the ones from number `lead` on repeat; empty when cohorts are drawn from
-    `law`. purpose: that of the stream. hold: a drawn cohort stays for so many rounds.
+    `law`. purpose: that of the stream. hold: a drawn cohort stays for this many rounds.
     """
 
     fixed: tuple[tuple[int, ...], ...]

@@ -230,7 +230,7 @@ def _draw_visits(
                     stop = 0
                     continue
                 e = entry[s, end, stop]
-                blocks = (samples[e] + 1) // 2  # no more than so many words are needed
+                blocks = (samples[e] + 1) // 2  # no more than this many words are needed
                 if used + blocks > limit:
                     break
                 for b in range(blocks):

@@ -170,7 +170,7 @@ def _execute(
     register: Any, data: Any, full: Any, sequence: Any, at: Any, batch: Any, row: Any, begin: Any, size: Any,
     every: Any, residual: Any, room: Any, starts: Any, s: Any, y: Any,
 ) -> None:  # fmt: skip
-    """Carry out instructions first, ..., first + count - 1 so many times; see `coefficients.Program` and `_carry`.
+    """Carry out instructions first, ..., first + count - 1 this many times; see `coefficients.Program` and `_carry`.
 
     With `alone` the further times are those that follow. Each time takes the next samples, from sequence[at] on. y: the
     register of the points that `starts` notes.

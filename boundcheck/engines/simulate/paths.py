@@ -42,13 +42,13 @@ class Runner:
     tried: Callable[[Floats], None]
 
     def epoch_starts(self, seeds: Words, state: Floats, round_index: int, epochs: int) -> Floats:
-        """The points before each of so many epochs of a round; shape (S, epochs, d)."""
+        """The points before each of this many epochs of a round; shape (S, epochs, d)."""
         starts = np.empty((len(seeds), epochs, state.shape[-1]))
         self.look(seeds, state, round_index, Asked(starts=starts))
         return starts
 
     def returned(self, seeds: Words, state: Floats, round_index: int, members: int) -> Floats:
-        """What each of so many members of the cohort returns in a round; shape (S, members, d)."""
+        """What each of this many members of the cohort returns in a round; shape (S, members, d)."""
         found = np.empty((len(seeds), members, state.shape[-1]))
         self.look(seeds, state, round_index, Asked(returned=found))
         return found
@@ -97,7 +97,7 @@ def _not_compiled(problem: Problem, lowered: Lowered, source: Arrays | Lazy | No
 
 
 def choose_path(path: str, problem: Problem, lowered: Lowered, arrays: Arrays | None) -> Runner:
-    """The path taken; says why where there is none. Raises UnknownName, BadInput and Unsupported."""
+    """The path taken; says why if there is none. Raises UnknownName, BadInput and Unsupported."""
     if path not in PATHS:
         raise UnknownName("path of the sampled engine", path, PATHS)
     _check_samples(problem, lowered, arrays)

@@ -54,7 +54,7 @@ def batches(size: int, batch: int, steps: int) -> list[int]:
 
 
 def samples_of(size: int, batch: int, steps: int) -> int:
-    """How many samples so many steps use."""
+    """How many samples this many steps use."""
     epochs, rest = divmod(steps, -(-size // batch))
     return epochs * size + min(rest * batch, size)
 
@@ -170,7 +170,7 @@ class Plan:
 
 
 def plan(method: Method, clients: Sequence[int] | Clients, seed: int, rounds: int) -> Plan:
-    """The plan of one seed for the given clients, or for clients of equal weight with so many samples each.
+    """The plan of one seed for the given clients, or for clients of equal weight with this many samples each.
 
     Raises BadInput for an impossible seed.
     """

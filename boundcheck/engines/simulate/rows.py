@@ -151,7 +151,7 @@ class Rows:
     def advance(self, seeds: Words, state: Floats, first: int, stops: Ints, points: Floats) -> None:
         """Run rounds first, ..., stops[-1] - 1 from `state`, which is updated in place.
 
-        stops: (G,) increasing, none below `first`; points: (S, G, d), receives the server's point after so many rounds.
+        stops: (G,) increasing, none below `first`; points: (S, G, d), gets the server's point after that many rounds.
         """
         reached, known = first, list[Collected]()
         for g, stop in enumerate(stops):

@@ -18,7 +18,7 @@ from boundcheck.problems.problem import Arrays
 
 RELATIVE = 1e-12  # Newton's method ends where the gradient has this share of the first one, or where rounding stops it
 MAX_STEPS = 200
-MAX_DIM = 3000  # Newton's method holds a matrix of so many rows
+MAX_DIM = 3000  # Newton's method holds a matrix of this many rows
 AT_ONCE = 2048  # samples whose Hessians are added at once
 LINEAR = ("logistic", "softmax")  # losses of linear scores
 

@@ -59,7 +59,7 @@ class _Members:
 
 
 def _repeated(found: Any, seeds: int) -> Any:
-    """What was looked at for one seed, for so many."""
+    """What was looked at for one seed, for this many."""
     if isinstance(found, _Members):
         own = _Members(_repeated(found.clients, seeds), _repeated(found.counts, seeds), False)
         own.often = _repeated(found.often, seeds)

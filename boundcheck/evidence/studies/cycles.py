@@ -44,7 +44,7 @@ class Spec(TableSpec):
     """One `[[cycles]]` table.
 
     methods: specifications, without `parameter` where one is named, which takes the values of the grid `values`.
-    steps: so many models of each method from the start on are listed side by side, rounds without clients left out.
+    steps: this many models of each method from the start on are listed side by side, rounds without clients left out.
     """
 
     name: str

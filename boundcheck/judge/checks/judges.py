@@ -149,7 +149,7 @@ def differs(trial: Trial) -> Finding:
     found = outcomes.explain(trial.points(case, trial.seeds[:1]), trial.tolerance)
     if not found.parted.any() and (found.unsure.any() or not found.unique.any()):
         raise NotAsked("different choices give the same iterates on this instance")
-    told = case.rounds if found.parted.any() else int(found.unique.sum())  # rounds in which choices can be told apart
+    told = case.rounds if found.parted.any() else int(found.unique.sum())  # rounds in which choices can be separated
     alike = largest**told  # the probability that a second seed gives the iterates of the first, at most
     needed = 2
     while alike ** (needed - 1) > trial.rate and needed < len(trial.seeds):

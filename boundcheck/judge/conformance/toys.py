@@ -94,11 +94,11 @@ class Toy:
         return self.dist2(tuple(x))
 
     def constants(self) -> Mapping[str, Any]:
-        """None: nothing is asked of them."""
+        """None: no check uses them."""
         return {}
 
     def violations(self, assumption: str) -> str | None:
-        """None: nothing is asked of them."""
+        """None: no check uses them."""
         return None
 
     @property

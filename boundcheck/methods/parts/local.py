@@ -103,7 +103,7 @@ class OwnSteps(Fixed):
 
 @dataclass(frozen=True)
 class StochasticSteps(Fixed):
-    """So many steps, each with the mean gradient of `batch` samples that are drawn anew, uniformly with replacement.
+    """This many steps, each with the mean gradient of `batch` samples that are drawn anew, uniformly with replacement.
 
     A client that holds fewer samples than that draws as many as it holds.
     """
@@ -197,7 +197,7 @@ class Epochs:
         return max(self.epochs(client)) * self.steps_per_epoch(client, clients)
 
     def divisor(self, client: int, planned: int, clients: Clients) -> Fraction:
-        """c_i of a client that plans so many steps."""
+        """c_i of a client that plans this many steps."""
         if not isinstance(self.divide, str):
             return _of(self.divide, client, "divisors c_i")
         if self.divide == "none":

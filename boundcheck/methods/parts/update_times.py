@@ -51,7 +51,7 @@ class Timed:
         return self
 
     def of(self, count: int) -> schedules.Fixed | schedules.Exponential:
-        """The times of so many clients. Raises BadInput where they are given for another number."""
+        """The times of this many clients. Raises BadInput where they are given for another number."""
         return self.times.of(count)
 
     @cached_property

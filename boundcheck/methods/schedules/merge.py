@@ -45,7 +45,7 @@ def fixed_timetable(times: Fixed, policy: Policy, rounds: int) -> Timetable:
             "digits."
         )
     count = len(times.values)
-    # no aggregation is later than this, nor any key that is sorted larger than so many times the number of clients
+    # no aggregation is later than this, nor any key that is sorted larger than this many times the number of clients
     latest = (rounds + 2) * 2 * max(whole)
     kind: Any = np.int64 if latest * (count + 1) < SAFE else object
     own = np.array(whole[:count], dtype=kind)

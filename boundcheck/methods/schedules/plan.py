@@ -142,7 +142,7 @@ class Plan:
         return int(shown.ends[self.first + self.period - 1] - before) * self.unit
 
     def _prefix(self, rounds: int) -> Timetable:
-        """At least so many rounds."""
+        """At least this many rounds."""
         if self._known is None or self._known.rounds < rounds:
             self._known = self.timetable(max(rounds, 256, 2 * (0 if self._known is None else self._known.rounds)))
         return self._known
@@ -207,7 +207,7 @@ class Plan:
 
         One by one it is sum over j of ceil(T_M/T_j) without the slowest client M, if M is first or last in the order
         of the clients: between two contributions of client i there are at most ceil(T_i/T_j) of client j, and just
-        before or after a time at which all clocks meet there are so many for M. In another order, and with joint ties
+        before or after a time at which all clocks meet there are this many for M. In another order, and with joint ties
         and buffers, the lead and two periods are gone through.
         """
         if self.always_full:
@@ -224,7 +224,7 @@ class Plan:
     def window(self) -> int | None:
         """The least W such that every W rounds from round 0 on hold each client equally often (Assumption 6).
 
-        None where there is none: the cohorts repeat only after some first rounds that are unlike the later ones.
+        None if there is none: the cohorts repeat only after some first rounds that are unlike the later ones.
         """
         if self.always_full:
             return 1

@@ -265,7 +265,7 @@ def recorded_study(record: Record, path: Path) -> Study:
 
 
 def summary_row(record: Record) -> dict[str, str]:
-    """A record in one row: when, by which version, with how many seeds, what became of the rankings, in which time."""
+    """A record in one row: when, by which version, with how many seeds, the state of the rankings, in which time."""
     counts = outcomes(record.spec, record.rows)
     return {
         "table": record.spec.name,

@@ -133,7 +133,7 @@ class Entry:
     """One entry: the quantity, what Table 2 prints, the least and largest value that it allows, and the true value.
 
     low, high: None where the paper prints no such bound; exact: None where it is not known. agrees: whether the true
-    value lies between them (None where that cannot be told).
+    value lies between them (None if unknown).
     """
 
     quantity: str

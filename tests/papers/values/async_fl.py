@@ -78,9 +78,7 @@ def sharp_gap(K, L, R, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, rho, 
     return R + (dist2_0 / (h * period * s) + c * R + noise) / (2 - c)
 
 
-STEP_98 = {
-    "step size (98)": lambda eta_l, K, L, eta_g, rho, tau: (eta_l, "<=", step_98(K, L, eta_g, rho, tau)),
-}
+STEP_98 = {"step size (98)": lambda eta_l, K, L, eta_g, rho, tau: (eta_l, "<=", step_98(K, L, eta_g, rho, tau))}
 BETA = {"beta": lambda beta, rho: (beta, "<=", 9 * rho)}
 CORRECTED = {**STEP_98, **BETA}
 OPEN_ALPHA = {"alpha above 0": lambda alpha: (alpha, ">", 0), "alpha below 1": lambda alpha: (alpha, "<", 1)}

@@ -168,11 +168,7 @@ VALUES = {
     "equation_97_constraints/as_printed": {**_simple(False), **ALPHA, **_constant(1), "value": worst_as_printed},
     "equation_98/corrected": {**BETA, "bound": step_98, "value": allowed_of_a_round},
     "equation_98/as_printed": {"bound": step_98, "value": allowed_as_printed},
-    "equation_98/sharp": {
-        "beta": lambda beta, rho: (beta, "<=", rho),
-        "bound": step_97,
-        "value": allowed_of_a_round,
-    },
+    "equation_98/sharp": {"beta": lambda beta, rho: (beta, "<=", rho), "bound": step_97, "value": allowed_of_a_round},
     "equation_98_constraints/corrected": {**CORRECTED, **ALPHA, **_constant(1), "value": worst_of_a_round},
     "equation_98_constraints/as_printed": {
         **STEP_98,

@@ -70,11 +70,7 @@ def _convex(second_moment):
     if second_moment is None:
         return {
             **ONE_ITERATION,
-            "positive decrease": lambda L, mu, gamma, B2: (
-                rho_sharp(L, 0, mu, gamma, B2),
-                ">",
-                0,
-            ),
+            "positive decrease": lambda L, mu, gamma, B2: (rho_sharp(L, 0, mu, gamma, B2), ">", 0),
             "bound": lambda L, mu, gamma, B2, gap_0, grad2_0: gap_0 - rho_sharp(L, 0, mu, gamma, B2) * grad2_0,
         }
     return {
@@ -322,10 +318,7 @@ VALUES = {
             grad2 * (-inv + (lip * inv**2 + gam * inv) * (1 + factor) / 2 + L_f * (1 + gam) ** 2 * inv**2 * factor / 2)
         ),
     },
-    "remark_fedprox_rate/as_printed": {
-        "bound": lambda L, B2: 3 / (25 * L * B2),
-        "rate": lambda L, B2: 1 / (L * B2),
-    },
+    "remark_fedprox_rate/as_printed": {"bound": lambda L, B2: 3 / (25 * L * B2), "rate": lambda L, B2: 1 / (L * B2)},
     "remark_iid/corrected": {"bound": lambda: 1},
     "remark_iid/as_printed": {"bound": lambda: 1},
     "remark_sampling/corrected": {

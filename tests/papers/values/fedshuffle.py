@@ -195,9 +195,7 @@ def _strongly_tuned(first, second, noise, spread, part=1):
         **AWAY,
         "rounds": lambda R, mu, B2, P2, M, L: (R, ">=", 4 * beta(B2, P2 / part, M) * L / mu),
         "bound": lambda B2, E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2: tuned_linear(
-            mu / 2,
-            1 / (4 * beta(B2, P2 / part, M) * L),
-            *constants(E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2),
+            mu / 2, 1 / (4 * beta(B2, P2 / part, M) * L), *constants(E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2)
         ),
         "choice of eta_l": lambda B2, E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2: (
             min(
@@ -311,13 +309,7 @@ VALUES = {
             / (E * eta_g)
         ),
     },
-    "theorem_5_1_nonconvex/corrected": {
-        **MEAN,
-        **GRADIENT,
-        **STEP,
-        **FACTOR,
-        "bound": _nonconvex(8, 8, 18, variation),
-    },
+    "theorem_5_1_nonconvex/corrected": {**MEAN, **GRADIENT, **STEP, **FACTOR, "bound": _nonconvex(8, 8, 18, variation)},
     "theorem_5_1_nonconvex/sharp": {**MEAN, **GRADIENT, **THIRD_STEP, **FACTOR, "bound": _nonconvex(4, 4, 6, third)},
     "theorem_5_1_nonconvex/as_printed": {
         **MEAN,
@@ -392,10 +384,7 @@ VALUES = {
         "rate": strongly_order,
         "bound": strongly_order,
         "choice of eta_l": lambda B2, E, G2, L, M, P2, R, dist2_0, eta_g, mu: (
-            min(
-                1 / (4 * beta(B2, P2, M) * L),
-                log(max(1, mu**2 * R * 10 * dist2_0 / (4 * M * G2))) / (mu * R),
-            )
+            min(1 / (4 * beta(B2, P2, M) * L), log(max(1, mu**2 * R * 10 * dist2_0 / (4 * M * G2))) / (mu * R))
             / (E * eta_g)
         ),
     },

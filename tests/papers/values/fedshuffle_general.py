@@ -274,7 +274,7 @@ VALUES = {
     "movement_of_a_round_gen/corrected": {
         "bound": lambda L, M1, W, eta_l, eta_g, drift_0, client_grad2_0, grad2_0: (
             2 * (W * eta_g * eta_l) ** 2 * (L**2 * drift_0 + grad2_0 + M1 * (L**2 * drift_0 + client_grad2_0))
-        ),
+        )
     },
     "recursion_convex_gen/sharp": {
         **ONE_ROUND,
@@ -459,12 +459,7 @@ VALUES = {
             / eta_g
         ),
     },
-    "theorem_e_1_strongly_convex/corrected": {
-        **GEN_GEOMETRIC,
-        **GAP,
-        **GEN_STEPS,
-        "bound": _gen_strongly(10, 20, 90),
-    },
+    "theorem_e_1_strongly_convex/corrected": {**GEN_GEOMETRIC, **GAP, **GEN_STEPS, "bound": _gen_strongly(10, 20, 90)},
     "theorem_e_1_strongly_convex/sharp": {**GEN_GEOMETRIC, **GAP, **GEN_STEPS, "bound": _gen_strongly(1, 2, 5)},
     "theorem_e_1_strongly_convex/as_printed": {
         **GEN_GEOMETRIC,

@@ -241,7 +241,7 @@ VALUES = {
     "movement_of_a_round/corrected": {
         "bound": lambda L, M, E, eta_l, eta_g, drift_0, client_grad2_0, grad2_0: (
             2 * (E * eta_g * eta_l) ** 2 * ((1 + M) * L**2 * drift_0 + M * client_grad2_0 + grad2_0)
-        ),
+        )
     },
     "lemma_d_1/corrected": LEMMA_D_1,
     "lemma_d_1/as_printed": {

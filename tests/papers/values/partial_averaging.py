@@ -53,9 +53,7 @@ INTERVAL = {
         1,
     )
 }
-IID_STEP = {
-    "step size": lambda eta, Lmax, tau: (Lmax**2 * eta**2 * tau * (tau - 1) + eta * Lmax, "<=", 1),
-}
+IID_STEP = {"step size": lambda eta, Lmax, tau: (Lmax**2 * eta**2 * tau * (tau - 1) + eta * Lmax, "<=", 1)}
 SMALL_A = {"A below 1": lambda eta, Lmax, tau: (2 * eta**2 * tau * (tau - 1) * Lmax**2, "<", 1)}
 LEMMA_3 = {**MEAN, **SMALL_A, "bound": discrepancy}
 THEOREM_1 = {**MEAN, **IID_STEP, "bound": iid}
@@ -89,17 +87,11 @@ SMALL_EXAMPLE = {
     "blocks": lambda tau: (tau, "==", 2),
     "numbers": lambda d: (d, "==", 3),
 }
-SMALL_ROOT = {
-    "A not negative": lambda A: (A, ">=", 0),
-    "A small": lambda A, beta2: (A, "<=", 1 / (2 * beta2 + 1)),
-}
+SMALL_ROOT = {"A not negative": lambda A: (A, ">=", 0), "A small": lambda A, beta2: (A, "<=", 1 / (2 * beta2 + 1))}
 
 VALUES = {
     "communication_cost/as_printed": {"bound": lambda d: d},
-    "communication_messages/as_printed": {
-        "no empty block": lambda d, tau: (d, ">=", tau),
-        "bound": lambda tau: tau,
-    },
+    "communication_messages/as_printed": {"no empty block": lambda d, tau: (d, ">=", tau), "bound": lambda tau: tau},
     "communication_messages/as_printed_periodic": {"bound": lambda: 1},
     "discrepancy_partial/derived": {
         "metric rounds": lambda k: k,
