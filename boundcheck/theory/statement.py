@@ -307,11 +307,11 @@ class Statement(Shown):
         self.symbol(name)
         return prescribed(self, name, read_values(self, values))
 
-    def best(self, *names: str, **values: Any) -> Mapping[str, Fraction]:
-        """Values of the named free symbols within scope that minimise the bound (numerically, rounded into scope)."""
+    def best(self, name: str, **values: Any) -> Fraction:
+        """The value of a symbol within scope that minimises the bound (numerically, rounded into scope)."""
         from boundcheck.theory.largest import best
 
-        return best(self, names, values)
+        return best(self, name, values)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form; `theory.deserialize.statement_from_dict` restores an equal statement."""
