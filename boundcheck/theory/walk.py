@@ -90,25 +90,26 @@ class Walk:
         self._jumps: dict[int, Any] = {}  # of a rounding function: how far its argument is from a whole number
         self._pairs: dict[tuple[int, float], tuple[Any, Any]] = {}
         if before is None:
-            self._block(self.values, steps, symbols)
+            self._block(self.values, steps, symbols, {})
             return
         self._least |= before._least
         self._most |= before._most
         self._negative |= before._negative
         for start in range(0, max(len(array) for array in symbols.values()), BLOCK):
             here = slice(start, start + BLOCK)
-            found = dict(before.values)
-            self._block(
-                found, steps, {name: array[here].astype(np.float64, copy=False) for name, array in symbols.items()}
-            )
-            for root, kept in self.values.items():
-                kept[here] = found[root]
+            floats = {name: array[here].astype(np.float64, copy=False) for name, array in symbols.items()}
+            self._block(dict(before.values), steps, floats, {root: kept[here] for root, kept in self.values.items()})
 
-    def _block(self, values: dict[int, Any], steps: Sequence[Step], symbols: Mapping[str, Any]) -> None:
+    def _block(
+        self, values: dict[int, Any], steps: Sequence[Step], symbols: Mapping[str, Any], places: Mapping[int, Any]
+    ) -> None:
+        """Computes the nodes of the steps; places: where the values of roots are put."""
         for i, finished in steps:
-            node = self._nodes[i]
+            node, place = self._nodes[i], places.get(i)
             args = [values[a] for a in node.args]
-            values[i] = value = symbols[node.data] if node.op == "sym" else _apply(node, args)
+            values[i] = value = symbols[node.data] if node.op == "sym" else _apply(node, args, place)
+            if place is not None and value is not place:
+                place[:] = value
             least, most = self._sizes(i, value)
             self._least[i] = np.minimum(least, self._least.get(i, math.inf))
             self._most[i] = np.maximum(most, self._most.get(i, 0.0))
@@ -260,18 +261,24 @@ def _is_float(value: Any) -> bool:
     return math.isfinite(near) and value == near
 
 
-def _apply(node: Node, args: list[Any]) -> Any:
+def _quotient(top: Any, bottom: Any) -> Any:
+    """Times the inverse of a number that is far from the ends of the floats."""
+    return top * (1 / bottom) if not bottom.ndim and 1e-150 < abs(bottom) < 1e150 else np.divide(top, bottom)
+
+
+def _apply(node: Node, args: list[Any], place: Any) -> Any:
+    """The value of a node; a sum is put in its place, where there is one."""
     op = node.op
     if op == "num":
         return np.float64(nearest_float(node.data))
     if op == "pi":
         return np.float64(math.pi)
     if op == "add":
-        (first, sign), *rest = zip(args, node.data, strict=True)
+        (first, sign), *rest, (last, last_sign) = zip(args, node.data, strict=True)
         total = first if sign > 0 else -first
         for arg, s in rest:
             total = total + arg if s > 0 else total - arg
-        return total
+        return (np.add if last_sign > 0 else np.subtract)(total, last, out=place)
     if op == "mul":  # numbers first
         return reduce(np.multiply, sorted(args, key=lambda a: a.ndim))
     if op == "powi":
@@ -294,5 +301,5 @@ def _integer_power(base: Any, k: int) -> Any:
     return result
 
 
-_BINARY = {"min": np.minimum, "max": np.maximum, "div": np.divide, "pow": np.power}
+_BINARY = {"min": np.minimum, "max": np.maximum, "div": _quotient, "pow": np.power}
 _UNARY = {"abs": np.abs, "exp": np.exp, "log": np.log, "floor": np.floor, "ceiling": np.ceil}
