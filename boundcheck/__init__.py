@@ -90,8 +90,7 @@ __all__ = [
     "worst_case",
 ]
 
-for _name in ("discovery", "deserialize"):
-    providers.register(providers.STATEMENTS, _name, f"boundcheck.theory.{_name}")
+providers.register(providers.STATEMENTS, "discovery", "boundcheck.theory.discovery")
 providers.register(providers.STATEMENTS, "derive", "boundcheck.proof.derive")
 providers.register(providers.STATEMENTS, "figures", "boundcheck.report.figures")
 providers.register(providers.NAMES, "methods", "boundcheck.methods.build")

@@ -102,7 +102,7 @@ def test_numpy_in_theory_stays_in_evaluation() -> None:
     users = {
         p.name for p in (PACKAGE / "theory").glob("*.py") if any(i.split(".")[0] == "numpy" for i in imports_of(p))
     }
-    assert users <= {"evaluation.py", "vectorised.py", "floats.py", "inputs.py", "largest.py"}
+    assert users <= {"arrays.py", "evaluation.py", "largest.py", "walk.py"}
 
 
 def test_every_layer_folder_is_known() -> None:

@@ -17,7 +17,6 @@ from boundcheck.evidence.outside import CurveFile, Source, source_name
 from boundcheck.evidence.rate import Rate
 from boundcheck.evidence.readings import Reading
 from boundcheck.problems._own_data import data_label, plain_spec
-from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.results import Picture, Result, as_number, metric_label, shortened
 from boundcheck.theory.statement import Statement
@@ -274,7 +273,7 @@ def _claim_from_dict(data: Mapping[str, Any]) -> Claim:
     own = {name: _read(value) for name, value in data.items() if name not in ("statement", "curve")}
     stated: Any = data["statement"]
     curve: Any = data.get("curve")
-    own["statement"] = stated if isinstance(stated, str) else statement_from_dict(stated["definition"])
+    own["statement"] = stated if isinstance(stated, str) else Statement.from_dict(stated["definition"])
     if isinstance(curve, Mapping) and "file of a curve" in curve:
         own["curve"] = CurveFile(**_read(curve["file of a curve"]))
     elif curve is not None:

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.core.numbers import as_fraction, format_exact, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Rarest
 from boundcheck.engines.curve_parts import Ints
 from boundcheck.engines.summaries import NoAverage, rounds_held, summarised, summary_of
 from boundcheck.errors import BadInput
 from boundcheck.evidence.measurement_error import Rounding, rounding_of
 from boundcheck.evidence.round_values import exists, metrics_of, values_of_rounds
-from boundcheck.theory.inputs import to_float
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import holds, index_conditions
 from boundcheck.theory.statement import Kind, Statement
@@ -178,7 +177,7 @@ def points_of(
                 samples = np.where(scale_high == 0, 0.0, samples * scale_high)
                 envelope = np.where(scale_high == 0, 0.0, np.where(scale_high > 0, envelope * scale_high, np.inf))
     starts = [values[s.name] for s in statement.symbols if s.key == f"start/{name}" and s.name in values]
-    start = max((to_float(v) for v in starts), default=0.0)
+    start = max((nearest_float(v) for v in starts), default=0.0)
     return Points(
         statement,
         values,

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.core.numbers import format_apart, format_short
+from boundcheck.core.numbers import format_apart, format_short, nearest_float
 from boundcheck.errors import BadInput
 from boundcheck.evidence.compared_points import FLOAT_EQUAL, NEGLIGIBLE, Points, index_name
 from boundcheck.evidence.deciding import Finding, NoLimit, Rule
 from boundcheck.evidence.seeds import words_for
 from boundcheck.theory.decide import Point
-from boundcheck.theory.inputs import to_float
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Outcome
 
@@ -212,7 +211,7 @@ def _apart(points: Points, at: int, metric: Any, bound: float, digits: int = 6) 
     first, second = metric, bound
     if not isinstance(metric, float):
         exact = _enclosed(points, at, metric)
-        first = to_float(exact)
+        first = nearest_float(exact)
         usual = all(v == 0 or LEAST < abs(v) < MOST for v in (first, second)) and (first != 0 or not exact)
         if not usual or abs(exact - Fraction(bound)) <= NEAR * abs(exact):  # doubles may not tell them apart
             try:
@@ -228,7 +227,7 @@ def _ratio_at(points: Points, at: int) -> float:
     metric, bound = points.exact[at], points.bound_low[at]
     if metric is not None and bound < LEAST:  # below the doubles, or nearly
         below, of = (_enclosed(points, at, side) for side in (points.statement.bound, metric))
-        return to_float(below / of) if of > 0 else math.inf
+        return nearest_float(below / of) if of > 0 else math.inf
     with np.errstate(over="ignore", invalid="ignore"):
         return float(bound / points.high[at]) if points.high[at] > 0 < bound else math.inf
 

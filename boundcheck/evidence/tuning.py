@@ -192,7 +192,7 @@ def _best(
         return at_one
     values = {**{k: v for k, v in at_one.values.items() if k != step}, str(claimed.metric.index): Fraction(index)}
     try:
-        return claimed.best(step, **values)[step]
+        return claimed.best(step, **values)
     except BoundcheckError as error:
         return str(error).rstrip(".")
 

@@ -13,9 +13,9 @@ from boundcheck.core.loaded import digests
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput, StoreError, shown
 from boundcheck.evidence.claim import Claim, run_claim
-from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import is_registered, statement
 from boundcheck.theory.quantities import round_symbols
+from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome, Verdict, entry, plain
 
 SCHEMA = 1
@@ -46,7 +46,7 @@ class Witness:
         if self.loaded and not self.digest():
             paper = self.statement.partition("/")[0]
             raise BadInput(f"the witness is about {self.statement}, of a file that was loaded; give --load {paper}.py.")
-        claimed = statement_from_dict(self.definition) if self.definition else statement(self.statement)
+        claimed = Statement.from_dict(self.definition) if self.definition else statement(self.statement)
         exact = claimed.kind.limit or round_symbols(claimed)
         arithmetic = "rational" if exact else "ball"
         return Claim(claimed, self.problem, self.method, at=self.at, arithmetic=arithmetic, expect=Outcome.VIOLATED)

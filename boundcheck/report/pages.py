@@ -31,14 +31,12 @@ from boundcheck.report.pictures import (
     study_picture,
 )
 from boundcheck.report.words import power_of_ten, pretty, prose, ratio, shortened, tightness
-from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Statement
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
-
-    from boundcheck.theory.statement import Statement
 
 
 PAPERS = "papers.html"  # the page of the papers' figures and tables
@@ -140,7 +138,7 @@ def flagged(report: Mapping[str, Any]) -> dict[str, list[str]]:
 def _stated(claim: Mapping[str, Any]) -> Statement:
     """The statement of a claim: by its id, or as the data define it where it is not registered."""
     told = claim["statement"]
-    return statement_from_dict(told["definition"]) if "definition" in told else statement(told["id"])
+    return Statement.from_dict(told["definition"]) if "definition" in told else statement(told["id"])
 
 
 def index_page(

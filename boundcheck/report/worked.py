@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BoundcheckError
+from boundcheck.theory.arrays import nearest_value
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.evaluation import evaluate, needed_symbols
 from boundcheck.theory.scope import holds
-from boundcheck.theory.vectorised import nearest_value
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement

@@ -20,8 +20,8 @@ from boundcheck.evidence.tuning import Choice, Tuning, tune
 from boundcheck.problems.build import build as build_problem
 from boundcheck.sweeps.checks import setting_values
 from boundcheck.sweeps.sweep import CONSTANTS, RESULTS, Box, Path, Sweep, objects
+from boundcheck.theory.arrays import evaluate_arrays
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.vectorised import evaluate_arrays
 from boundcheck.verdict import Outcome
 
 if TYPE_CHECKING:

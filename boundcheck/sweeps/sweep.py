@@ -17,8 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.core.numbers import format_exact, parse_grid
-from boundcheck.theory.inputs import to_float
+from boundcheck.core.numbers import format_exact, nearest_float, parse_grid
 
 Path = tuple[str, ...]
 Box = tuple[range, ...]  # the rows of a chunk: levels of every axis
@@ -83,7 +82,7 @@ class Axis:
     def column(self) -> NDArray[Any]:
         """Its values as doubles, or as they stand where they are no numbers."""
         if self.is_numeric:
-            return np.array([to_float(v) for v in self.values])
+            return np.array([nearest_float(v) for v in self.values])
         return objects(self.values)
 
     def __reduce__(self) -> tuple[Any, ...]:

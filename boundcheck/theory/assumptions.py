@@ -13,24 +13,6 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 
-_q = {
-    name: sp.Symbol(name, real=True)
-    for name in (
-        *("gap", "inner", "dist2", "monotonicity", "grad_difference2", "point_difference2", "noise2"),
-        *(
-            "component_difference2",
-            "component_monotonicity",
-            "client_monotonicity",
-            "client_grad2",
-            "grad2",
-            "similarity2",
-        ),
-        *("own_block_difference2", "block_difference2", "scaled_block_difference2", "scaled_difference2"),
-        *("Lmax", "beta2", "kappa2"),
-        *("mu", "L", "sigma2", "G2", "B2", "delta", "B"),
-    )
-}
-
 # What each pointwise quantity means; x and y range over all points, i over all clients.
 QUANTITIES: Mapping[str, str] = {
     "gap": "F(x) - F*",
@@ -64,7 +46,8 @@ OF_PROOFS: Mapping[str, str] = {
     "deviation2": "bound on the variance of the random vector that the hypothesis is about",
     "kappa2_j": "kappa_j^2 of block j, or the sum of these where the squared norms are sums over the blocks",
 }
-_q |= {name: sp.Symbol(name, real=True) for name in (*OF_PROOFS, "P2", "K")}
+_CONSTANTS = ("Lmax", "beta2", "kappa2", "mu", "L", "sigma2", "G2", "B2", "delta", "B", "P2", "K")
+_q = {name: sp.Symbol(name, real=True) for name in (*QUANTITIES, *OF_PROOFS, *_CONSTANTS)}
 
 
 @dataclass(frozen=True)
@@ -309,23 +292,7 @@ def instance(kind: str) -> Assumption:
     return Assumption(f"instance:{kind}", f"The problem is the example '{kind}'.")
 
 
-CLASSES: Mapping[str, Assumption] = {
-    a.name: a
-    for a in (
-        *(strong_quasi_convexity, smooth_clients, finite_gradient_noise, convexity, plain_mean),
-        *(data_weights, followed_objective, zero_at_start),
-        *(smooth_samples, strongly_convex_samples, convex_samples, bounded_below),
-        *(gradient_dissimilarity, relaxed_dissimilarity, local_variance, hessian_similarity),
-        *(smooth_blocks, smooth_separable, smooth_weighted, smooth_globally, iid_clients, pure_noise, even_noise),
-        *(averages_as_objective, averages_uniformly, block_variance, block_dissimilarity, total_dissimilarity),
-        *(convex_clients, unbiased_gradients, covariance_of_weights, independent_weights, window_property),
-        *(bounded_gradients, bounded_sample_gradients, same_expected_weights, every_type_every_round, no_empty_rounds),
-        *(fixed_times, one_by_one, whole_times, slowest_at_an_end, time_based, own_minimisers),
-        *(two_alternating_clients, four_alternating_clients),
-        *(client_smoothness, lower_curvature, dissimilarity_at_start, bounded_dissimilarity, inexact_solves),
-        *(unbiased_gradient_cohort, gradient_cohort_variance, independent_cohorts, unbiased_solver_cohort),
-    )
-}
+CLASSES: Mapping[str, Assumption] = {a.name: a for a in tuple(globals().values()) if isinstance(a, Assumption)}
 
 
 @dataclass(frozen=True)

@@ -250,11 +250,11 @@ def evaluate(statement: AnyStatement, values: Mapping[str, Any]) -> Evaluation:
     """The bound at these constants.
 
     values: symbol name -> number (int, float, Fraction, text) or list / array of such; arrays broadcast. One point is
-    evaluated exactly or in rigorous balls, arrays in floating point with an exact scope mask (theory.vectorised).
+    evaluated exactly or in rigorous balls, arrays in floating point with an exact scope mask (theory.arrays).
     Raises UnknownName, and BadInput for a missing symbol or a value that its declaration rules out.
     """
     if any(isinstance(v, list | tuple | range) or getattr(v, "ndim", 0) for v in values.values()):
-        from boundcheck.theory.vectorised import evaluate_arrays
+        from boundcheck.theory.arrays import evaluate_arrays
 
         statement = statement.expressions()
         require(statement, values, needed_symbols(statement), "the bound")

@@ -1,4 +1,4 @@
-"""The largest admissible value of a symbol, and the best values of free symbols.
+"""The largest admissible value of a symbol, and the best value of a free one.
 
 Every condition and domain relation becomes the sign of one expression in the symbol. The places where such a sign
 can change (breakpoints) are found exactly (theory.breakpoints); between neighbours nothing changes, so that one
@@ -10,9 +10,9 @@ the divisors of a number (theory.whole).
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -191,13 +191,13 @@ def largest(statement: AnyStatement, name: str, values: Mapping[str, Any]) -> Fr
     return _Feasible(statement, symbol, read_values(statement, others)).supremum()
 
 
-_GRID = {1: 400, 2: 64, 3: 16}  # points of each axis, by the number of free symbols
-_ROUNDS = {1: 8, 2: 13, 3: 26}  # zooms; each leaves three steps of the last grid
-_FAR = 15  # unlimited axes are searched from 10^-15 to 10^15
+_GRID = 400  # points of the search
+_ZOOMS = 8  # each leaves three steps of the last grid
+_FAR = 15  # an unlimited domain is searched from 10^-15 to 10^15
 
 
 class _Axis:
-    """The part of one symbol's domain that is searched, on a logarithmic scale where it has no negative numbers."""
+    """The part of a symbol's domain that is searched, on a logarithmic scale where it has no negative numbers."""
 
     def __init__(self, symbol: Symbol, label: str, whole: Whole) -> None:
         if symbol.low is None:
@@ -213,23 +213,22 @@ class _Axis:
     def _scale(self, value: float) -> float:
         return math.log(value) if self.log else value
 
-    def points(self, count: int) -> list[float]:
+    def points(self) -> list[float]:
         """A grid of the current range, within the domain."""
-        share = [j / (count - 1) for j in range(count)]
+        share = [j / (_GRID - 1) for j in range(_GRID)]
         raw = [self.low * (1 - t) + self.high * t for t in share]
         values = [math.exp(v) if self.log else v for v in raw]
         values = [min(max(v, self.outer_low), self.outer_high) for v in values]
         if self.symbol.integer:
             values = [float(v) for v in map(self.whole.at_most, map(round, values)) if v is not None]
-        values = sorted(set(values))
-        return [v for v in values if self.symbol.admits(Fraction(v))]
+        return [v for v in sorted(set(values)) if self.symbol.admits(Fraction(v))]
 
-    def zoom(self, center: float, count: int) -> None:
+    def zoom(self, center: float) -> None:
         """Narrow the range to three steps around a grid point."""
-        step = 1.5 * (self.high - self.low) / (count - 1)
+        step = 1.5 * (self.high - self.low) / (_GRID - 1)
         middle = self._scale(center)
-        first, last = self._scale(self.outer_low), self._scale(self.outer_high)
-        self.low, self.high = max(middle - step, first), min(middle + step, last)
+        self.low = max(middle - step, self._scale(self.outer_low))
+        self.high = min(middle + step, self._scale(self.outer_high))
 
     def escapes(self, value: float) -> bool:
         """Whether the search ended where only its own reach, not the domain, stopped it."""
@@ -240,33 +239,26 @@ class _Axis:
         return above or below
 
 
-def best(statement: AnyStatement, names: Sequence[str], values: Mapping[str, Any]) -> Mapping[str, Fraction]:
-    """Values of one to three free symbols, in scope (decided exactly), at which the bound is least.
+def best(statement: AnyStatement, name: str, values: Mapping[str, Any]) -> Fraction:
+    """The value of a symbol, in scope (decided exactly), at which the bound is least.
 
     Numerical: a grid over the domain (10^-15 to 10^15 where it is unlimited) that is narrowed around its best
-    point, then each real symbol is pushed to the edge of the scope where that lowers the bound further. It finds the
-    minimum of a bound with one valley, to about six digits in the symbols. Raises NothingAllowed where no grid point is
-    in scope, BadInput where the bound falls without end or a symbol cannot be searched, UnknownName.
+    point, then a real symbol is pushed to the edge of the scope where that lowers the bound further. It finds the
+    minimum of a bound with one valley, to about six digits. Raises NothingAllowed where no grid point is in scope,
+    BadInput where the bound falls without end or the symbol cannot be searched, UnknownName.
     """
-    label = statement.best_id
-    if not 1 <= len(set(names)) <= 3:
-        raise BadInput(f"{label}: best takes one to three different symbols; {len(set(names))} are given.")
-    needed = needed_symbols(statement)
-    for name in names:
-        symbol = statement.symbol(name)
-        if symbol.expr not in statement.bound.free_symbols:
-            raise BadInput(f"{label}: the bound does not depend on {name}.")
-    fixed = {key: value for key, value in values.items() if key not in names}
-    require(statement, fixed, [n for n in needed if n not in names], "the best " + ", ".join(names))
+    label, symbol = statement.best_id, statement.symbol(name)
+    if name not in names_of(statement.bound):
+        raise BadInput(f"{label}: the bound does not depend on {name}.")
+    fixed = {key: value for key, value in values.items() if key != name}
+    require(statement, fixed, [n for n in needed_symbols(statement) if n != name], f"the best {name}")
     exact = read_values(statement, fixed)
-    axes = [_Axis(s, label, _whole(statement, s, exact)) for s in map(statement.symbol, dict.fromkeys(names))]
-    found = _search(statement, axes, exact)
-    for axis, value in zip(axes, found, strict=True):
-        if axis.escapes(value):
-            direction = "grows" if value > 1 else "falls"
-            raise BadInput(f"{label}: the bound has no best {axis.symbol.name}; it keeps falling as that {direction}.")
-    chosen = {a.symbol.name: Fraction(v) for a, v in zip(axes, found, strict=True)}
-    return _polish(statement, chosen, exact)
+    axis = _Axis(symbol, label, _whole(statement, symbol, exact))
+    found = _search(statement, axis, exact)
+    if axis.escapes(found):
+        direction = "grows" if found > 1 else "falls"
+        raise BadInput(f"{label}: the bound has no best {name}; it keeps falling as that {direction}.")
+    return Fraction(found) if symbol.integer else _polish(statement, symbol, Fraction(found), exact)
 
 
 def _whole(statement: AnyStatement, symbol: Symbol, exact: Mapping[str, Fraction]) -> Whole:
@@ -281,52 +273,43 @@ def _whole(statement: AnyStatement, symbol: Symbol, exact: Mapping[str, Fraction
     return Whole()
 
 
-def _search(statement: AnyStatement, axes: Sequence[_Axis], exact: Mapping[str, Fraction]) -> tuple[float, ...]:
-    from boundcheck.theory.vectorised import evaluate_arrays
+def _search(statement: AnyStatement, axis: _Axis, exact: Mapping[str, Fraction]) -> float:
+    import numpy as np
 
-    count = _GRID[len(axes)]
+    from boundcheck.theory.arrays import evaluate_arrays
+
     least, where = math.inf, None
-    for _ in range(_ROUNDS[len(axes)]):
-        table = list(itertools.product(*(axis.points(count) for axis in axes)))
-        columns = {a.symbol.name: [row[j] for row in table] for j, a in enumerate(axes)}
-        value, in_scope, _, _ = evaluate_arrays(statement, {**exact, **columns}, search=True)
-        for row, number, inside in zip(table, value.tolist(), in_scope.tolist(), strict=True):
+    for _ in range(_ZOOMS):
+        points = axis.points()
+        outside = np.zeros(len(points), dtype=bool)
+        value, in_scope, _, _ = evaluate_arrays(statement, {**exact, axis.symbol.name: points}, outside=outside)
+        for point, number, inside in zip(points, value.tolist(), in_scope.tolist(), strict=True):
             if inside and number < least:
-                least, where = number, row
+                least, where = number, point
         if where is None:
             break
-        for axis, center in zip(axes, where, strict=True):
-            axis.zoom(center, count)
+        axis.zoom(where)
     if where is None:
-        names = " and ".join(a.symbol.name for a in axes)
-        raise NothingAllowed(f"{statement.best_id}: no searched value of {names} is in scope at these constants.")
+        raise NothingAllowed(
+            f"{statement.best_id}: no searched value of {axis.symbol.name} is in scope at these constants."
+        )
     return where
 
 
-def _polish(
-    statement: AnyStatement, chosen: dict[str, Fraction], exact: Mapping[str, Fraction]
-) -> Mapping[str, Fraction]:
-    """Short decimals and scope edges, wherever they do not raise the bound."""
-    least = _bound(statement, {**exact, **chosen})
-    for name, value in tuple(chosen.items()):
-        symbol = statement.symbol(name)
-        if symbol.integer:
-            continue
-        others = {**exact, **{k: v for k, v in chosen.items() if k != name}}
-        feasible = _Feasible(statement, symbol, others)
-        candidates = [rounding(value, digits) for digits in (13, 9, 6) for rounding in (round_down, round_up)]
-        if feasible.relations:
-            try:
-                candidates.append(feasible.supremum())
-            except BadInput:  # no upper edge: nothing to push to
-                candidates.append(value)
-        for candidate in candidates:
-            if not feasible.admits(candidate):
-                continue
-            bound = _bound(statement, {**others, name: candidate})
+def _polish(statement: AnyStatement, symbol: Symbol, value: Fraction, exact: Mapping[str, Fraction]) -> Fraction:
+    """A short decimal or the edge of the scope, wherever these do not raise the bound."""
+    feasible = _Feasible(statement, symbol, exact)
+    candidates = [rounding(value, digits) for digits in (13, 9, 6) for rounding in (round_down, round_up)]
+    if feasible.relations:
+        with suppress(BadInput):  # no upper edge: nothing to push to
+            candidates.append(feasible.supremum())
+    least = _bound(statement, {**exact, symbol.name: value})
+    for candidate in candidates:
+        if feasible.admits(candidate):
+            bound = _bound(statement, {**exact, symbol.name: candidate})
             if bound <= least * (1 + Fraction(1, 10**9)):
-                chosen[name], least = candidate, min(bound, least)
-    return chosen
+                value, least = candidate, min(bound, least)
+    return value
 
 
 def _bound(statement: AnyStatement, values: Mapping[str, Any]) -> Fraction:

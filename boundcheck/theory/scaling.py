@@ -1,4 +1,4 @@
-"""The dimension of an expression, which is the same for all terms of a sum or the formula does not scale."""
+"""Whether a statement scales: the dimension of an expression is the same for all terms of a sum, and of both sides."""
 
 from __future__ import annotations
 
@@ -8,11 +8,73 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.theory.dimension import ONE, Dimension
+from boundcheck.theory.declarations import ROUND
+from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension
+from boundcheck.theory.keys import CATALOGUE
+from boundcheck.theory.statement_data import StatementData
 
 
 class DimensionError(ValueError):
     """Two terms that must scale alike do not, or a function's argument is not dimensionless."""
+
+
+def dimension_errors(statement: StatementData) -> list[str]:
+    """Sentences about every part that does not scale as it must; found from the declarations alone.
+
+    The sides of the bound, of conditions and of the domain must scale alike; the metric as its quantity times its
+    scale; its rounds are a count; and a symbol with a key has the dimension that the catalogue gives it. A
+    statement whose metric has no dimension (a numeric example) is not checked.
+    """
+    metric = statement.metric
+    if metric.dimension is None:
+        return []
+    table = {s.name: s.dimension for s in statement.symbols}
+    errors: list[str] = []
+
+    def sides(where: str, *parts: Any, target: Dimension | None = None) -> Dimension | None:
+        try:
+            found = [d for d in (dimension_of(p, table) for p in parts) if d is not None]
+        except DimensionError as error:
+            errors.append(f"{where}: {error}.")
+            return None
+        every = found if target is None else [*found, target]
+        if len(set(every)) > 1:
+            errors.append(f"{where}: the sides are {' and '.join(str(d) for d in every)}.")
+        return found[0] if found else None
+
+    for symbol in statement.symbols:
+        constant = CATALOGUE.get(symbol.key)
+        if constant is not None and symbol.dimension != constant.dimension:
+            errors.append(
+                f"symbol {symbol.name}: it is declared {symbol.dimension}, but its key {symbol.key} is "
+                f"'{constant.definition}', which is {constant.dimension}."
+            )
+    scale = sides("the metric's scale", metric.scale)
+    quantity = QUANTITIES.get(metric.quantity)
+    if scale is not None and quantity is not None and metric.dimension != quantity * scale:
+        times = "" if metric.scale == 1 else f" times {metric.scale}"
+        errors.append(
+            f"the metric: {metric.quantity}{times} is {quantity * scale}, but is declared {metric.dimension}."
+        )
+    sides("the metric's rounds", metric.rounds, target=ONE)
+    if metric.weights is not None:
+        table[ROUND.name] = ONE
+        sides("the metric's weights", metric.weights)
+        table.pop(ROUND.name)
+    for name, expr in statement.choices:
+        sides(f"the choice of {name}", expr, target=table[name])
+    if metric.value is not None:
+        sides("the metric's value", metric.value, target=metric.dimension)
+    for name, expr in metric.where:
+        sides(f"the data behind {name}", expr, target=table[name])
+    sides("the bound", statement.bound, target=metric.dimension)
+    for c in statement.conditions:
+        sides(f"condition '{c.name}'", *c.relation.args)
+    for r in statement.domain:
+        sides("the domain", *r.args)
+    if statement.trivial is not None:
+        sides("the trivial value", statement.trivial, target=metric.dimension)
+    return errors
 
 
 def dimension_of(expr: sp.Basic, symbols: Mapping[str, Dimension]) -> Dimension | None:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, TypeVar
 
 import sympy as sp
 
 from boundcheck.core.numbers import LONG_TEXT, format_exact, parse_number
 from boundcheck.errors import BadInput
+from boundcheck.theory.assumptions import Assumption
+from boundcheck.theory.declarations import Algorithm, Belief, Kind, Metric, Source
 from boundcheck.theory.dimension import Dimension
-
-if TYPE_CHECKING:
-    from boundcheck.theory.statement import Statement
-
+from boundcheck.theory.paper import Paper
+from boundcheck.theory.relations import Condition
+from boundcheck.theory.symbols import Symbol
 
 SCHEMA = 1
+T = TypeVar("T")
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": sp.Add,
@@ -83,78 +86,145 @@ def expr_from_json(data: Any) -> Any:
     raise BadInput(f"{str(data)[:60]} is no expression; write a number, a symbol, a constant or [operation, ...].")
 
 
-def optional(write: Callable[[Any], Any], value: Any) -> Any:
-    """The written value; None for None."""
-    return None if value is None else write(value)
+class _Form(NamedTuple):
+    """How a value is written and read."""
+
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
 
 
-def _fraction_text(value: Fraction | None) -> str | None:
-    return None if value is None else format_exact(value)
+@dataclass(frozen=True)
+class _Field:
+    """A field under its own name. written: also where it is empty; needed: reading without it is an error."""
+
+    name: str
+    form: _Form
+    written: bool = True
+    needed: bool = True
 
 
-def _dimension(value: Dimension) -> dict[str, str]:
-    return {f.name: format_exact(getattr(value, f.name)) for f in fields(Dimension)}
+def _same(value: Any) -> Any:
+    return value
 
 
-def _plain(value: Any, names: Sequence[str]) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in names}
+def _is_empty(value: Any) -> bool:
+    return value is None or value is False or value == ()
 
 
-TEXTS = ("reading", "title", "replaces", "why", "remark", "name", "id")
-SYMBOL_FIELDS = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "key")
-METRIC_FIELDS = ("quantity", "index", "average", "expectation", "surrogate")
+def _optional(form: _Form) -> _Form:
+    def through(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda value: None if value is None else convert(value)
+
+    return _Form(through(form.write), through(form.read))
 
 
-def statement_to_dict(statement: Statement) -> dict[str, Any]:
+def _several(form: _Form) -> _Form:
+    return _Form(lambda found: [form.write(v) for v in found], lambda found: tuple(form.read(v) for v in found))
+
+
+def _word(words: type[StrEnum]) -> _Form:
+    return _Form(lambda word: word.value, words)
+
+
+def _record(make: Callable[..., Any], *parts: _Field) -> _Form:
+    """An object of these fields as a table."""
+
+    def write(value: Any) -> dict[str, Any]:
+        found = {part: getattr(value, part.name) for part in parts}
+        return {part.name: part.form.write(own) for part, own in found.items() if part.written or not _is_empty(own)}
+
+    def read(data: Mapping[str, Any]) -> Any:
+        own = {part.name: part.form.read(data[part.name]) for part in parts if part.needed or part.name in data}
+        return make(**own)
+
+    return _Form(write, read)
+
+
+def _plain(*names: str) -> tuple[_Field, ...]:
+    return tuple(_Field(name, _PLAIN) for name in names)
+
+
+def _rare(name: str, form: _Form) -> _Field:
+    return _Field(name, form, written=False, needed=False)
+
+
+_PLAIN = _Form(_same, _same)
+_LIST = _several(_PLAIN)
+_EXPR = _Form(expr_to_json, expr_from_json)
+_PAIRS = _several(_Form(lambda pair: [pair[0], expr_to_json(pair[1])], lambda pair: (pair[0], expr_from_json(pair[1]))))
+_END = _optional(_Form(format_exact, lambda text: parse_number(text, "an end of a domain", max_text=LONG_TEXT)))
+_DIMENSION = _Form(
+    lambda value: {name: format_exact(power) for name, power in asdict(value).items()},
+    lambda found: Dimension(**{name: parse_number(power, name) for name, power in found.items()}),
+)
+_PAPER = _record(Paper, *_plain("title"), _Field("authors", _LIST), *_plain("year", "venue", "kind", "doi", "arxiv"))
+_SOURCE = _record(Source, _Field("paper", _PAPER), *_plain("number", "where"))
+_SYMBOL = _record(
+    Symbol,
+    *_plain("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "key"),
+    _rare("free", _PLAIN),
+    _Field("dimension", _DIMENSION),
+    _Field("low", _END),
+    _Field("high", _END),
+)
+_METRIC = _record(
+    Metric,
+    *_plain("quantity", "index", "average", "expectation", "surrogate"),
+    _Field("dimension", _optional(_DIMENSION)),
+    _Field("rounds", _EXPR),
+    _Field("scale", _EXPR),
+    _Field("weights", _optional(_EXPR)),
+    _rare("with_last", _PLAIN),
+    _rare("measured", _PLAIN),
+    _rare("value", _EXPR),
+    _rare("where", _PAIRS),
+    _rare("meets", _LIST),
+)
+_ALGORITHM = _record(
+    Algorithm, *_plain("kind"), _Field("parameters", _LIST), _Field("steps", _PAIRS), _rare("any_value", _LIST)
+)
+_CONDITION = _record(
+    Condition, *_plain("name"), _Field("relation", _EXPR), *_plain("meaning"), _Field("vacuity", _PLAIN, needed=False)
+)
+_ASSUMPTION = _record(Assumption, *_plain("name", "meaning"), _Field("inequality", _optional(_EXPR)))
+
+
+def _statement(make: Callable[..., T]) -> _Form:
+    return _record(
+        make,
+        *_plain("reading", "title", "replaces", "why", "remark", "name", "id"),
+        _Field("source", _SOURCE),
+        _Field("kind", _word(Kind)),
+        _Field("belief", _word(Belief)),
+        _Field("symbols", _several(_SYMBOL)),
+        _Field("metric", _METRIC),
+        _Field("bound", _EXPR),
+        *_plain("any_method"),
+        _Field("algorithm", _optional(_ALGORITHM)),
+        _Field("domain", _several(_EXPR)),
+        _Field("conditions", _several(_CONDITION)),
+        _Field("assumptions", _several(_ASSUMPTION)),
+        _Field("trivial", _optional(_EXPR)),
+        _Field("printed_rate", _optional(_EXPR)),
+        _Field("choices", _PAIRS),
+    )
+
+
+def statement_to_dict(statement: Any) -> dict[str, Any]:
     """A JSON-able form of the whole statement."""
-    metric, algorithm = statement.metric, statement.algorithm
-    return {
-        "schema": SCHEMA,
-        **_plain(statement, TEXTS),
-        "source": {"paper": asdict(statement.source.paper), **_plain(statement.source, ("number", "where"))},
-        "kind": statement.kind.value,
-        "belief": statement.belief.value,
-        "symbols": [
-            {
-                **_plain(s, SYMBOL_FIELDS),
-                **({"free": True} if s.free else {}),
-                "dimension": _dimension(s.dimension),
-                "low": _fraction_text(s.low),
-                "high": _fraction_text(s.high),
-            }
-            for s in statement.symbols
-        ],
-        "metric": {
-            **_plain(metric, METRIC_FIELDS),
-            "dimension": optional(_dimension, metric.dimension),
-            "rounds": expr_to_json(metric.rounds),
-            "scale": expr_to_json(metric.scale),
-            "weights": optional(expr_to_json, metric.weights),
-            **{name: True for name in ("with_last", "measured") if getattr(metric, name)},
-            **({} if metric.value is None else {"value": expr_to_json(metric.value)}),
-            **({"where": [[name, expr_to_json(expr)] for name, expr in metric.where]} if metric.where else {}),
-            **({"meets": list(metric.meets)} if metric.meets else {}),
-        },
-        "bound": expr_to_json(statement.bound),
-        "any_method": statement.any_method,
-        "algorithm": None
-        if algorithm is None
-        else {
-            "kind": algorithm.kind,
-            "parameters": list(algorithm.parameters),
-            "steps": [[n, expr_to_json(e)] for n, e in algorithm.steps],
-            **({"any_value": list(algorithm.any_value)} if algorithm.any_value else {}),
-        },
-        "domain": [expr_to_json(r) for r in statement.domain],
-        "conditions": [
-            {"name": c.name, "relation": expr_to_json(c.relation), "meaning": c.meaning, "vacuity": c.vacuity}
-            for c in statement.conditions
-        ],
-        "assumptions": [
-            {"name": a.name, "meaning": a.meaning, "inequality": optional(expr_to_json, a.inequality)}
-            for a in statement.assumptions
-        ],
-        "trivial": optional(expr_to_json, statement.trivial),
-        "printed_rate": optional(expr_to_json, statement.printed_rate),
-        "choices": [[name, expr_to_json(expr)] for name, expr in statement.choices],
-    }
+    return {"schema": SCHEMA, **_statement(dict).write(statement)}
+
+
+def statement_from_dict(data: Mapping[str, Any], make: Callable[..., T]) -> T:
+    """Inverse of `statement_to_dict`: an equal statement, with all its checks made again. make: the class.
+
+    Raises BadInput for another schema, a field that is missing or has another form.
+    """
+    if data.get("schema") != SCHEMA:
+        raise BadInput(f"the statement has schema {data.get('schema')}; this version reads schema {SCHEMA}.")
+    try:
+        return _statement(make).read(data)
+    except BadInput:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BadInput(f"the statement's JSON form is not as written by to_dict(): {error!r}.") from error

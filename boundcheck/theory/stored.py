@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.core import providers
 from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.theory.answers import Answers
 from boundcheck.theory.dimension import STEP, Dimension
+from boundcheck.theory.largest import largest
 from boundcheck.theory.program import Program, compile_expression, from_json, names_of, text_of, to_json
 from boundcheck.theory.relations import AnyStatement, Condition, Relation, Roots, relation_of
 from boundcheck.theory.symbols import Symbol, declared
 
 if TYPE_CHECKING:
-    from boundcheck.theory.evaluation import Evaluation
-    from boundcheck.theory.scope import Scope
     from boundcheck.theory.statement import Statement
 
 
@@ -41,7 +41,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Stored:
+class Stored(Answers):
     """The parts of `Statement` that decide at given constants, under the same names; made by `stored`.
 
     excess: the bound less its trivial value.
@@ -71,22 +71,8 @@ class Stored:
         """The statement with its SymPy expressions, imported now."""
         return providers.load(providers.STATEMENTS, "discovery").statement(self.id)
 
-    def scope(self, **values: Any) -> Scope:
-        """See `Statement.scope`."""
-        from boundcheck.theory.scope import decide_scope
-
-        return decide_scope(self, values)
-
-    def evaluate(self, **values: Any) -> Evaluation:
-        """See `Statement.evaluate`."""
-        from boundcheck.theory.evaluation import evaluate
-
-        return evaluate(self, values)
-
     def largest(self, name: str, **values: Any) -> Fraction:
         """See `Statement.largest`."""
-        from boundcheck.theory.largest import largest
-
         return largest(self if self._has_roots(name) else self.expressions(), name, values)
 
     def _has_roots(self, name: str) -> bool:

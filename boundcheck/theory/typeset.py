@@ -18,7 +18,9 @@ from boundcheck.theory.translate import expr_text as expr_text
 from boundcheck.theory.translate import negative_last
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Condition, Metric, Statement
+    from boundcheck.theory.declarations import Metric
+    from boundcheck.theory.relations import Condition
+    from boundcheck.theory.statement_data import StatementData
     from boundcheck.theory.symbols import Symbol
 
 
@@ -72,7 +74,7 @@ def _word(text: str) -> str:
     return text if len(text) == 1 else rf"\mathrm{{{text}}}"
 
 
-def expr_latex(expr: Any, statement: Statement) -> str:
+def expr_latex(expr: Any, statement: StatementData) -> str:
     """LaTeX of an expression or relation, with the statement's declared names."""
     if getattr(expr, "is_Relational", False):
         left, right = expr_latex(expr.lhs, statement), expr_latex(expr.rhs, statement)
@@ -81,7 +83,7 @@ def expr_latex(expr: Any, statement: Statement) -> str:
     return str(_Latex({"symbol_names": names}).doprint(expr))
 
 
-def expr_mathml(expr: Any, statement: Statement) -> str:
+def expr_mathml(expr: Any, statement: StatementData) -> str:
     """A <math> element that browsers show without help, from the same LaTeX."""
     return latex_to_mathml(expr_latex(expr, statement))
 
@@ -91,12 +93,12 @@ def relation_text(relation: Any) -> str:
     return expr_text(relation)
 
 
-def condition_latex(condition: Condition, statement: Statement) -> str:
+def condition_latex(condition: Condition, statement: StatementData) -> str:
     """LaTeX of a condition's relation."""
     return expr_latex(condition.relation, statement)
 
 
-def metric_latex(statement: Statement) -> str:
+def metric_latex(statement: StatementData) -> str:
     """LaTeX of the left side: the quantity at the index, scaled, averaged and under its expectation."""
     metric = statement.metric
     if metric.value is not None:
@@ -117,18 +119,18 @@ def metric_latex(statement: Statement) -> str:
     return _scaled(text, statement)
 
 
-def _expected(text: str, statement: Statement) -> str:
+def _expected(text: str, statement: StatementData) -> str:
     if statement.metric.expectation.startswith("none"):
         return text
     return rf"\mathbb{{E}}\left[ {text} \right]"
 
 
-def _scaled(text: str, statement: Statement) -> str:
+def _scaled(text: str, statement: StatementData) -> str:
     scale = statement.metric.scale
     return text if scale == 1 else f"{expr_latex(scale, statement)} {_grouped(text)}"
 
 
-def _averaged(statement: Statement, pattern: str | None) -> str:
+def _averaged(statement: StatementData, pattern: str | None) -> str:
     """The average over the points after 0 to rounds - 1 rounds, or to rounds; in expectation also of a drawn one."""
     metric = statement.metric
     inner = pattern % "r" if pattern is not None else rf"\mathrm{{{metric.quantity.replace('_', ' ')}}}_{{r}}"
@@ -167,7 +169,7 @@ def _join(parts: Sequence[str]) -> str:
     return r",\; ".join(parts)
 
 
-def claim_latex(statement: Statement) -> str:
+def claim_latex(statement: StatementData) -> str:
     """The whole claim: hypotheses on the constants, then the inequality, then for which indices it is said."""
     bound = expr_latex(statement.bound, statement)
     left = metric_latex(statement)
@@ -187,7 +189,7 @@ def claim_latex(statement: Statement) -> str:
     return rf"{_join(hypotheses)} \quad {arrow} \quad {claim}"
 
 
-def claim_mathml(statement: Statement) -> str:
+def claim_mathml(statement: StatementData) -> str:
     """The whole claim as one block <math> element."""
     return latex_to_mathml(claim_latex(statement), block=True)
 
@@ -202,7 +204,7 @@ def average_text(metric: Metric) -> str:
     return f"{text} with the weights {expr_text(weights)}" if weights and weights.free_symbols else text
 
 
-def left_text(statement: Statement) -> str:
+def left_text(statement: StatementData) -> str:
     """The left side of the claim on one line; empty for a formula."""
     metric, index = statement.metric, statement.metric.index
     left = "" if metric.quantity == "none" else metric.quantity + (f"_{index}" if index else "")
@@ -219,7 +221,7 @@ def left_text(statement: Statement) -> str:
     return f"{statement.kind.limit} {left}" if statement.kind.limit and left else left
 
 
-def claim_text(statement: Statement) -> str:
+def claim_text(statement: StatementData) -> str:
     """The whole claim on one line, for terminals."""
     left = left_text(statement)
     claim = f"{left} {statement.kind.sign} {expr_text(statement.bound)}" if left else expr_text(statement.bound)
@@ -228,7 +230,7 @@ def claim_text(statement: Statement) -> str:
     return f"{' and '.join(hypotheses)} ==> {claim}" if hypotheses else claim
 
 
-def statement_card(statement: Statement) -> Card:
+def statement_card(statement: StatementData) -> Card:
     """What a notebook shows of a statement: formula, hypotheses, its readings and its symbols."""
     facts = [("source", f"{statement.source.paper}, {statement.source.number} ({statement.source.where})")]
     facts.append(("claim", f"{statement.kind.value}, {statement.belief.value}"))

@@ -15,7 +15,6 @@ from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.evidence.witness import load_witness, replay, save_witness, stands
 from boundcheck.falsify.search import falsify
-from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.dimension import LENGTH, LENGTH2
 from boundcheck.theory.free_data import in_free_data
 from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source, Statement
@@ -142,7 +141,7 @@ def test_declarations_are_checked() -> None:
 
 
 def test_the_statement_goes_through_json_and_into_its_data() -> None:
-    assert statement_from_dict(PRODUCT.to_dict()) == PRODUCT
+    assert Statement.from_dict(PRODUCT.to_dict()) == PRODUCT
     own = in_free_data(PRODUCT)
     assert [symbol.name for symbol in own.symbols] == ["x", "y"]
     assert own.bound == x**2 + y**2

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from boundcheck.theory import vectorised
-from boundcheck.theory.decide import enclose
+from boundcheck.theory import arrays
+from boundcheck.theory.decide import Point
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.intervals import highest
 from boundcheck.theory.program import compile_expression
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.walk import Walk, order_of
 
 A, B, C = (Symbol(n, "number", ONE, low=Fraction(0), low_open=True) for n in "abc")
 a, b, c = A.expr, B.expr, C.expr
@@ -136,8 +136,8 @@ def test_few_points_are_decided_exactly_where_a_power_may_underflow(monkeypatch:
     values |= {"L": 10 + values["mu"], "R": np.floor(10 ** rng.uniform(0, 3, 300))}
     fixed = {"E": 3, "eta_g": 1, "B2": 1, "gap_0": 1}
     decided: list[object] = []
-    holds = vectorised.holds
-    monkeypatch.setattr(vectorised, "holds", lambda *given: decided.append(given) or holds(*given))
+    holds = arrays.holds
+    monkeypatch.setattr(arrays, "holds", lambda *given: decided.append(given) or holds(*given))
     found = s.evaluate(**values, **fixed)
     assert len(decided) < 20  # those whose power has underflowed, and the conditions on constants
     for i in range(0, 300, 7):
@@ -196,20 +196,31 @@ def test_names_of_symbols_are_no_code() -> None:
         sp.Abs(a - b) ** sp.Rational(3, 2) * sp.exp(-c) + sp.log(1 + a),
         (a - 2) ** 3 * (b - 1) ** 2 / (c + sp.pi),
         a**b - b ** (a - 1),
+        (a / 3 + sp.Rational(1, 7)) ** 20 - sp.cbrt(a * c) / (a - b) ** 2,
+        sp.floor(a / b) - sp.ceiling(7 * c) * sp.Rational(1, 3),
+        sp.sqrt(a + b) - sp.sqrt(a + b - c / 10**9),
+        a * b * c / (a**2 * b**2 * c**2) ** 4,
     ],
 )
-def test_the_upper_limit_over_a_box_is_one(expr: sp.Expr) -> None:
+@pytest.mark.parametrize("spread", [0.5, 3, 60])
+def test_the_error_of_a_float_is_within_its_bound(expr: sp.Expr, spread: float) -> None:
+    """For each node of a program: one bound for all points, and one for each point; also with inexact inputs."""
     program = compile_expression(expr)
     rng = np.random.default_rng(1)
-    for _ in range(20):
-        low = {n: Fraction(int(v), 8) for n, v in zip("abc", rng.integers(1, 20, 3), strict=True)}
-        high = {n: v + Fraction(int(w), 8) for (n, v), w in zip(low.items(), rng.integers(0, 16, 3), strict=True)}
-        top = highest(program.nodes, program.root, {n: (float(low[n]), float(high[n])) for n in low})
-        for _ in range(5):
-            share = {n: Fraction(int(rng.integers(0, 5)), 4) for n in low}
-            at = {n: low[n] + share[n] * (high[n] - low[n]) for n in low}
-            try:
-                value = enclose(expr, at)[0]
-            except ValueError:  # a negative number to a power that is no integer
-                continue
-            assert value <= top
+    exact = [{n: Fraction(float(10 ** rng.uniform(-spread, spread))) / 3 for n in "abc"} for _ in range(30)]
+    symbols = {n: np.array([float(at[n]) for at in exact]) for n in "abc"}
+    nodes, root = program.nodes, program.root
+    with np.errstate(all="ignore"):
+        before = Walk(nodes, set(), order_of(nodes, (root,), set("abc"))[0], {}, set())
+        steps = order_of(nodes, (root,), set("abc"))[1]
+        for by_point in (False, True):
+            values = {root: np.empty(30)}
+            walk = Walk(nodes, set(), steps, symbols, set("abc"), before, values, by_point=by_point)
+            bounds = np.broadcast_to(walk.error(root), 30)
+            known = 0
+            for value, bound, at in zip(values[root], bounds, exact, strict=True):
+                if math.isfinite(bound):
+                    low, high = Point(expr, at).enclose(128)
+                    assert max(abs(Fraction(value) - low), abs(Fraction(value) - high)) <= Fraction(bound)
+                    known += 1
+            assert known > 0 or spread > 1 or not by_point

@@ -200,33 +200,29 @@ def test_whole_numbers_that_do_not_exist_or_are_not_solved() -> None:
 
 def test_best_step_of_theorem_3_4_is_nine_over_mu() -> None:
     found = statement("scgd/theorem_3_4").best("eta0", mu="1/2", L=3, n=3, E=2, sigma2=5)
-    assert float(found["eta0"]) == pytest.approx(3, rel=1e-5)
+    assert float(found) == pytest.approx(3, rel=1e-5)
 
 
 def test_best_is_the_edge_where_the_bound_falls_up_to_it() -> None:
     s = statement("scgd/theorem_3_3")
     values = {"mu": 1, "L": 1, "n": 2, "E": 3, "sigma2": 0, "dist2_0": 1, "K": 100}
     found = s.best("eta", **values)
-    assert s.scope(**values, **found).in_scope is True
+    assert s.scope(**values, eta=found).in_scope is True
     edge = s.largest("eta", mu=1, L=1, n=2, E=3)
-    assert float(found["eta"]) == pytest.approx(float(edge), rel=1e-9)
+    assert float(found) == pytest.approx(float(edge), rel=1e-9)
 
 
-def test_best_over_two_symbols_beats_a_grid() -> None:
+def test_best_within_the_scope_beats_a_grid() -> None:
     s = statement("scgd/theorem_3_3")
-    values = {"mu": 1, "L": 2, "n": 2, "sigma2": 1, "dist2_0": 1, "K": 10000}
-    found = s.best("eta", "E", **values)
-    least = s.evaluate(**values, **found)
+    values = {"mu": 1, "L": 2, "n": 2, "sigma2": 1, "dist2_0": 1, "K": 10000, "E": 2}
+    least = s.evaluate(**values, eta=s.best("eta", **values))
     assert least.in_scope is True
-    for E in (1, 2, 5, 20):
-        for step in range(1, 60):
-            other = s.evaluate(**values, E=E, eta=Fraction(step, 20000))
-            if other.in_scope:
-                assert least.value <= other.value * (1 + 1e-6)
+    others = s.evaluate(**values, eta=[Fraction(step, 20000) for step in range(1, 60)])
+    assert others.in_scope.any()
+    assert least.value <= min(others.value[others.in_scope]) * (1 + 1e-6)
 
 
 def test_best_refuses_what_it_cannot_answer() -> None:
-    s = statement("scgd/theorem_3_3")
     values = {"mu": 1, "L": 1, "n": 2, "sigma2": 1, "dist2_0": 1}
     with pytest.raises(BadInput, match="keeps falling as that grows"):
         statement("scgd/epsilon_rate").best("T", **values, E=6, ell=1)
@@ -234,7 +230,5 @@ def test_best_refuses_what_it_cannot_answer() -> None:
         statement("scgd/epsilon_complexity").best("T", **values, E=6, ell=1, eps="1/10")
     with pytest.raises(NothingAllowed):
         statement("scgd/theorem_3_3/as_printed_main").best("eta", mu=2, L=10, n=2, E=4, sigma2=1, dist2_0=1, K=1)
-    with pytest.raises(BadInput, match="one to three"):
-        s.best(**values)
     with pytest.raises(BadInput, match="no least value"):
         only(sp.Le(a, 1)).best("a")

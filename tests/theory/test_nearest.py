@@ -8,7 +8,6 @@ import sympy as sp
 
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.evidence.compare import compare
-from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, VALUE
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.evaluation import guarantees
@@ -96,7 +95,7 @@ def test_an_empty_guarantee_is_vacuous_and_says_what_would_do() -> None:
 
 
 def test_vacuity_survives_the_round_trip() -> None:
-    assert statement_from_dict(STATEMENT.to_dict()) == STATEMENT
+    assert Statement.from_dict(STATEMENT.to_dict()) == STATEMENT
 
 
 def test_what_guarantees_something_is_in_scope_and_not_vacuous() -> None:

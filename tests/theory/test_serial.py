@@ -8,7 +8,6 @@ import pytest
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.serial import expr_from_json, expr_to_json
 from boundcheck.theory.statement import Statement
@@ -19,7 +18,7 @@ x, y = sp.symbols("x y", real=True)
 @pytest.mark.parametrize("s", list(all_statements()), ids=lambda s: s.id)
 def test_every_statement_round_trips(s: Statement) -> None:
     text = json.dumps(s.to_dict(), allow_nan=False)
-    again = statement_from_dict(json.loads(text))
+    again = Statement.from_dict(json.loads(text))
     assert again == s
     assert json.dumps(again.to_dict()) == text
 
@@ -92,6 +91,6 @@ def test_malformed_statements_are_refused() -> None:
         {"source": {"paper": "x", "page": 1}},
     ):
         with pytest.raises(BadInput):
-            statement_from_dict({**good, **change})
+            Statement.from_dict({**good, **change})
     with pytest.raises(BadInput, match="bound"):
-        statement_from_dict({k: v for k, v in good.items() if k != "bound"})
+        Statement.from_dict({k: v for k, v in good.items() if k != "bound"})
