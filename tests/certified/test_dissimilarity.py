@@ -217,7 +217,7 @@ def test_rows_are_the_matrices_they_stand_for(ridge):
     assert rows.smallest().value == same.smallest().value == ridge
     assert rows.singular() == same.singular() == (ridge == 0)
     for value in (ridge, ridge + F(1, 10**9)):
-        assert rows.at_least(value) == same.at_least(value)
+        assert rows.within(value) == same.within(value)
     flat = column([2, -1])
     assert rows.constant_along(flat) is same.constant_along(flat) is False
 
