@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -42,8 +41,7 @@ from boundcheck.core.numbers import root_from_above, round_up
 from boundcheck.errors import BadInput, UnknownName
 
 Partition = Sequence[Sequence[int]]  # the coordinates of each block
-Reading = Literal["blocks", "separable", "weighted", "global"]
-READINGS: tuple[Reading, ...] = ("blocks", "separable", "weighted", "global")
+READINGS = ("blocks", "separable", "weighted", "global")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known, exact
 from boundcheck.certified.definite import (
     EigenBound,
     different,
@@ -29,7 +29,7 @@ MOST_BITS = 10_000
 
 def count(value: int, what: str) -> Constant:
     """A whole number known by counting `what`."""
-    return Constant(Fraction(value), Known.EXACT, "exact", f"counted: {what}")
+    return exact(value, f"counted: {what}")
 
 
 def from_above(value: Fraction, how: str, *, exact: bool = True) -> Constant:
@@ -88,14 +88,14 @@ def lower_curvature(hessians: Sequence[fmpq_mat]) -> Constant:
     bent = [a for a in hessians if not is_positive_semidefinite(a)]
     what = "minus the smallest eigenvalue of the client Hessians, at least 0"
     if not bent:
-        return Constant(Fraction(0), Known.EXACT, "exact", f"{what}: none is negative")
+        return exact(0, f"{what}: none is negative")
     return eigenvalue(largest_eigenvalue([-a for a in bent], recognised=True), "upper", what, "lam*I + A_i")
 
 
 def eigenvalue(bound: EigenBound, side: str, what: str, tested: str) -> Constant:
     """An extreme eigenvalue as a constant; tested: the matrices whose definiteness was proved."""
     if bound.exact:
-        return Constant(bound.value, Known.EXACT, "exact", f"{what}, exactly")
+        return exact(bound.value, f"{what}, exactly")
     return Constant(bound.value, Known.CERTIFIED, side, f"{what}; LDL^T of {tested}, exact or in balls")
 
 

@@ -63,6 +63,11 @@ def _least_factor(a: fmpq_mat, root: fmpq_mat, projector: fmpq_mat) -> EigenBoun
     return least_multiple(a, root * root, _ratio(a, root, projector))
 
 
+def _with_room(least: EigenBound) -> Fraction:
+    """The default factor where `least` is the least one."""
+    return ROOM * least.value if least.exact else round_up(ROOM * least.value)
+
+
 class Dissimilarity:
     """The dissimilarity of clients with gradients A_i x - b_i and weights w_i >= 0 that sum to 1."""
 
@@ -124,16 +129,13 @@ class Dissimilarity:
         if not self.alike:
             least = self.least_B2()
             assert least is not None
-            factor = max(factor, ROOM * least.value if least.exact else round_up(ROOM * least.value))
+            factor = max(factor, _with_room(least))
         G2 = self.least_G2(factor)
         return None if G2 is None else Pair(factor, G2)
 
-    def _minimiser(self) -> fmpq_mat | None:
-        return Form(self.hessian, self.side, linalg.rational(0)).minimiser()
-
     def least_G2_relaxed(self, B2: Fraction, L: Fraction) -> Fraction | None:
         """The least G2 of the form "values" for this B2 and L, exactly; None where there is none."""
-        minimiser = self._minimiser()
+        minimiser = Form(self.hessian, self.side, linalg.rational(0)).minimiser()
         if minimiser is None:
             return None
         return least_constant(self.left, gap(self.hessian, self.side, minimiser).times(2 * L * B2))
@@ -175,7 +177,7 @@ class LocalVariance:
             return None
         least = self.least_factor()
         assert least is not None
-        P2 = ROOM * least.value if least.exact else round_up(ROOM * least.value)
+        P2 = _with_room(least)
         sigma2 = self.least_constant(P2)
         return None if sigma2 is None else Pair(P2, sigma2)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from flint import fmpq_mat
 
 from boundcheck.certified import certify
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant, exact
 from boundcheck.certified.definite import EigenBound, eigenvalues_within
 from boundcheck.certified.dissimilarity import ROOM, Dissimilarity, LocalVariance, Pair, local_variance
 from boundcheck.certified.forms import Affine
@@ -59,7 +59,7 @@ class SumOfQuadratics:
             how = "1, since all clients have the same Hessian"
         else:
             how = f"{ROOM} times the least B2 for which some G2 exists"
-        return Constant(self._pair.factor, Known.EXACT, "exact", how)
+        return exact(self._pair.factor, how)
 
     def _G2(self) -> Constant:
         return certify.from_above(self._pair.constant, "least G2 for this B2, a Schur complement")
@@ -105,7 +105,7 @@ class SumOfQuadratics:
         assert pairs is not None
         value = max(p.factor / s.count for p, s in zip(pairs, self.samples, strict=True))
         how = f"largest P_i^2/|D_i|, P_i^2 {ROOM} times the least for which some sigma_i^2 exists"
-        return Constant(value, Known.EXACT, "exact", how if value else "all samples of a client have the same Hessian")
+        return exact(value, how if value else "all samples of a client have the same Hessian")
 
     def _noise2(self) -> Constant:
         pairs = self.variance_pairs
@@ -165,12 +165,10 @@ class SumOfQuadratics:
         found: dict[str, Maker] = {
             "lam": lambda: certify.lower_curvature([a for a, _ in self.maps]),
             "L_f": lambda: certify.smoothness([self.hessian]),
-            "grad2_0": lambda: Constant(self.gradients_at(start)[1], Known.EXACT, "exact", "|grad F|^2 at the start"),
+            "grad2_0": lambda: exact(self.gradients_at(start)[1], "|grad F|^2 at the start"),
         }
         if self.start_objection(start) is None:
-            found["B2_0"] = lambda: Constant(
-                self._ratio_at(start), Known.EXACT, "exact", "sum of w_i |grad f_i|^2 over |grad F|^2 at the start"
-            )
+            found["B2_0"] = lambda: exact(self._ratio_at(start), "sum of w_i |grad f_i|^2 over |grad F|^2 at the start")
         if self.dissimilarity.stationary is not None and self.dissimilarity.vanishing_client() is None:
             found["B2_only"] = self._B2_only
         return found

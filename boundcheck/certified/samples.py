@@ -84,12 +84,10 @@ class Matrices:
         return found
 
     def mean(self) -> Affine:
-        """See `Samples`."""
         share = Fraction(1, self.count)
         return weighted_map((share, part) for part in self.parts)
 
     def moment(self) -> Form:
-        """See `Samples`."""
         share = Fraction(1, self.count)
         return weighted((share, square(a, b)) for a, b in self.parts)
 
@@ -103,15 +101,12 @@ class Matrices:
         return EigenBound(-found.value, found.exact)
 
     def within(self, low: Fraction, high: Fraction | None = None) -> bool:
-        """See `Samples`."""
         return all(eigenvalues_within(a, low, high) for a in self._hessians)
 
     def singular(self) -> bool:
-        """See `Samples`."""
         return any(a.rank() < a.nrows() for a in self._hessians)
 
     def constant_along(self, directions: fmpq_mat) -> bool:
-        """See `Samples`."""
         return all(v == 0 for a in self._hessians for v in (a * directions).entries())
 
 
@@ -132,13 +127,8 @@ class Rows:
         """|D_i|."""
         return self.a.nrows()
 
-    @property
-    def parts(self) -> Sequence[Affine]:
-        """See `Samples`."""
-        return self._parts
-
     @cached_property
-    def _parts(self) -> Sequence[Affine]:
+    def parts(self) -> Sequence[Affine]:
         dim = self.a.ncols()
         if self.count * dim * dim > MOST_ENTRIES:
             raise BadInput("the samples are too many to go through their Hessians one by one.")
@@ -152,7 +142,6 @@ class Rows:
         return [sum((v * v for v in row), fmpq(0)) for row in self.a.tolist()]
 
     def mean(self) -> Affine:
-        """See `Samples`."""
         share, turned = rational(self.scale / self.count), self.a.transpose()
         return turned * self.a * share + identity(self.a.ncols()) * rational(self.ridge), turned * self.y * share
 
@@ -179,14 +168,11 @@ class Rows:
         return EigenBound(own + self.ridge, True)
 
     def within(self, low: Fraction, high: Fraction | None = None) -> bool:
-        """See `Samples`."""
         return self.smallest().value >= low and (high is None or self.largest().value <= high)
 
     def singular(self) -> bool:
-        """See `Samples`."""
         return self.smallest().value == 0
 
     def constant_along(self, directions: fmpq_mat) -> bool:
-        """See `Samples`."""
         moved = [*(self.a * directions).entries(), *(directions.entries() if self.ridge else ())]
         return all(v == 0 for v in moved)

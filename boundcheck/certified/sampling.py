@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant, exact
 from boundcheck.certified.definite import diagonal_matrix, is_positive_semidefinite, least_diagonal_multiple
 from boundcheck.core.linalg import fraction, is_symmetric, rational
 from boundcheck.errors import BadInput
@@ -47,8 +47,8 @@ class SamplingConstants:
         """M and b as constants."""
         how = f"largest (s_i/p_i) w_i, s by {self.rule}"
         return {
-            "M": Constant(self.M, Known.EXACT, "exact", how),
-            "b": Constant(self.b, Known.EXACT, "exact", "expected size of the cohort, the sum of p_i"),
+            "M": exact(self.M, how),
+            "b": exact(self.b, "expected size of the cohort, the sum of p_i"),
         }
 
 

@@ -192,9 +192,7 @@ def _shares(method: Method, clients: Clients) -> list[Fraction] | None:
     return found
 
 
-def _second_moments(
-    problem: Any, maps: Sequence[Affine], shares: Sequence[Fraction]
-) -> tuple[Form, ...] | None:
+def _second_moments(problem: Any, maps: Sequence[Affine], shares: Sequence[Fraction]) -> tuple[Form, ...] | None:
     """E|g_i(x)|^2 of one local step; None where the samples are not known."""
     means = tuple(square(a, b) for a, b in maps)
     if not any(shares):

@@ -22,14 +22,14 @@ from store_tools import ARRAYS, FILE, KEY, META, SPEC, partials, same
 
 from boundcheck.core.arrays import pack_arrays, unpack, unpack_arrays
 from boundcheck.core.digest import Undigestible, digest
-from boundcheck.core.store import AnyCheckpoint, NullCheckpoint, Store, Stored, run_stored, sizes_at
+from boundcheck.core.store import Checkpoint, Store, Stored, run_stored, sizes_at
 from boundcheck.errors import BadInput, StoreError
 
 OTHER = digest("another")
 CHECKPOINT = f".checkpoint/{FILE}"
 
 
-def compute(_: AnyCheckpoint) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def compute(_: Checkpoint) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return ARRAYS, META
 
 
@@ -67,7 +67,7 @@ def test_whoever_writes_last_changes_nothing(place: str) -> None:
 def test_a_run_is_computed_once_and_goes_on_from_its_checkpoint(place: str) -> None:
     starts: list[int] = []
 
-    def interrupted(checkpoint: AnyCheckpoint) -> tuple[dict[str, Any], dict[str, Any]]:
+    def interrupted(checkpoint: Checkpoint) -> tuple[dict[str, Any], dict[str, Any]]:
         state = checkpoint.load()
         k, x = (0, 1.0) if state is None else (int(state["k"]), float(state["x"]))
         starts.append(k)
@@ -142,9 +142,9 @@ def test_checkpoints_of_finished_and_forgotten_runs_are_tidied(place: str) -> No
 
 
 def test_without_a_store_the_result_is_the_same(place: str) -> None:
-    seen: list[AnyCheckpoint] = []
+    seen: list[Checkpoint] = []
 
-    def unordered(checkpoint: AnyCheckpoint) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def unordered(checkpoint: Checkpoint) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         seen.append(checkpoint)
         assert checkpoint.load() is None
         checkpoint.save(ARRAYS)
@@ -153,7 +153,7 @@ def test_without_a_store_the_result_is_the_same(place: str) -> None:
 
     found = [run_stored(s, KEY, SPEC, unordered) for s in (Store(place), Store(place), None)]
     assert [f.reused for f in found] == [False, True, False]
-    assert isinstance(seen[1], NullCheckpoint)
+    assert isinstance(seen[1], Checkpoint)
     assert seen[1].due() is False
     assert found[2].place is None
     assert {json.dumps(f.meta) for f in found} == {'{"a": {"b": 0.1, "y": [1, 2]}, "z": 1}'}
