@@ -35,6 +35,7 @@ def test_all_ones() -> None:
     assert found["separable"] is None
     values = {r: None if f is None else f.values for r, f in found.items()}
     assert values == {"blocks": (1,) * 4, "separable": None, "weighted": (4,) * 4, "global": (4,) * 4}
+    assert {r for r, f in found.items() if f is not None and f.exact} == {"blocks", "weighted", "global"}
     pairs = [(0, 1), (2, 3)]
     own = lipschitz("blocks", [ones], pairs)
     assert own is not None

@@ -121,6 +121,8 @@ def test_checkpoints(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     other = store.checkpoint(OTHER)
     store.files.write(f".checkpoint/{OTHER}.npz", store.files.read(CHECKPOINT) or b"")
     assert other.load() is None  # it is of another run
+    checkpoint.refuse(ValueError("not what the run had saved"))
+    assert checkpoint.load() is None
 
 
 def test_checkpoints_of_finished_and_forgotten_runs_are_tidied(place: str) -> None:
