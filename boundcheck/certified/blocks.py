@@ -18,30 +18,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
 from boundcheck.certified import certify
-from boundcheck.certified.definite import different, is_positive_semidefinite, least_multiple, part
-from boundcheck.certified.dissimilarity import ROOM, Affine
-from boundcheck.certified.forms import Form, least_constant, weighted
-from boundcheck.certified.samples import Samples
-from boundcheck.core.linalg import (
-    floats,
-    fraction,
-    identity,
-    range_projector,
-    rational,
-    upper_eigenvalue,
+from boundcheck.certified.definite import (
+    diagonal_matrix,
+    different,
+    eigenvalues_within,
+    is_positive_semidefinite,
+    largest_eigenvalue,
+    least_diagonal_multiple,
+    least_multiple,
+    part,
 )
+from boundcheck.certified.dissimilarity import ROOM
+from boundcheck.certified.forms import Affine, Form, least_constant, weighted, weighted_map
+from boundcheck.certified.samples import Samples
+from boundcheck.core.linalg import floats, fraction, identity, range_projector
 from boundcheck.core.numbers import root_from_above, round_up
 from boundcheck.errors import BadInput, UnknownName
 
 Partition = Sequence[Sequence[int]]  # the coordinates of each block
-Reading = Literal["blocks", "separable", "weighted", "global"]
-READINGS: tuple[Reading, ...] = ("blocks", "separable", "weighted", "global")
+READINGS = ("blocks", "separable", "weighted", "global")
 
 
 @dataclass(frozen=True)
@@ -72,20 +72,10 @@ def coupled(hessians: Sequence[fmpq_mat], partition: Partition) -> tuple[int, in
     return None
 
 
-def _within(a: fmpq_mat, value: Fraction) -> bool:
-    """Whether the spectral norm of a symmetric matrix is at most this."""
-    room = identity(a.nrows()) * rational(value)
-    return value >= 0 and all(is_positive_semidefinite(room - signed) for signed in (a, -a))
-
-
-def _diagonal(values: Sequence[Fraction], partition: Partition) -> fmpq_mat:
-    """diag(values_j I)."""
-    d = sum(len(block) for block in partition)
-    out = fmpq_mat(d, d)
-    for value, block in zip(values, partition, strict=True):
-        for k in block:
-            out[k, k] = rational(value)
-    return out
+def _diagonal(values: Sequence[Fraction], partition: Partition) -> list[Fraction]:
+    """values_j at the coordinates of block j."""
+    found = {k: value for value, block in zip(values, partition, strict=True) for k in block}
+    return [found[k] for k in range(len(found))]
 
 
 def decides(reading: str, hessians: Sequence[fmpq_mat], partition: Partition, values: Sequence[Fraction]) -> bool:
@@ -101,14 +91,14 @@ def decides(reading: str, hessians: Sequence[fmpq_mat], partition: Partition, va
         return False
     every = different(hessians)
     if reading == "global":
-        return all(_within(a, max(values)) for a in every)
+        return all(eigenvalues_within(a, -max(values), max(values)) for a in every)
     if reading == "weighted":
-        room = _diagonal([v * v for v in values], partition)
+        room = diagonal_matrix(_diagonal([v * v for v in values], partition))
         return all(is_positive_semidefinite(room - a * a) for a in every)
     if reading == "separable" and coupled(every, partition) is not None:
         return False
     pairs = [(block, v) for block, v in zip(partition, values, strict=True) if len(block)]
-    return all(_within(part(a, block, block), v) for a in every for block, v in pairs)
+    return all(eigenvalues_within(part(a, block, block), -v, v) for a in every for block, v in pairs)
 
 
 def lipschitz(reading: str, hessians: Sequence[fmpq_mat], partition: Partition) -> Lipschitz | None:
@@ -147,7 +137,7 @@ def _weighted(hessians: Sequence[fmpq_mat], partition: Partition) -> Lipschitz:
     for row_sums, how in ((True, "row sums of block norms of the squared Hessians"), (False, "their diagonal blocks")):
         weights = _proposal(squares, partition, row_sums)
         unit = _diagonal(weights, partition)
-        factor = max((least_multiple(s, unit, _ratio(s, unit)).value for s in squares), default=Fraction(0))
+        factor = max((least_diagonal_multiple(s, unit).value for s in squares), default=Fraction(0))
         values = tuple(_readable(root_from_above(factor * w)) for w in weights)
         if decides("weighted", hessians, partition, values):
             proposals.append(Lipschitz(values, False, f"{how}, times the least factor that A^2 <= diag(L_j^2 I) needs"))
@@ -167,20 +157,12 @@ def _norm(a: fmpq_mat) -> Fraction:
     """The spectral norm of any matrix, from above."""
     if a.nrows() == 0 or a.ncols() == 0 or all(v == 0 for v in a.entries()):
         return Fraction(0)
-    return _readable(root_from_above(upper_eigenvalue(a * a.transpose()).value))
+    return _readable(root_from_above(largest_eigenvalue([a * a.transpose()], recognised=True).value))
 
 
 def _readable(value: Fraction) -> Fraction:
     """The value, or where it is long 13 digits from above."""
     return value if value.denominator.bit_length() <= 44 else round_up(value)
-
-
-def _ratio(a: fmpq_mat, unit: fmpq_mat) -> Fraction:
-    """Floating guess of the least v with v unit - a positive semidefinite."""
-    scale = np.diag(floats(unit))
-    half = np.where(scale > 0, 1 / np.sqrt(np.where(scale > 0, scale, 1.0)), 0.0)
-    near = half[:, None] * floats(a) * half
-    return Fraction(float(np.linalg.eigvalsh((near + near.T) / 2)[-1]))
 
 
 # --- noise --------------------------------------------------------------------------------------------------
@@ -244,11 +226,7 @@ class BlockDissimilarity:
                 shares[key] = (w + shares[key][0] if key in shares else w, client)
         self._pairs = list(shares.values())
         self.partition = partition
-        d = maps[0][0].nrows()
-        a, b = fmpq_mat(d, d), fmpq_mat(d, 1)
-        for w, (a_i, b_i) in self._pairs:
-            a, b = a + a_i * rational(w), b + b_i * rational(w)
-        self._mean: Affine = (a, b)
+        self._mean = weighted_map(self._pairs)
 
     @cached_property
     def alike(self) -> bool:

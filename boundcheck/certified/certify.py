@@ -11,8 +11,14 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from boundcheck.certified.constant import Constant, Known
-from boundcheck.certified.definite import is_positive_semidefinite, spread
+from boundcheck.certified.constant import Constant, Known, exact
+from boundcheck.certified.definite import (
+    EigenBound,
+    different,
+    is_positive_semidefinite,
+    largest_eigenvalue,
+    least_eigenvalue,
+)
 from boundcheck.core import linalg
 from boundcheck.core.numbers import root_from_above, round_down, round_up
 
@@ -23,7 +29,7 @@ MOST_BITS = 10_000
 
 def count(value: int, what: str) -> Constant:
     """A whole number known by counting `what`."""
-    return Constant(Fraction(value), Known.EXACT, "exact", f"counted: {what}")
+    return exact(value, f"counted: {what}")
 
 
 def from_above(value: Fraction, how: str, *, exact: bool = True) -> Constant:
@@ -48,22 +54,22 @@ def smoothness(hessians: Sequence[fmpq_mat]) -> Constant:
 
 def operator_norm(maps: Sequence[fmpq_mat], what: str) -> Constant:
     """The largest operator norm of matrices that need not be symmetric, from above to a relative 1e-12."""
-    squares = [linalg.upper_eigenvalue(a.transpose() * a) for a in {str(a): a for a in maps}.values()]
-    return _root(max(squares, key=lambda bound: bound.value), "upper", f"largest operator norm of the {what}", "L")
+    square = largest_eigenvalue([a.transpose() * a for a in different(maps)], recognised=True)
+    return _root(square, "upper", f"largest operator norm of the {what}", "L")
 
 
 def least_singular_value(a: fmpq_mat, projector: fmpq_mat) -> Constant:
     """The least nonzero singular value of a matrix other than 0, from below; projector: onto the span of its rows."""
-    square = linalg.lower_eigenvalue(a.transpose() * a, projector)
+    square = least_eigenvalue(a.transpose() * a, projector)
     return _root(square, "lower", "least nonzero singular value of the mean map", "s")
 
 
-def _root(square: linalg.EigenBound, side: str, what: str, symbol: str) -> Constant:
+def _root(square: EigenBound, side: str, what: str, symbol: str) -> Constant:
     above = side == "upper"
     root = root_from_above(square.value) if above else 1 / root_from_above(1 / square.value)
     exact = square.exact and root * root == square.value
     rounded = root if exact else (round_up if above else round_down)(root)
-    return eigenvalue(linalg.EigenBound(rounded, exact), side, what, f"{symbol}^2*I and A'A")
+    return eigenvalue(EigenBound(rounded, exact), side, what, f"{symbol}^2*I and A'A")
 
 
 def similarity(hessians: Sequence[fmpq_mat], mean: fmpq_mat) -> Constant:
@@ -74,21 +80,7 @@ def similarity(hessians: Sequence[fmpq_mat], mean: fmpq_mat) -> Constant:
 
 def _spectral_norm(hessians: Sequence[fmpq_mat], what: str, tested: str) -> Constant:
     """The largest |eigenvalue| of all the matrices."""
-    exact = [spread(a) for a in hessians]
-    known = [max(-ends[0], ends[1]) for ends in exact if ends is not None]
-    if len(known) == len(hessians):
-        return eigenvalue(linalg.EigenBound(max(known), True), "upper", what, tested)
-    ends = [(-values[0], values[-1]) for values in map(linalg.approximate_eigenvalues, hessians)]
-    down, up = max(ends, key=max)
-    largest = hessians[ends.index((down, up))]
-    bound = linalg.upper_eigenvalue(largest if up >= down else -largest)
-    one = linalg.identity(hessians[0].nrows())
-    # Floating point chose the client and the sign; where it chose wrongly, the proof fails and another takes over.
-    for a in hessians:
-        for signed in (a, -a):
-            if not is_positive_semidefinite(one * linalg.rational(bound.value) - signed):
-                bound = linalg.upper_eigenvalue(signed)
-    return eigenvalue(bound, "upper", what, tested)
+    return eigenvalue(largest_eigenvalue(hessians, absolute=True, recognised=True), "upper", what, tested)
 
 
 def lower_curvature(hessians: Sequence[fmpq_mat]) -> Constant:
@@ -96,15 +88,14 @@ def lower_curvature(hessians: Sequence[fmpq_mat]) -> Constant:
     bent = [a for a in hessians if not is_positive_semidefinite(a)]
     what = "minus the smallest eigenvalue of the client Hessians, at least 0"
     if not bent:
-        return Constant(Fraction(0), Known.EXACT, "exact", f"{what}: none is negative")
-    bound = max((linalg.upper_eigenvalue(-a) for a in bent), key=lambda b: b.value)
-    return eigenvalue(bound, "upper", what, "lam*I + A_i")
+        return exact(0, f"{what}: none is negative")
+    return eigenvalue(largest_eigenvalue([-a for a in bent], recognised=True), "upper", what, "lam*I + A_i")
 
 
-def eigenvalue(bound: linalg.EigenBound, side: str, what: str, tested: str) -> Constant:
+def eigenvalue(bound: EigenBound, side: str, what: str, tested: str) -> Constant:
     """An extreme eigenvalue as a constant; tested: the matrices whose definiteness was proved."""
     if bound.exact:
-        return Constant(bound.value, Known.EXACT, "exact", f"{what}, exactly")
+        return exact(bound.value, f"{what}, exactly")
     return Constant(bound.value, Known.CERTIFIED, side, f"{what}; LDL^T of {tested}, exact or in balls")
 
 
@@ -115,7 +106,7 @@ def quasi_convexity(hessian: fmpq_mat, projector: fmpq_mat) -> Constant:
     to the smallest nonzero eigenvalue of A. Certified by exact LDL^T of A - mu*P, P the projector onto its range;
     within a relative 1e-12. Raises BadInput for the zero matrix and for an indefinite one.
     """
-    bound = linalg.lower_eigenvalue(hessian, projector)
+    bound = least_eigenvalue(hessian, projector)
     return eigenvalue(bound, "lower", "smallest nonzero eigenvalue of the Hessian of F", "A - mu*P")
 
 

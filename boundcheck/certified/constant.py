@@ -51,3 +51,8 @@ class Constant:
     def __str__(self) -> str:
         sign = {"upper": "<= ", "lower": ">= "}.get(self.side, "")
         return f"{sign}{format_short(self.value, 10)} ({self.known.value}: {self.how})"
+
+
+def exact(value: Fraction | int, how: str) -> Constant:
+    """The value itself."""
+    return Constant(Fraction(value), Known.EXACT, "exact", how)

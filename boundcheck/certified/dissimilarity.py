@@ -22,15 +22,13 @@ from fractions import Fraction
 import numpy as np
 from flint import arb_mat, fmpq_mat
 
-from boundcheck.certified.definite import least_multiple
-from boundcheck.certified.forms import Form, gap, least_constant, square, weighted
+from boundcheck.certified.definite import EigenBound, least_multiple
+from boundcheck.certified.forms import Affine, Form, gap, least_constant, square, weighted, weighted_map
 from boundcheck.certified.samples import Samples
 from boundcheck.core import linalg
 from boundcheck.core.numbers import round_up
 
-Affine = tuple[fmpq_mat, fmpq_mat]  # (A, b) of a gradient A x - b
-
-# Without equal Hessians the default factor is this many times the least admissible one, where G2 may be infinite.
+# Without equal Hessians the default factor is so many times the least admissible one, where G2 may be infinite.
 ROOM = 2
 
 
@@ -58,11 +56,16 @@ def _ratio(a: fmpq_mat, root: fmpq_mat, projector: fmpq_mat) -> Fraction:
     return Fraction(float(np.linalg.eigvalsh(near @ linalg.floats(a) @ near)[-1]))
 
 
-def _least_factor(a: fmpq_mat, root: fmpq_mat, projector: fmpq_mat) -> linalg.EigenBound:
+def _least_factor(a: fmpq_mat, root: fmpq_mat, projector: fmpq_mat) -> EigenBound:
     """The least v with v root^2 - a positive semidefinite; the null space of root lies in that of a."""
     if all(v == 0 for v in a.entries()):
-        return linalg.EigenBound(Fraction(0), True)
+        return EigenBound(Fraction(0), True)
     return least_multiple(a, root * root, _ratio(a, root, projector))
+
+
+def _with_room(least: EigenBound) -> Fraction:
+    """The default factor where `least` is the least one."""
+    return ROOM * least.value if least.exact else round_up(ROOM * least.value)
 
 
 class Dissimilarity:
@@ -72,11 +75,7 @@ class Dissimilarity:
         self._maps = {i: client for i, client in enumerate(maps) if weights[i] > 0}  # the others do not matter
         pairs = [(weights[i], client) for i, client in self._maps.items()]
         self.left = weighted((w, square(a, b)) for w, (a, b) in pairs)  # sum of w_i |grad f_i(x)|^2
-        d = maps[0][0].nrows()
-        self.hessian, self.side = fmpq_mat(d, d), fmpq_mat(d, 1)
-        for w, (a, b) in pairs:
-            self.hessian = self.hessian + a * linalg.rational(w)
-            self.side = self.side + b * linalg.rational(w)
+        self.hessian, self.side = weighted_map(pairs)
         self._projector = linalg.range_projector(self.hessian)
         self.stationary = linalg.solve_any(self.hessian, self.side)  # a stationary point of F, or None
         self.right = square(self.hessian, self.side)  # |grad F(x)|^2
@@ -104,7 +103,7 @@ class Dissimilarity:
             return free
         return next((i for i, (a, b) in self._maps.items() if a * point != b), None)
 
-    def least_B2(self) -> linalg.EigenBound | None:
+    def least_B2(self) -> EigenBound | None:
         """The least factor B2 of the form "gradients" that any G2 serves (its own G2 may be infinite), from above.
 
         Within a relative 1e-12; None if there is none.
@@ -112,7 +111,7 @@ class Dissimilarity:
         if self.free_client() is not None:
             return None
         if self.alike:
-            return linalg.EigenBound(Fraction(int(self.hessian.rank() > 0)), True)
+            return EigenBound(Fraction(int(self.hessian.rank() > 0)), True)
         return _least_factor(self.left.q, self.hessian, self._projector)
 
     def least_G2(self, B2: Fraction) -> Fraction | None:
@@ -130,16 +129,13 @@ class Dissimilarity:
         if not self.alike:
             least = self.least_B2()
             assert least is not None
-            factor = max(factor, ROOM * least.value if least.exact else round_up(ROOM * least.value))
+            factor = max(factor, _with_room(least))
         G2 = self.least_G2(factor)
         return None if G2 is None else Pair(factor, G2)
 
-    def _minimiser(self) -> fmpq_mat | None:
-        return Form(self.hessian, self.side, linalg.rational(0)).minimiser()
-
     def least_G2_relaxed(self, B2: Fraction, L: Fraction) -> Fraction | None:
-        """The least G2 of the form "values" for this B2 and L, exactly; None if there is none."""
-        minimiser = self._minimiser()
+        """The least G2 of the form "values" for this B2 and L, exactly; None where there is none."""
+        minimiser = Form(self.hessian, self.side, linalg.rational(0)).minimiser()
         if minimiser is None:
             return None
         return least_constant(self.left, gap(self.hessian, self.side, minimiser).times(2 * L * B2))
@@ -171,7 +167,7 @@ class LocalVariance:
         """The least sigma_i^2 for this P_i^2, exactly; None if there is none."""
         return least_constant(self.left, self.right.times(P2)) if self.bounded else None
 
-    def least_factor(self) -> linalg.EigenBound | None:
+    def least_factor(self) -> EigenBound | None:
         """The least P_i^2 that some sigma_i^2 may serve, from above within a relative 1e-12; None: there is none."""
         return _least_factor(self.left.q, self.root, linalg.range_projector(self.root)) if self.bounded else None
 
@@ -181,7 +177,7 @@ class LocalVariance:
             return None
         least = self.least_factor()
         assert least is not None
-        P2 = ROOM * least.value if least.exact else round_up(ROOM * least.value)
+        P2 = _with_room(least)
         sigma2 = self.least_constant(P2)
         return None if sigma2 is None else Pair(P2, sigma2)
 
@@ -197,5 +193,5 @@ def local_variance(samples: Samples, client: Affine) -> LocalVariance:
         nothing = Form(fmpq_mat(d, d), fmpq_mat(d, 1), linalg.rational(0))
         return LocalVariance(nothing, right, a, 1, is_mean=True, bounded=True)
     # where all A_ij are positive semidefinite, A_i u = 0 forces A_ij u = 0
-    bounded = samples.at_least(Fraction(0)) or samples.constant_along(linalg.identity(d) - linalg.range_projector(a))
+    bounded = samples.within(Fraction(0)) or samples.constant_along(linalg.identity(d) - linalg.range_projector(a))
     return LocalVariance(samples.moment() - right, right, a, samples.count, is_mean=True, bounded=bounded)

@@ -17,6 +17,8 @@ from flint import fmpq, fmpq_mat
 from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import fraction, rational, solve_any
 
+Affine = tuple[fmpq_mat, fmpq_mat]  # (A, b) of a gradient A x - b
+
 
 @dataclass(frozen=True)
 class Form:
@@ -69,6 +71,15 @@ def weighted(terms: Iterable[tuple[Fraction, Form]]) -> Form:
     for part in parts[1:]:
         total = total + part
     return total
+
+
+def weighted_map(terms: Iterable[tuple[Fraction, Affine]]) -> Affine:
+    """The sum of the maps (A, b) times their weights; at least one term."""
+    (w, (a, b)), *rest = terms
+    a, b = a * rational(w), b * rational(w)
+    for w, (a_i, b_i) in rest:
+        a, b = a + a_i * rational(w), b + b_i * rational(w)
+    return a, b
 
 
 def least_constant(left: Form, right: Form) -> Fraction | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,11 +10,12 @@ from functools import cached_property
 from flint import fmpq_mat
 
 from boundcheck.certified import certify
-from boundcheck.certified.constant import Constant, Known
-from boundcheck.certified.definite import is_positive_semidefinite
-from boundcheck.certified.dissimilarity import ROOM, Affine, Dissimilarity, LocalVariance, Pair, local_variance
+from boundcheck.certified.constant import Constant, exact
+from boundcheck.certified.definite import EigenBound, eigenvalues_within
+from boundcheck.certified.dissimilarity import ROOM, Dissimilarity, LocalVariance, Pair, local_variance
+from boundcheck.certified.forms import Affine
 from boundcheck.certified.samples import Samples
-from boundcheck.core.linalg import EigenBound, column, identity, rational
+from boundcheck.core.linalg import column
 from boundcheck.errors import UnknownName
 
 Maker = Callable[[], Constant]
@@ -58,7 +59,7 @@ class SumOfQuadratics:
             how = "1, since all clients have the same Hessian"
         else:
             how = f"{ROOM} times the least B2 for which some G2 exists"
-        return Constant(self._pair.factor, Known.EXACT, "exact", how)
+        return exact(self._pair.factor, how)
 
     def _G2(self) -> Constant:
         return certify.from_above(self._pair.constant, "least G2 for this B2, a Schur complement")
@@ -93,9 +94,8 @@ class SumOfQuadratics:
 
     def samples_between(self, low: Fraction, high: Fraction | None) -> bool:
         """Whether all eigenvalues of all samples, as they count, are at least `low` and at most `high`."""
-        pairs = list(zip(self._scales, self.samples, strict=True))
-        above = all(s.at_least(low / k) for k, s in pairs)
-        return above and (high is None or all(s.at_most(high / k) for k, s in pairs))
+        pairs = zip(self._scales, self.samples, strict=True)
+        return all(s.within(low / k, None if high is None else high / k) for k, s in pairs)
 
     def _total(self) -> int:
         return sum(s.count for s in self.samples)
@@ -105,7 +105,7 @@ class SumOfQuadratics:
         assert pairs is not None
         value = max(p.factor / s.count for p, s in zip(pairs, self.samples, strict=True))
         how = f"largest P_i^2/|D_i|, P_i^2 {ROOM} times the least for which some sigma_i^2 exists"
-        return Constant(value, Known.EXACT, "exact", how if value else "all samples of a client have the same Hessian")
+        return exact(value, how if value else "all samples of a client have the same Hessian")
 
     def _noise2(self) -> Constant:
         pairs = self.variance_pairs
@@ -165,12 +165,10 @@ class SumOfQuadratics:
         found: dict[str, Maker] = {
             "lam": lambda: certify.lower_curvature([a for a, _ in self.maps]),
             "L_f": lambda: certify.smoothness([self.hessian]),
-            "grad2_0": lambda: Constant(self.gradients_at(start)[1], Known.EXACT, "exact", "|grad F|^2 at the start"),
+            "grad2_0": lambda: exact(self.gradients_at(start)[1], "|grad F|^2 at the start"),
         }
         if self.start_objection(start) is None:
-            found["B2_0"] = lambda: Constant(
-                self._ratio_at(start), Known.EXACT, "exact", "sum of w_i |grad f_i|^2 over |grad F|^2 at the start"
-            )
+            found["B2_0"] = lambda: exact(self._ratio_at(start), "sum of w_i |grad f_i|^2 over |grad F|^2 at the start")
         if self.dissimilarity.stationary is not None and self.dissimilarity.vanishing_client() is None:
             found["B2_only"] = self._B2_only
         return found
@@ -226,7 +224,7 @@ def _unbounded(of: SumOfQuadratics) -> str | None:
 
 
 def _bent(of: SumOfQuadratics) -> str | None:
-    bad = next((i for i, s in enumerate(of.samples) if not s.at_least(Fraction(0))), None)
+    bad = next((i for i, s in enumerate(of.samples) if not s.within(Fraction(0))), None)
     return None if bad is None else f"the Hessian of a sample of client {bad} has a negative eigenvalue."
 
 
@@ -256,15 +254,12 @@ def _not_vanishing(of: SumOfQuadratics) -> str | None:
     return None if bad is None else f"the gradient of client {bad} does not vanish wherever that of F does."
 
 
-def _within(of: SumOfQuadratics, matrices: Iterable[fmpq_mat], value: Fraction) -> bool:
-    """Whether value*I plus each matrix is positive semidefinite."""
-    room = identity(of.hessian.nrows()) * rational(value)
-    return all(is_positive_semidefinite(room + a) for a in matrices)
+def _bent_at_most(of: SumOfQuadratics, lam: Fraction) -> bool:
+    return all(eigenvalues_within(a, -lam) for a, _ in of.maps)
 
 
 def _similar(of: SumOfQuadratics, delta: Fraction) -> bool:
-    apart = [a - of.hessian for a, _ in of.maps]
-    return _within(of, (signed for a in apart for signed in (a, -a)), delta)
+    return all(eigenvalues_within(a - of.hessian, -delta, delta) for a, _ in of.maps)
 
 
 @dataclass(frozen=True)
@@ -293,7 +288,7 @@ HYPOTHESES: Mapping[str, Hypothesis] = {
         ("mu_ij",), lambda of: _bent(of) or _flat(of), lambda of, mu: of.samples_between(mu, None)
     ),
     "hessian_similarity": Hypothesis(("delta",), decides=_similar),
-    "lower_curvature": Hypothesis(("lam",), decides=lambda of, lam: _within(of, (a for a, _ in of.maps), lam)),
+    "lower_curvature": Hypothesis(("lam",), decides=_bent_at_most),
     "bounded_dissimilarity": Hypothesis(("B2_only",), _not_vanishing, lambda of, B2: _dissimilar(of, Fraction(0), B2)),
     "local_variance": Hypothesis(("P2", "noise2"), _spread, SumOfQuadratics.has_variance),
     "gradient_dissimilarity": Hypothesis(("G2", "B2"), _free, _dissimilar),

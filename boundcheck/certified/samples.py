@@ -13,9 +13,9 @@ from typing import Protocol
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.certified.definite import is_positive_semidefinite, least_multiple, spread
-from boundcheck.certified.forms import Form, square, weighted
-from boundcheck.core.linalg import EigenBound, approximate_eigenvalues, fraction, identity, rational
+from boundcheck.certified.definite import EigenBound, eigenvalues_within, largest_eigenvalue
+from boundcheck.certified.forms import Affine, Form, square, weighted, weighted_map
+from boundcheck.core.linalg import fraction, identity, rational
 from boundcheck.errors import BadInput
 
 MOST_ENTRIES = 4_000_000  # of all sample Hessians together, where they have to be gone through one by one
@@ -25,7 +25,7 @@ class Samples(Protocol):
     """The samples of one client."""
 
     @property
-    def parts(self) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
+    def parts(self) -> Sequence[Affine]:
         """(A_ij, b_ij). Raises BadInput where that would be very large."""
         ...
 
@@ -34,7 +34,7 @@ class Samples(Protocol):
         """|D_i|."""
         ...
 
-    def mean(self) -> tuple[fmpq_mat, fmpq_mat]:
+    def mean(self) -> Affine:
         """The means of A_ij and of b_ij."""
         ...
 
@@ -50,12 +50,8 @@ class Samples(Protocol):
         """The smallest eigenvalue of all A_ij, from below."""
         ...
 
-    def at_least(self, value: Fraction) -> bool:
-        """Whether all eigenvalues of all A_ij are at least this."""
-        ...
-
-    def at_most(self, value: Fraction) -> bool:
-        """Whether all eigenvalues of all A_ij are at most this."""
+    def within(self, low: Fraction, high: Fraction | None = None) -> bool:
+        """Whether all eigenvalues of all A_ij are at least `low` and at most `high`; None is no limit."""
         ...
 
     def singular(self) -> bool:
@@ -71,7 +67,7 @@ class Samples(Protocol):
 class Matrices:
     """Samples given by their matrices; parts: (A_ij, b_ij), at least one."""
 
-    parts: Sequence[tuple[fmpq_mat, fmpq_mat]]
+    parts: Sequence[Affine]
 
     @property
     def count(self) -> int:
@@ -87,60 +83,31 @@ class Matrices:
                 found.append(a)
         return found
 
-    def mean(self) -> tuple[fmpq_mat, fmpq_mat]:
-        """See `Samples`."""
-        share = fmpq(1, self.count)
-        a, b = self.parts[0]
-        for more_a, more_b in self.parts[1:]:
-            a, b = a + more_a, b + more_b
-        return a * share, b * share
+    def mean(self) -> Affine:
+        share = Fraction(1, self.count)
+        return weighted_map((share, part) for part in self.parts)
 
     def moment(self) -> Form:
-        """See `Samples`."""
         share = Fraction(1, self.count)
         return weighted((share, square(a, b)) for a, b in self.parts)
 
     def largest(self) -> EigenBound:
         """See `Samples`; certified by definiteness of v*I - A_ij and v*I + A_ij."""
-        return _top([signed for a in self._hessians for signed in (a, -a)])
+        return largest_eigenvalue(self._hessians, absolute=True)
 
     def smallest(self) -> EigenBound:
         """See `Samples`; certified by definiteness of A_ij - v*I."""
-        found = _top([-a for a in self._hessians])
+        found = largest_eigenvalue([-a for a in self._hessians])
         return EigenBound(-found.value, found.exact)
 
-    def at_least(self, value: Fraction) -> bool:
-        """See `Samples`."""
-        one = identity(self.parts[0][0].nrows()) * rational(value)
-        return all(is_positive_semidefinite(a - one) for a in self._hessians)
-
-    def at_most(self, value: Fraction) -> bool:
-        """See `Samples`."""
-        one = identity(self.parts[0][0].nrows()) * rational(value)
-        return all(is_positive_semidefinite(one - a) for a in self._hessians)
+    def within(self, low: Fraction, high: Fraction | None = None) -> bool:
+        return all(eigenvalues_within(a, low, high) for a in self._hessians)
 
     def singular(self) -> bool:
-        """See `Samples`."""
         return any(a.rank() < a.nrows() for a in self._hessians)
 
     def constant_along(self, directions: fmpq_mat) -> bool:
-        """See `Samples`."""
         return all(v == 0 for a in self._hessians for v in (a * directions).entries())
-
-
-def _top(matrices: Sequence[fmpq_mat]) -> EigenBound:
-    """The largest eigenvalue of all the matrices, from above: floating point picks one, the proof is of all."""
-    known = [spread(a) for a in matrices]
-    diagonal = [ends[1] for ends in known if ends is not None]
-    best = EigenBound(max(diagonal), True) if diagonal else None
-    others = [a for a, ends in zip(matrices, known, strict=True) if ends is None]
-    ordered = sorted(others, key=lambda a: approximate_eigenvalues(a)[-1], reverse=True)
-    for a in ordered:
-        one = identity(a.nrows())
-        if best is None or not is_positive_semidefinite(one * rational(best.value) - a):
-            best = least_multiple(a, one, approximate_eigenvalues(a)[-1])
-    assert best is not None
-    return best
 
 
 @dataclass(frozen=True)
@@ -160,13 +127,8 @@ class Rows:
         """|D_i|."""
         return self.a.nrows()
 
-    @property
-    def parts(self) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
-        """See `Samples`."""
-        return self._parts
-
     @cached_property
-    def _parts(self) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
+    def parts(self) -> Sequence[Affine]:
         dim = self.a.ncols()
         if self.count * dim * dim > MOST_ENTRIES:
             raise BadInput("the samples are too many to go through their Hessians one by one.")
@@ -179,8 +141,7 @@ class Rows:
         """|a_j|^2."""
         return [sum((v * v for v in row), fmpq(0)) for row in self.a.tolist()]
 
-    def mean(self) -> tuple[fmpq_mat, fmpq_mat]:
-        """See `Samples`."""
+    def mean(self) -> Affine:
         share, turned = rational(self.scale / self.count), self.a.transpose()
         return turned * self.a * share + identity(self.a.ncols()) * rational(self.ridge), turned * self.y * share
 
@@ -206,19 +167,12 @@ class Rows:
         own = self.scale * fraction(min(self._lengths)) if self.a.ncols() == 1 else Fraction(0)
         return EigenBound(own + self.ridge, True)
 
-    def at_least(self, value: Fraction) -> bool:
-        """See `Samples`."""
-        return self.smallest().value >= value
-
-    def at_most(self, value: Fraction) -> bool:
-        """See `Samples`."""
-        return self.largest().value <= value
+    def within(self, low: Fraction, high: Fraction | None = None) -> bool:
+        return self.smallest().value >= low and (high is None or self.largest().value <= high)
 
     def singular(self) -> bool:
-        """See `Samples`."""
         return self.smallest().value == 0
 
     def constant_along(self, directions: fmpq_mat) -> bool:
-        """See `Samples`."""
         moved = [*(self.a * directions).entries(), *(directions.entries() if self.ridge else ())]
         return all(v == 0 for v in moved)

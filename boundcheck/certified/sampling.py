@@ -17,12 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
 from flint import fmpq, fmpq_mat
 
-from boundcheck.certified.constant import Constant, Known
-from boundcheck.certified.definite import is_positive_semidefinite, least_multiple
-from boundcheck.core.linalg import fraction, is_symmetric, nearest_float, rational
+from boundcheck.certified.constant import Constant, exact
+from boundcheck.certified.definite import diagonal_matrix, is_positive_semidefinite, least_diagonal_multiple
+from boundcheck.core.linalg import fraction, is_symmetric, rational
 from boundcheck.errors import BadInput
 
 Cohorts = Sequence[tuple[Fraction, tuple[int, ...]]]  # every possible cohort with its probability
@@ -48,8 +47,8 @@ class SamplingConstants:
         """M and b as constants."""
         how = f"largest (s_i/p_i) w_i, s by {self.rule}"
         return {
-            "M": Constant(self.M, Known.EXACT, "exact", how),
-            "b": Constant(self.b, Known.EXACT, "exact", "expected size of the cohort, the sum of p_i"),
+            "M": exact(self.M, how),
+            "b": exact(self.b, "expected size of the cohort, the sum of p_i"),
         }
 
 
@@ -141,14 +140,6 @@ def _recognised(
     return None
 
 
-def _slack(pmat: fmpq_mat, p: Sequence[Fraction], s: Sequence[Fraction]) -> fmpq_mat:
-    """diag(p_i s_i) - (Pmat - p p')."""
-    out = _outer(p) - pmat
-    for i, (p_i, s_i) in enumerate(zip(p, s, strict=True)):
-        out[i, i] += rational(p_i * s_i)
-    return out
-
-
 def _outer(v: Sequence[Fraction]) -> fmpq_mat:
     column = fmpq_mat(len(v), 1, [rational(x) for x in v])
     return column * column.transpose()
@@ -156,7 +147,7 @@ def _outer(v: Sequence[Fraction]) -> fmpq_mat:
 
 def admissible(pmat: fmpq_mat, p: Sequence[Fraction], s: Sequence[Fraction]) -> bool:
     """Whether Pmat - p p' <= diag(p_i s_i) in the Loewner order, exactly."""
-    slack = _slack(pmat, p, s)
+    slack = diagonal_matrix([p_i * s_i for p_i, s_i in zip(p, s, strict=True)]) - (pmat - _outer(p))
     if _rank_one(slack):
         return all(slack[i, i] >= 0 for i in range(len(p)))
     return is_positive_semidefinite(slack)
@@ -179,12 +170,7 @@ def _least_bound(excess: fmpq_mat, scales: Sequence[Fraction]) -> Fraction:
         raise BadInput(f"{n} clients are too many for a sampling given by its matrix; at most {MAX_CLIENTS} are taken.")
     if all(v == 0 for v in excess.entries()):
         return Fraction(0)
-    root = np.sqrt([nearest_float(v) for v in scales])
-    near = np.array([[nearest_float(fraction(v)) for v in row] for row in excess.tolist()]) / np.outer(root, root)
-    unit = fmpq_mat(n, n)
-    for i, v in enumerate(scales):
-        unit[i, i] = rational(v)
-    return least_multiple(excess, unit, Fraction(float(np.linalg.eigvalsh(near)[-1]))).value
+    return least_diagonal_multiple(excess, scales).value
 
 
 def least_sampling(pmat: fmpq_mat, weights: Sequence[Fraction]) -> SamplingConstants:

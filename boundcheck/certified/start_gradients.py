@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundcheck.certified.linear_scores import UNIT, largest_gram, rounding
+from boundcheck.certified.linear_scores import UNIT, Floats, largest_gram, rounding
 from boundcheck.core.numbers import round_down, round_up
 
-Floats = NDArray[np.float64]
 RESIDUAL = 64 * UNIT  # error of one residual
 
 

@@ -23,16 +23,15 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from boundcheck.core.extras import missing
 from boundcheck.core.facts import differences, facts
 from boundcheck.core.loaded import LoadedFiles, load_again, loaded_files
 from boundcheck.core.places import MARKER, Place
-from boundcheck.core.worker_process import Lost, interrupts_held, pack, sparing
+from boundcheck.core.worker_process import Lost, OnDone, OnShare, R, interrupts_held, pack, sparing
 from boundcheck.errors import BadInput, BoundcheckError, MissingExtra
 
-R = TypeVar("R")
 CONNECTING = 10.0  # seconds to reach a scheduler
 _LOG = logging.getLogger("boundcheck.cluster")
 
@@ -79,11 +78,7 @@ class ClusterExecutor:
         self.shared = shared
 
     def map(
-        self,
-        function: Callable[..., R],
-        items: Iterable[Any],
-        on_done: Callable[[int, R | Lost], None] | None = None,
-        on_share: Callable[[int, float], None] | None = None,
+        self, function: Callable[..., R], items: Iterable[Any], on_done: OnDone[R] = None, on_share: OnShare = None
     ) -> list[R | Lost]:
         """See `Executor.map`; the callbacks may be called in another thread, one at a time.
 

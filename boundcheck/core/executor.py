@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from boundcheck.core.loaded import loaded_files
-from boundcheck.core.worker_process import Lost, WorkerProcess, WorkerTraceback, pack
+from boundcheck.core.worker_process import Lost, OnDone, OnShare, R, WorkerProcess, WorkerTraceback, pack
 from boundcheck.errors import BadInput
 
-R = TypeVar("R")
 MOST_DEATHS = 2  # an item whose worker has died so often is lost
 
 
@@ -27,11 +26,7 @@ class Executor(Protocol):
     """What everything above sees of an executor."""
 
     def map(
-        self,
-        function: Callable[..., R],
-        items: Iterable[Any],
-        on_done: Callable[[int, R | Lost], None] | None = None,
-        on_share: Callable[[int, float], None] | None = None,
+        self, function: Callable[..., R], items: Iterable[Any], on_done: OnDone[R] = None, on_share: OnShare = None
     ) -> list[R | Lost]:
         """The results of `function(item)` in the order of `items`; the first ones are begun first.
 
@@ -51,11 +46,7 @@ class SerialExecutor:
     """One item after the other, in this process."""
 
     def map(
-        self,
-        function: Callable[..., R],
-        items: Iterable[Any],
-        on_done: Callable[[int, R | Lost], None] | None = None,
-        on_share: Callable[[int, float], None] | None = None,
+        self, function: Callable[..., R], items: Iterable[Any], on_done: OnDone[R] = None, on_share: OnShare = None
     ) -> list[R | Lost]:
         """See `Executor.map`; nothing is ever lost here."""
         results: list[R | Lost] = []
@@ -81,11 +72,7 @@ class ProcessExecutor:
         self.limit = limit
 
     def map(
-        self,
-        function: Callable[..., R],
-        items: Iterable[Any],
-        on_done: Callable[[int, R | Lost], None] | None = None,
-        on_share: Callable[[int, float], None] | None = None,
+        self, function: Callable[..., R], items: Iterable[Any], on_done: OnDone[R] = None, on_share: OnShare = None
     ) -> list[R | Lost]:
         """See `Executor.map`. Raises BadInput where `function` or an item cannot be sent to a worker."""
         files = loaded_files()

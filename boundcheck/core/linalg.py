@@ -9,30 +9,17 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz
 from numpy.typing import NDArray
 
-from boundcheck.core.numbers import (
-    as_fraction,
-    float_below,
-    nearest_float,
-    next_down,
-    next_up,
-    round_down,
-    round_up,
-    simplest_between,
-)
+from boundcheck.core.numbers import as_fraction, dyadic, float_below, nearest_float, next_down, next_up
 from boundcheck.errors import BadInput
-
-# Certified eigenvalue bounds are within this relative distance of the eigenvalue.
-TOLERANCE = Fraction(1, 10**12)
-
 
 # --- conversions ------------------------------------------------------------------------------------------
 
@@ -105,25 +92,6 @@ def balls(m: fmpq_mat) -> arb_mat:
     return arb_mat(m)
 
 
-def _dyadic_down(mantissa: int, exponent: int) -> float:
-    """The largest double that is at most mantissa * 2**exponent."""
-    if mantissa == 0:
-        return 0.0
-    top = abs(mantissa).bit_length() + exponent
-    if top > 1024:
-        return sys.float_info.max if mantissa > 0 else -math.inf
-    last = max(top - 53, -1074)
-    shift = last - exponent
-    if shift > 0:
-        below = mantissa >> shift if shift < 10**7 else (-1 if mantissa < 0 else 0)
-    else:
-        below, last = mantissa, exponent
-    try:
-        return math.ldexp(below, last)
-    except OverflowError:  # a negative number rounded down past the largest double
-        return -math.inf
-
-
 def float_down(value: arb | Fraction) -> float:
     """The largest double below every point of a ball, or at most a fraction."""
     if isinstance(value, Fraction):
@@ -131,8 +99,13 @@ def float_down(value: arb | Fraction) -> float:
     if not value.is_finite():
         return -math.inf
     with precision(128):  # rounds downwards, so that more bits would only tighten it beyond a double's
-        mantissa, exponent = value.lower().man_exp()
-    return _dyadic_down(int(mantissa), int(exponent))
+        low = value.lower()
+    mantissa, exponent = map(int, low.man_exp())
+    top = abs(mantissa).bit_length() + exponent
+    if mantissa and not -1100 < top < 1100:  # beyond the doubles; the fraction may be far too long to write
+        beyond = (0.0, sys.float_info.max) if mantissa > 0 else (-5e-324, -math.inf)
+        return beyond[top > 0]
+    return float_below(dyadic(low))
 
 
 def float_up(value: arb | Fraction) -> float:
@@ -170,49 +143,31 @@ def is_symmetric(a: fmpq_mat) -> bool:
     return a.nrows() == a.ncols() and a == a.transpose()
 
 
-def _pivots(a: fmpq_mat) -> list[fmpz] | None:
-    """Positive pivots of the fraction-free exact LDL^T; None when the matrix is not positive semidefinite.
+def is_psd(a: fmpq_mat) -> bool:
+    """Whether a rational symmetric matrix is positive semidefinite, by fraction-free exact LDL^T.
 
-    A pivot 0 is allowed only over a zero column, which is then left out.
+    A pivot 0 is allowed only over a zero column, which is then left out. Raises BadInput where it is not symmetric.
     """
     if not is_symmetric(a):
         raise BadInput("only a symmetric matrix can be tested for definiteness.")
     rows: list[list[fmpz]] = a.numer_denom()[0].tolist()
     d = len(rows)
     previous = fmpz(1)
-    pivots: list[fmpz] = []
     for k in range(d):
         top = rows[k]
         pivot = top[k]
         if pivot < 0:
-            return None
+            return False
         if pivot == 0:
             if any(top[j] != 0 for j in range(k + 1, d)):
-                return None
+                return False
             continue
         for i in range(k + 1, d):
             row, factor = rows[i], top[i]
             for j in range(i, d):
                 row[j] = (row[j] * pivot - factor * top[j]) // previous
         previous = pivot
-        pivots.append(pivot)
-    return pivots
-
-
-def is_psd(a: fmpq_mat) -> bool:
-    """Whether a rational symmetric matrix is positive semidefinite, by exact LDL^T."""
-    return _pivots(a) is not None
-
-
-def is_pd(a: fmpq_mat) -> bool:
-    """Whether a rational symmetric matrix is positive definite, by exact LDL^T."""
-    pivots = _pivots(a)
-    return pivots is not None and len(pivots) == a.nrows()
-
-
-def nullity(a: fmpq_mat) -> int:
-    """Dimension of the null space."""
-    return a.ncols() - a.rank()
+    return True
 
 
 def range_projector(a: fmpq_mat) -> fmpq_mat:
@@ -243,98 +198,9 @@ def solve_any(a: fmpq_mat, b: fmpq_mat) -> fmpq_mat | None:
     return x
 
 
-def nearest_solution(a: fmpq_mat, b: fmpq_mat, start: Sequence[Fraction]) -> fmpq_mat | None:
-    """The solution of a x = b nearest to the start, or None; the rows and columns of a span the same space."""
+def nearest_solution(a: fmpq_mat, b: fmpq_mat, start: fmpq_mat) -> fmpq_mat | None:
+    """The solution of a x = b nearest to the start (d, 1), or None; the rows and columns of a span the same space."""
     found = solve_any(a, b)
     if found is None or a.rank() == a.nrows():
         return found
-    x0 = column(start)
-    return x0 + range_projector(a) * (found - x0)
-
-
-class EigenBound(NamedTuple):
-    """A certified bound on an eigenvalue; `exact` says that it is the eigenvalue itself."""
-
-    value: Fraction
-    exact: bool
-
-
-def approximate_eigenvalues(a: fmpq_mat) -> list[Fraction]:
-    """Floating eigenvalues of a symmetric matrix in ascending order, of any size: a proposal, not a proof.
-
-    Entries beyond the doubles are brought into them by a power of two.
-    """
-    if not is_symmetric(a):
-        raise BadInput("the extreme eigenvalues of a matrix that is not symmetric are no constants of a problem.")
-    size = max((abs(fraction(v)) for v in a.entries()), default=Fraction(0))
-    exponent = size.numerator.bit_length() - size.denominator.bit_length() if size else 0
-    unit = Fraction(2) ** exponent if abs(exponent) > 500 else Fraction(1)
-    near = floats(a * rational(1 / unit))
-    return [Fraction(float(v)) * unit for v in np.linalg.eigvalsh(near)]
-
-
-def upper_eigenvalue(a: fmpq_mat) -> EigenBound:
-    """A short rational at least the largest eigenvalue, within a relative 1e-12 of it.
-
-    Certified: exact LDL^T of value * I - a succeeds, and fails a relative 1e-12 below.
-    """
-    d = a.nrows()
-    one = identity(d)
-
-    def above(value: Fraction) -> bool:
-        return is_psd(one * rational(value) - a)
-
-    guess = approximate_eigenvalues(a)[-1]
-    if above(Fraction(0)) and not is_pd(-a):
-        return EigenBound(Fraction(0), True)
-    return least_covering(above, guess, a, one)
-
-
-def lower_eigenvalue(a: fmpq_mat, projector: fmpq_mat | None = None) -> EigenBound:
-    """A short rational at most the smallest nonzero eigenvalue of a positive semidefinite matrix, within 1e-12.
-
-    projector: onto the range of a (computed when not given). Certified by exact LDL^T of a - value * projector.
-    Raises BadInput for the zero matrix and for one that is not positive semidefinite.
-    """
-    on = range_projector(a) if projector is None else projector
-    if not is_psd(a) or a.rank() == 0:
-        raise BadInput("the smallest nonzero eigenvalue needs a positive semidefinite matrix other than 0.")
-
-    def above(value: Fraction) -> bool:  # of minus the eigenvalue
-        return is_psd(a + on * rational(value))
-
-    guess = -approximate_eigenvalues(a)[nullity(a)]
-    bound = least_covering(above, guess, -a, on)
-    return EigenBound(-bound.value, bound.exact)
-
-
-def least_covering(
-    above: Callable[[Fraction], bool], guess: Fraction, a: fmpq_mat, unit: fmpq_mat, *, recognised: bool = True
-) -> EigenBound:
-    """The least value with `above`, from above and within a relative 1e-12: one where value*unit - a loses rank.
-
-    above: monotone, and other than true at 0; guess: floating point's proposal. recognised: whether a short
-    rational is recognised as the value itself, which `exact` says. Raises BadInput where no value has it.
-    """
-    scale = abs(guess) or Fraction(1, 10**6)
-    margin = scale / 10**13
-    while not above(high := round_up(guess + margin)):
-        margin *= 4
-        if margin > scale * 10**60:
-            raise BadInput("no multiple of the one matrix covers the other.")
-    margin = scale / 10**13
-    while above(low := round_down(guess - margin)):
-        margin *= 4
-    while high - low > TOLERANCE * abs(high) * Fraction(9, 10):
-        middle = round_up((low + high) / 2, 15)
-        if not low < middle < high:
-            break
-        if above(middle):
-            high = middle
-        else:
-            low = middle
-    if recognised:
-        for short in (simplest_between(low, high), *(round_up(low, digits) for digits in range(1, 14))):
-            if short <= high and (unit * rational(short) - a).rank() < unit.rank() and above(short):
-                return EigenBound(short, True)
-    return EigenBound(high, False)
+    return start + range_projector(a) * (found - start)

@@ -33,28 +33,27 @@ _DIGITS = r"[0-9]+(?:_[0-9]+)*"
 DECIMAL = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
 _NUMBER = re.compile(rf"\s*([+-]?)({DECIMAL})(?:\s*/\s*({DECIMAL}))?\s*")
 
-# Python refuses to convert integers of many digits from or to text at once (its limit can be set as
-# low as 640 digits), so long ones are split at a power of ten.
-_CHUNK_DIGITS = 600
-_CHUNK_BITS = 1990
+# Python refuses to convert integers of many digits from or to text (its limit can be set as low as 640 digits); flint,
+# which is imported for these alone, does not.
+_PLAIN_DIGITS = 600
+_PLAIN_BITS = 1990
 _MAX_BITS = int(MAX_DIGITS * math.log2(10))
 
 
 def _integer(digits: str) -> int:
-    if len(digits) <= _CHUNK_DIGITS:
+    if len(digits) <= _PLAIN_DIGITS:
         return int(digits)
-    half = len(digits) // 2
-    return _integer(digits[:-half]) * 10**half + _integer(digits[-half:])
+    from flint import fmpz
+
+    return int(fmpz(digits))
 
 
 def _integer_text(value: int) -> str:
-    if value < 0:
-        return "-" + _integer_text(-value)
-    if value.bit_length() <= _CHUNK_BITS:
+    if value.bit_length() <= _PLAIN_BITS:
         return str(value)
-    half = value.bit_length() * 3 // 20  # about half of the 0.301 * bits decimal digits
-    high, low = divmod(value, 10**half)
-    return _integer_text(high) + _integer_text(low).rjust(half, "0")
+    from flint import fmpz
+
+    return str(fmpz(value))
 
 
 def _decimal(text: str, name: str) -> Fraction:

@@ -74,6 +74,7 @@ def _is_list(value: Any) -> bool:
 _ARGUMENTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "None": (lambda value: value is None, "None"),
     "str": (lambda value: isinstance(value, str), "text"),
+    "bool": (lambda value: isinstance(value, bool), "a bool"),
     "Path": (lambda value: isinstance(value, os.PathLike), "a path"),
     "int": (lambda value: _is_number(value) and value % 1 == 0, "an integer"),
     "float": (_is_number, "a number"),
@@ -83,6 +84,8 @@ _ARGUMENTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "Problem": (lambda value: hasattr(value, "constants") and hasattr(value, "spec"), "a problem"),
     **dict.fromkeys(("Sequence", "Iterable", "Collection"), (_is_list, "a list")),
 }
+# Annotation of a parameter of a specification that is held to, and the words for it in a file.
+_IN_FILES = {"str": "text in quotes", "bool": "true or false", "Mapping": "a table", "Sequence": "a list"}
 
 
 def check_parameters(make: Callable[..., Any] | Mapping[str, Any], parameters: Mapping[str, Any], what: str) -> None:
@@ -105,19 +108,6 @@ def check_parameters(make: Callable[..., Any] | Mapping[str, Any], parameters: M
         asked, _, optional = str(known[name].annotation).partition(" | ")
         if value is None and optional == "None":
             continue
-        needed = _needed(asked.partition("[")[0], value)
-        if needed is not None:
-            raise BadInput(f"{what}: {name} = {shown(repr(value))} is not allowed; it must be {needed}.")
-
-
-def _needed(asked: str, value: Any) -> str | None:
-    """What a parameter must be instead of `value`; None where `value` is of the type that was asked for."""
-    if asked == "str":
-        return None if isinstance(value, str) else "text in quotes"
-    if asked == "bool":
-        return None if isinstance(value, bool) else "true or false"
-    if asked == "Mapping":
-        return None if isinstance(value, Mapping) else "a table"
-    if asked == "Sequence":
-        return None if isinstance(value, Iterable) and not isinstance(value, str | Mapping) else "a list"
-    return None
+        plain = asked.partition("[")[0]
+        if plain in _IN_FILES and not _ARGUMENTS[plain][0](value):
+            raise BadInput(f"{what}: {name} = {shown(repr(value))} is not allowed; it must be {_IN_FILES[plain]}.")

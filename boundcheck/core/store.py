@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -56,48 +56,11 @@ class Stored:
     reused: bool
 
 
-class AnyCheckpoint(Protocol):
-    """What a computation sees of its checkpoint."""
-
-    def load(self) -> dict[str, NDArray[Any]] | None:
-        """The arrays saved last, or None."""
-        ...
-
-    def due(self) -> bool:
-        """Whether it is time to save again; ask at least every 5 s."""
-        ...
-
-    def save(self, arrays: Arrays) -> None:
-        """Replaces what was saved last."""
-        ...
-
-    def refuse(self, error: Exception) -> None:
-        """Drops what was loaded, because the computation met this error in reading it."""
-        ...
-
-
-class NullCheckpoint:
-    """The checkpoint of a run that is not stored: never there, never due."""
-
-    def load(self) -> None:
-        """None: there is nothing to resume from."""
-
-    def due(self) -> bool:
-        """False: saving would be lost."""
-        return False
-
-    def save(self, arrays: Arrays) -> None:
-        """Keeps nothing."""
-
-    def refuse(self, error: Exception) -> None:
-        """Drops nothing: nothing was loaded."""
-
-
 class Checkpoint:
-    """The state of an unfinished run, in one file that is replaced as a whole."""
+    """The state of an unfinished run, in one file that is replaced as a whole; without files it keeps nothing."""
 
-    def __init__(self, store: Store, key: str, interval: float = CHECKPOINT_INTERVAL) -> None:
-        self._files = store.files
+    def __init__(self, files: Place | None = None, key: str = "", interval: float = CHECKPOINT_INTERVAL) -> None:
+        self._files = files
         self._key = key
         self._name = f"{_CHECKPOINTS}/{key}{_ENDING}"
         self._interval = interval
@@ -108,26 +71,29 @@ class Checkpoint:
 
         Raises StoreError where the file cannot be read or comes from a newer boundcheck.
         """
-        found = _opened(self._files, self._name, self._key, frozen=False)
+        found = None if self._files is None else _opened(self._files, self._name, self._key, frozen=False)
         return None if found is None else found[0]
 
     def due(self) -> bool:
-        """True when at least 5 s have passed since the last save (or since the run began)."""
-        return time.monotonic() - self._last >= self._interval
+        """Whether 5 s have passed since the last save (or since the run began); ask at least every 5 s."""
+        return self._files is not None and time.monotonic() - self._last >= self._interval
 
     def save(self, arrays: Arrays) -> None:
         """Replaces what was saved last, as a whole; raises StoreError and keeps the old one where that fails."""
-        self._files.write(self._name, pack_arrays(arrays, _json({"schema": SCHEMA, "key": self._key})))
-        self._last = time.monotonic()
+        if self._files is not None:
+            self._files.write(self._name, pack_arrays(arrays, _json({"schema": SCHEMA, "key": self._key})))
+            self._last = time.monotonic()
 
     def refuse(self, error: Exception) -> None:
         """Says that what `load` has returned is not what the run had saved, and removes it."""
-        _notice(self._files.where(self._name), error)
-        self.remove()
+        if self._files is not None:
+            _notice(self._files.where(self._name), error)
+            self.remove()
 
     def remove(self) -> None:
         """Removes the file, if it is there."""
-        self._files.remove(self._name)
+        if self._files is not None:
+            self._files.remove(self._name)
 
 
 class Store:
@@ -199,7 +165,7 @@ class Store:
     def checkpoint(self, key: str) -> Checkpoint:
         """The checkpoint of the unfinished run named `key`."""
         _name(key)
-        return Checkpoint(self, key)
+        return Checkpoint(self.files, key)
 
 
 def sizes_at(place: Path | str) -> dict[str, int]:
@@ -211,7 +177,7 @@ def run_stored(
     store: Store | None,
     key: str,
     spec: Any,
-    compute: Callable[[AnyCheckpoint], tuple[Arrays, Mapping[str, Any]]],
+    compute: Callable[[Checkpoint], tuple[Arrays, Mapping[str, Any]]],
     check: Callable[[Stored], object] | None = None,
 ) -> Stored:
     """The result named `key`: read where it is stored, otherwise computed (from its checkpoint on) and stored.
@@ -220,7 +186,7 @@ def run_stored(
     that is read; where it raises one of `arrays.MALFORMED` the result is computed again and replaced, with a notice.
     """
     if store is None:
-        return _as_stored(key, spec, *compute(NullCheckpoint()), None)
+        return _as_stored(key, spec, *compute(Checkpoint()), None)
     found = store.get(key)
     if found is not None:
         try:

@@ -15,11 +15,12 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from multiprocessing import connection, resource_tracker
 from multiprocessing.reduction import ForkingPickler
-from typing import Any
+from typing import Any, TypeVar
 
 from boundcheck.core.loaded import LoadedFiles, load_again
 from boundcheck.errors import BadInput
 
+R = TypeVar("R")
 Pipe = connection.Connection
 TELLING = 0.5  # seconds between two shares that an item tells
 
@@ -29,6 +30,10 @@ class Lost:
     """What stands in the place of a result whose worker died again and again; `reason` is a sentence."""
 
     reason: str
+
+
+OnDone = Callable[[int, R | Lost], None] | None  # see `executor.Executor.map`
+OnShare = Callable[[int, float], None] | None
 
 
 class WorkerTraceback(Exception):

@@ -30,7 +30,7 @@ from boundcheck.theory.quantities import PROOF_QUANTITIES
 from boundcheck.theory.statement import Statement
 
 if TYPE_CHECKING:
-    from boundcheck.core.store import AnyCheckpoint
+    from boundcheck.core.store import Checkpoint
     from boundcheck.problems.problem import Problem
 
 
@@ -84,7 +84,7 @@ def carry_out(
     arithmetic: str | Arithmetic | None = None,
     summaries: Iterable[Summary | str] = (),
     neural: Mapping[str, Any] | None = None,
-    checkpoint: AnyCheckpoint | None = None,
+    checkpoint: Checkpoint | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Curve:
     """The metrics of a method on a problem, without what the two know of constants and hypotheses.

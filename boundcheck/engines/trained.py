@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from boundcheck.core import providers
 
 if TYPE_CHECKING:
-    from boundcheck.core.store import AnyCheckpoint
+    from boundcheck.core.store import Checkpoint
     from boundcheck.engines.curve import Curve
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
@@ -34,7 +34,7 @@ class TrainingEngine(Protocol):
         settings: Any,
         *,
         on_progress: Callable[[int, int], None] | None,
-        checkpoint: AnyCheckpoint | None,
+        checkpoint: Checkpoint | None,
     ) -> Curve:
         """The curve of all seeds, measured after the rounds of a grid."""
         ...

@@ -19,7 +19,7 @@ from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import Undigestible, run_key
 from boundcheck.core.executor import Lost
 from boundcheck.core.loaded import LOADED, digests
-from boundcheck.core.store import AnyCheckpoint, run_stored
+from boundcheck.core.store import Checkpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import carry_out, describe
 from boundcheck.engines.simulate import concatenate
@@ -156,7 +156,7 @@ def run_or_recall(
     if sampled or neural:
         spec["seeds"] = {"start": seeds.start, "stop": seeds.stop}
 
-    def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def compute(checkpoint: Checkpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         if sampled:
             curve = _sampled(partial(carry_out, method, problem, **how), seeds, checkpoint, on_progress, spread)
         elif neural:
@@ -210,7 +210,7 @@ def _check_asked(curve: Curve, how: Mapping[str, Any], seeds: range | None) -> N
 def _sampled(
     run_seeds: partial[Curve],
     seeds: range,
-    checkpoint: AnyCheckpoint,
+    checkpoint: Checkpoint,
     on_progress: Callable[[float], None] | None,
     spread: Spread | None = None,
 ) -> Curve:
@@ -245,7 +245,7 @@ def _elsewhere(
     seeds: range,
     curve: Curve,
     size: int,
-    checkpoint: AnyCheckpoint,
+    checkpoint: Checkpoint,
     on_progress: Callable[[float], None] | None,
     spread: Spread,
 ) -> Curve:
@@ -297,7 +297,7 @@ def _portable(run_seeds: partial[Curve]) -> partial[Curve] | None:
     return found
 
 
-def _resumed(checkpoint: AnyCheckpoint, seeds: range) -> Curve | None:
+def _resumed(checkpoint: Checkpoint, seeds: range) -> Curve | None:
     """The leading seeds of an unfinished run; None where there are none or their checkpoint does not parse."""
     saved = checkpoint.load()
     if saved is None:

@@ -10,7 +10,7 @@ from boundcheck.core.digest import package_version
 from boundcheck.networks.engine.device import Settings, device_of, name_of
 
 if TYPE_CHECKING:
-    from boundcheck.core.store import AnyCheckpoint
+    from boundcheck.core.store import Checkpoint
     from boundcheck.engines.curve import Curve
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
@@ -30,7 +30,7 @@ def run(
     settings: Any,
     *,
     on_progress: Callable[[int, int], None] | None,
-    checkpoint: AnyCheckpoint | None,
+    checkpoint: Checkpoint | None,
 ) -> Curve:
     """The curve of all seeds, see `engine.run.run_neural`."""
     from boundcheck.networks.engine.run import run_neural

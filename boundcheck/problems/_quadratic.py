@@ -108,7 +108,9 @@ class QuadraticInstance(Instance):
     def shape(self) -> Shape:
         """Hessian, stationary point and convexity of F."""
         a, b = self.mean_map()
-        return Shape(a, linalg.nearest_solution(a, b, self.start), linalg.is_psd(a), linalg.range_projector(a))
+        return Shape(
+            a, linalg.nearest_solution(a, b, linalg.column(self.start)), linalg.is_psd(a), linalg.range_projector(a)
+        )
 
     @property
     def solution(self) -> fmpq_mat | None:

@@ -80,7 +80,7 @@ class BilinearGame(QuadraticInstance):
     def shape(self) -> Shape:
         """The mean map, and its zero nearest to the start; never convex."""
         a, v = self.mean_map()
-        return Shape(a, linalg.nearest_solution(a, v, self.start), False, linalg.range_projector(a))
+        return Shape(a, linalg.nearest_solution(a, v, linalg.column(self.start)), False, linalg.range_projector(a))
 
     @property
     def solution(self) -> fmpq_mat | None:

@@ -25,12 +25,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.certified.certify import from_above
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known, exact
 from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.expected_weights import DataKinds, Expected, RoundKind, data_kinds, expected_weights
 from boundcheck.setting.local_work import draws_samples, plain_steps
 from boundcheck.setting.objectives import Objectives, objectives_of
-from boundcheck.setting.theories import Row, Theory, always, constants, exact, hypotheses, maybe, unless
+from boundcheck.setting.theories import Row, Theory, always, constants, hypotheses, maybe, unless
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients

@@ -21,12 +21,12 @@ from flint import fmpq_mat
 
 from boundcheck.certified.blocks import BlockDissimilarity, Lipschitz, Partition, block_variances, coupled, lipschitz
 from boundcheck.certified.certify import from_above
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known, exact
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods import answers
 from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.local_work import variance_share
-from boundcheck.setting.theories import Makers, Objections, Theory, exact
+from boundcheck.setting.theories import Makers, Objections, Theory
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients

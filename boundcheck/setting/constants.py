@@ -9,14 +9,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known, exact
 from boundcheck.errors import BadInput
 from boundcheck.problems.problem import clients_of, optional
 from boundcheck.setting.asynchronous import LOSSES, ROUNDS
 from boundcheck.setting.blocks import BLOCKS
 from boundcheck.setting.participation import MAX_CLIENTS, PARTICIPATION, sampling_makers, weight_makers
 from boundcheck.setting.proximal import COHORTS, SUBPROBLEMS
-from boundcheck.setting.theories import Makers, Objections, Theory, exact, of_papers
+from boundcheck.setting.theories import Makers, Objections, Theory, of_papers
 from boundcheck.setting.update_times import TIMES
 from boundcheck.theory.keys import CATALOGUE
 

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.core.linalg import column, fraction, rational, solve_any
+from boundcheck.certified.forms import Affine, weighted_map
+from boundcheck.core.linalg import column, fraction, solve_any
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods import answers
 from boundcheck.methods.build import algorithms
@@ -81,8 +82,7 @@ def weighted_minimiser(problem: Problem, weights: Sequence[Fraction]) -> tuple[F
 
     Raises Unsupported where the problem is not quadratic or the weighted sum has no single minimiser.
     """
-    pairs = list(zip(map(rational, weights), _maps(problem), strict=True))
-    a, b = (sum((w * own[k] for w, own in pairs[1:]), pairs[0][0] * pairs[0][1][k]) for k in (0, 1))
+    a, b = weighted_map(zip(weights, _maps(problem), strict=True))
     if a.rank() < problem.dim:
         raise Unsupported(f"the weighted objective of '{problem.name}' has no single minimiser.")
     return tuple(fraction(v) for v in a.solve(b).entries())
@@ -105,7 +105,7 @@ def effective_weights(problem: Problem, point: Sequence[Fraction]) -> list[Fract
     return [fraction(v) for v in found.entries()]
 
 
-def _maps(problem: Problem) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
+def _maps(problem: Problem) -> Sequence[Affine]:
     quadratic = quadratic_objectives(problem)
     if quadratic is None:
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so that no exact limit is known.")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from flint import arb
 
-from boundcheck.certified.forms import Form, gap, square, weighted
+from boundcheck.certified.forms import Affine, Form, gap, square, weighted, weighted_map
 from boundcheck.certified.slopes import Slope, mixed
-from boundcheck.core.linalg import column, float_up, fraction, precision, range_projector, rational, solve_any
+from boundcheck.core.linalg import column, float_up, fraction, nearest_solution, precision, rational
 from boundcheck.core.numbers import round_up
 from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.local_work import possible_visits, variance_share
@@ -46,23 +46,16 @@ class _Exact:
 class Quadratics(_Exact):
     """Of quadratics: maps (A_i, b_i) of each client; second: E|g_i(x)|^2 as a form; start (d, 1)."""
 
-    maps: Sequence[tuple[Any, Any]]
+    maps: Sequence[Affine]
     second: tuple[Form, ...]
     start: fmpq_mat
 
-    def _map(self, q: Mapping[int, Fraction]) -> tuple[Any, Any]:
+    def _map(self, q: Mapping[int, Fraction]) -> Affine:
         """(A, b) of sum q_i L_i."""
-        a, b = self.maps[0][0] * 0, self.start * 0
-        for i, v in q.items():
-            a, b = a + self.maps[i][0] * rational(v), b + self.maps[i][1] * rational(v)
-        return a, b
+        return weighted_map((v, self.maps[i]) for i, v in q.items())
 
     def minimiser(self, q: Mapping[int, Fraction]) -> fmpq_mat | None:
-        a, b = self._map(q)
-        x = solve_any(a, b)
-        if x is None or a.rank() == a.nrows():
-            return x
-        return self.start + range_projector(a) * (x - self.start)
+        return nearest_solution(*self._map(q), self.start)
 
     def excess(self, q: Mapping[int, Fraction], x: fmpq_mat, least: fmpq_mat) -> Fraction:
         return gap(*self._map(q), least).at(x)
@@ -199,9 +192,7 @@ def _shares(method: Method, clients: Clients) -> list[Fraction] | None:
     return found
 
 
-def _second_moments(
-    problem: Any, maps: Sequence[tuple[Any, Any]], shares: Sequence[Fraction]
-) -> tuple[Form, ...] | None:
+def _second_moments(problem: Any, maps: Sequence[Affine], shares: Sequence[Fraction]) -> tuple[Form, ...] | None:
     """E|g_i(x)|^2 of one local step; None where the samples are not known."""
     means = tuple(square(a, b) for a, b in maps)
     if not any(shares):

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 
 from boundcheck.certified import sampling
 from boundcheck.certified.certify import from_above
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known, exact
 from boundcheck.core.linalg import matrix
 from boundcheck.core.numbers import root_from_above, round_up
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts.participation import cohort_law, cohort_sizes, everyone, known_rounds
 from boundcheck.problems.problem import clients_of, optional
 from boundcheck.setting.local_work import certain_visits
-from boundcheck.setting.theories import Makers, Row, Theory, exact
+from boundcheck.setting.theories import Makers, Row, Theory
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.constant import Constant, exact
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
@@ -97,8 +96,3 @@ def of_papers() -> Iterator[Theory[Any]]:
 
     for module in beside(DECLARED):
         yield from getattr(module, DECLARED, ())
-
-
-def exact(value: Fraction | int, how: str) -> Constant:
-    """The value itself."""
-    return Constant(Fraction(value), Known.EXACT, "exact", how)

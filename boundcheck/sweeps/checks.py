@@ -74,20 +74,29 @@ def setting_values(claimed: Statement, table: Mapping[str, Any]) -> dict[str, Fr
     return {name: value for name, value in found.values.items() if name not in table.get("at", {})}
 
 
+def _levels(path: Path, given: Any) -> list[tuple[KeyPath, Any]]:
+    """Where each value of an axis or of a single constant stands, and the value; of a range the two ends."""
+    if isinstance(given, Axis):
+        return [(("grid", *path, i), value) for i, value in enumerate(given.values)]
+    if isinstance(given, Range):
+        return [(("latin", *path), given.exact(end)) for end in (given.low, given.high)]
+    return [(path, given)]
+
+
 def _points(sweep: Sweep, *, outer: bool = False) -> Iterator[tuple[dict[Path, Any], KeyPath]]:
     """The first point, and those that differ from it in one axis (one of the outer ones), with the place of what
     differs."""
-    first = {a.path: a.values[0] if isinstance(a, Axis) else a.exact(a.low) for a in sweep.every_axis}
+    levels = {axis.path: _levels(axis.path, axis) for axis in sweep.every_axis}
+    first = {path: own[0][1] for path, own in levels.items()}
     yield first, ()
     for axis in sweep.every_axis:
         if outer and axis.path[0] in CONSTANTS:
             continue
-        if isinstance(axis, Range):
-            yield {**first, axis.path: axis.exact(axis.high)}, ("latin", *axis.path)
-            continue
-        step = max(1, -(-len(axis.values) // TRIED))
-        for i in sorted({*range(0, len(axis.values), step), len(axis.values) - 1}):
-            yield {**first, axis.path: axis.values[i]}, ("grid", *axis.path, i)
+        own = levels[axis.path]
+        step = max(1, -(-len(own) // TRIED))
+        for i in sorted({*range(int(isinstance(axis, Range)), len(own), step), len(own) - 1}):
+            place, value = own[i]
+            yield {**first, axis.path: value}, place
 
 
 def _of_claim(sweep: Sweep, file: TomlFile, point: Mapping[Path, Any], place: KeyPath) -> Iterator[Mistake]:
@@ -95,7 +104,7 @@ def _of_claim(sweep: Sweep, file: TomlFile, point: Mapping[Path, Any], place: Ke
     table = sweep.table({p: v for p, v in point.items() if p[0] != "target"})
     lines: dict[KeyPath, int] = {path: line for path, line in file.lines.items() if path[0] not in ("grid", "latin")}
     for axis in sweep.every_axis:
-        where: KeyPath = (_top(axis), *axis.path)
+        where: KeyPath = ("grid" if isinstance(axis, Axis) else "latin", *axis.path)
         lines[axis.path] = file.line_of(place if place[: len(where)] == where else where)
     try:
         claim = claim_from_table(table, file.path, lines)
@@ -112,8 +121,8 @@ def _of_claim(sweep: Sweep, file: TomlFile, point: Mapping[Path, Any], place: Ke
 
 def _settings(sweep: Sweep) -> Iterator[Mistake]:
     """What is wrong with statement, problem and method, and which symbols nothing gives."""
-    named = {a.path[1] for a in sweep.every_axis if a.path[0] in CONSTANTS}
-    named |= {name for group in CONSTANTS for name in sweep.base.get(group, {})}
+    given = _given(sweep)
+    named = {path[1] for path in given}
     for point, place in _points(sweep, outer=True):
         table = sweep.table(point)
         try:
@@ -131,24 +140,26 @@ def _settings(sweep: Sweep) -> Iterator[Mistake]:
         for name in sorted(named & set(known)):
             group = next(g for g in CONSTANTS if name in table.get(g, {}))
             text = f"{claimed.best_id}: problem and method give {name}; leave it out of {group}."
-            yield next(iter(_places(sweep, group, name))), text
+            yield _levels((group, name), given[group, name])[0][0], text
         lacking = [name for name in needed_symbols(claimed) if name not in {*known, *named}]
         if lacking:
             text = f"{claimed.best_id}: no value for {', '.join(lacking)}; write it under constants, grid or latin."
             yield place if place[1:2] == ("statement",) else ("statement",), text
 
 
+def _given(sweep: Sweep) -> dict[Path, Any]:
+    """What gives each symbol of the statement that the file names: its value, or its axis."""
+    single = {(group, name): value for group in CONSTANTS for name, value in sweep.base.get(group, {}).items()}
+    return {**single, **{axis.path: axis for axis in sweep.every_axis if axis.path[0] in CONSTANTS}}
+
+
 def _constants(sweep: Sweep) -> Iterator[Mistake]:
     """Symbols that no statement of the sweep has, and values that one of them does not admit."""
     every = statements_of(sweep)
-    values: dict[Path, Axis | Range | Any] = {
-        (group, name): value for group in CONSTANTS for name, value in sweep.base.get(group, {}).items()
-    }
-    values |= {a.path: a for a in sweep.every_axis if a.path[0] in CONSTANTS}
-    for path, given in values.items():
+    for path, given in _given(sweep).items():
         own = [s for s in every if path[-1] in [symbol.name for symbol in s.symbols]] or every[:1]
         for claimed in own:
-            for place, value in zip(_places(sweep, *path), _tried(given), strict=False):
+            for place, value in _levels(path, given):
                 try:
                     symbol = claimed.symbol(path[-1])
                     symbol.check(as_fraction(value, symbol.name), claimed.best_id)
@@ -157,25 +168,5 @@ def _constants(sweep: Sweep) -> Iterator[Mistake]:
                     break
             else:
                 if isinstance(given, Range) and claimed.symbol(path[-1]).integer and not given.integer:
-                    yield (
-                        ("latin", *path),
-                        f"{claimed.best_id}: {path[-1]} takes integers; end its range with ':integer'.",
-                    )
-
-
-def _tried(given: Any) -> tuple[Any, ...]:
-    if isinstance(given, Range):
-        return given.exact(given.low), given.exact(given.high)
-    return given.values if isinstance(given, Axis) else (given,)
-
-
-def _places(sweep: Sweep, *path: str) -> list[KeyPath]:
-    """Where each level of a constant stands."""
-    axis = next((a for a in sweep.every_axis if a.path == path), None)
-    if isinstance(axis, Axis):
-        return [("grid", *path, i) for i in range(len(axis.values))]
-    return [path] if axis is None else [("latin", *path)] * 2
-
-
-def _top(axis: Axis | Range) -> str:
-    return "grid" if isinstance(axis, Axis) else "latin"
+                    text = f"{claimed.best_id}: {path[-1]} takes integers; end its range with ':integer'."
+                    yield ("latin", *path), text

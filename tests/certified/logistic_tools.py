@@ -16,20 +16,12 @@ from functools import cached_property
 from flint import fmpq, fmpq_mat
 
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.certified.definite import least_multiple, spread
-from boundcheck.core.linalg import EigenBound, approximate_eigenvalues, fraction, identity, rational
+from boundcheck.certified.definite import EigenBound, largest_eigenvalue
+from boundcheck.core.linalg import fraction, rational
 from boundcheck.core.numbers import root_from_above, round_up
 from boundcheck.errors import BadInput
 
 HALF = Fraction(1, 2)
-
-
-def largest_eigenvalue(a: fmpq_mat) -> EigenBound:
-    """The largest eigenvalue of a symmetric matrix, from above and within a relative 1e-12."""
-    ends = spread(a)
-    if ends is not None:
-        return EigenBound(ends[1], True)
-    return least_multiple(a, identity(a.nrows()), approximate_eigenvalues(a)[-1])
 
 
 @dataclass(frozen=True)
@@ -72,8 +64,8 @@ class Labelled:
     def norm(self) -> EigenBound:
         """The largest eigenvalue of `second_moment`, by the smaller of the two Gram matrices."""
         if self.count < self.a.ncols():
-            return largest_eigenvalue(self.a * self.a.transpose() * fmpq(1, self.count))
-        return largest_eigenvalue(self.second_moment)
+            return largest_eigenvalue([self.a * self.a.transpose() * fmpq(1, self.count)])
+        return largest_eigenvalue([self.second_moment])
 
     @cached_property
     def reach(self) -> Fraction:
@@ -124,7 +116,7 @@ def similarity(clients: Sequence[Labelled], weights: Sequence[Fraction]) -> Cons
     for client, w in zip(clients, weights, strict=True):
         if w == 1:
             continue
-        others = largest_eigenvalue(total - client.second_moment * rational(w)).value
+        others = largest_eigenvalue([total - client.second_moment * rational(w)]).value
         worst = max(worst, (1 - w) * client.norm.value / 4, others / 4)
     return _bound(worst, "spectral norms of the second moments of the rows, over 4")
 

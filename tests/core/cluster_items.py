@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.core.digest import digest
-from boundcheck.core.store import AnyCheckpoint, Store, run_stored
+from boundcheck.core.store import Checkpoint, Store, run_stored
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def stored(item: Item) -> float:
     """A run that is computed, unless the store has it, in as long as its kind says."""
     spec = {"number": item.number}
 
-    def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    def compute(checkpoint: Checkpoint) -> tuple[dict[str, Any], Mapping[str, Any]]:
         note(item)
         waited = item.folder / "go"
         if item.kind == "waits":

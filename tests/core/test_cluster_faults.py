@@ -61,20 +61,6 @@ def test_what_a_worker_lacks_is_said_once_and_found_elsewhere(
     assert len([sentence for sentence in said if "no 'never' here." in sentence]) == 2
 
 
-def test_the_same_item_twice_is_one_entry(cluster: Machines, tmp_path: Path) -> None:
-    (tmp_path / "go").touch()
-    twice = [Item(3, tmp_path), Item(3, tmp_path)]
-    first, second = ClusterExecutor(cluster.address, shared=tmp_path / "store").map(stored, twice)
-    assert first == second == SerialExecutor().map(stored, twice)[0]
-    assert len(list((tmp_path / "store").glob("*.npz"))) == 1
-
-
-def test_a_store_that_cannot_be_written_is_a_sentence(cluster: Machines, tmp_path: Path) -> None:
-    (tmp_path / "store").write_text("in the way")
-    with pytest.raises(StoreError, match="is not a folder"):
-        ClusterExecutor(cluster.address).map(stored, [Item(1, tmp_path)])
-
-
 def test_workers_with_other_code_are_refused(
     cluster: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

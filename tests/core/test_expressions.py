@@ -72,6 +72,13 @@ def test_degrees() -> None:
     assert parsed("min(1, t)").degrees("r") == (0, 0)
 
 
+NO_VALUE = [
+    ("1/t", "at t = 0: it divides by zero"),
+    ("t^(1/2)", "a square root is written sqrt"),
+    ("sqrt(t-1)", "not real"),
+    ("9^9^9", "too many digits"),
+    ("0^(t-1)", "it divides by zero"),
+]
 REFUSED = [
     ("", "it ends too early"),
     ("t +", "it ends too early"),
@@ -91,24 +98,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "says"), REFUSED)
-def test_text_that_is_refused(text: str, says: str) -> None:
+@pytest.mark.parametrize(("text", "says"), [*REFUSED, *NO_VALUE])
+def test_what_is_refused(text: str, says: str) -> None:
     with pytest.raises((BadInput, UnknownName), match=says):
-        parsed(text)
-
-
-NO_VALUE = [
-    ("1/t", "at t = 0: it divides by zero"),
-    ("t^(1/2)", "a square root is written sqrt"),
-    ("sqrt(t-1)", "not real"),
-    ("9^9^9", "too many digits"),
-    ("0^(t-1)", "it divides by zero"),
-]
-
-
-@pytest.mark.parametrize(("text", "says"), NO_VALUE)
-def test_values_that_do_not_exist(text: str, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
         parsed(text).at(t=0, r=0)
 
 

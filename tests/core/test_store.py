@@ -1,6 +1,5 @@
 """The result store in a folder and in memory: what was put comes back bit for bit, and what is damaged never does."""
 
-import dataclasses
 import hashlib
 import io
 import json
@@ -15,21 +14,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 from store_tools import ARRAYS, FILE, KEY, META, SPEC, partials, same
 
 from boundcheck.core.arrays import pack_arrays, unpack, unpack_arrays
-from boundcheck.core.digest import Undigestible, digest
-from boundcheck.core.store import AnyCheckpoint, NullCheckpoint, Store, Stored, run_stored, sizes_at
+from boundcheck.core.digest import digest
+from boundcheck.core.store import Checkpoint, Store, Stored, run_stored, sizes_at
 from boundcheck.errors import BadInput, StoreError
 
 OTHER = digest("another")
 CHECKPOINT = f".checkpoint/{FILE}"
 
 
-def compute(_: AnyCheckpoint) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def compute(_: Checkpoint) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return ARRAYS, META
 
 
@@ -51,8 +47,6 @@ def test_put_and_get(place: str) -> None:
         assert stored.environment["versions"]["numpy"] == np.__version__
     assert (put.reused, again.reused) == (False, True)
     assert store.keys() == [KEY]
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        put.__setattr__("key", "x")
 
 
 def test_whoever_writes_last_changes_nothing(place: str) -> None:
@@ -67,7 +61,7 @@ def test_whoever_writes_last_changes_nothing(place: str) -> None:
 def test_a_run_is_computed_once_and_goes_on_from_its_checkpoint(place: str) -> None:
     starts: list[int] = []
 
-    def interrupted(checkpoint: AnyCheckpoint) -> tuple[dict[str, Any], dict[str, Any]]:
+    def interrupted(checkpoint: Checkpoint) -> tuple[dict[str, Any], dict[str, Any]]:
         state = checkpoint.load()
         k, x = (0, 1.0) if state is None else (int(state["k"]), float(state["x"]))
         starts.append(k)
@@ -127,6 +121,8 @@ def test_checkpoints(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     other = store.checkpoint(OTHER)
     store.files.write(f".checkpoint/{OTHER}.npz", store.files.read(CHECKPOINT) or b"")
     assert other.load() is None  # it is of another run
+    checkpoint.refuse(ValueError("not what the run had saved"))
+    assert checkpoint.load() is None
 
 
 def test_checkpoints_of_finished_and_forgotten_runs_are_tidied(place: str) -> None:
@@ -142,9 +138,9 @@ def test_checkpoints_of_finished_and_forgotten_runs_are_tidied(place: str) -> No
 
 
 def test_without_a_store_the_result_is_the_same(place: str) -> None:
-    seen: list[AnyCheckpoint] = []
+    seen: list[Checkpoint] = []
 
-    def unordered(checkpoint: AnyCheckpoint) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def unordered(checkpoint: Checkpoint) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         seen.append(checkpoint)
         assert checkpoint.load() is None
         checkpoint.save(ARRAYS)
@@ -153,7 +149,7 @@ def test_without_a_store_the_result_is_the_same(place: str) -> None:
 
     found = [run_stored(s, KEY, SPEC, unordered) for s in (Store(place), Store(place), None)]
     assert [f.reused for f in found] == [False, True, False]
-    assert isinstance(seen[1], NullCheckpoint)
+    assert isinstance(seen[1], Checkpoint)
     assert seen[1].due() is False
     assert found[2].place is None
     assert {json.dumps(f.meta) for f in found} == {'{"a": {"b": 0.1, "y": [1, 2]}, "z": 1}'}
@@ -168,6 +164,10 @@ def test_without_a_store_the_result_is_the_same(place: str) -> None:
 
 
 def test_any_reader_of_npz_reads_the_file(store: Store) -> None:
+    exact = np.array(["1/3", "-12345678901234567890/7"])
+    named = store.put(OTHER, SPEC, {"values/discrepancy:2": np.ones(2), "exact/dist2": exact}, META)
+    assert sorted(named.arrays) == ["exact/dist2", "values/discrepancy:2"]
+    assert named.arrays["exact/dist2"].tolist() == exact.tolist()
     store.put(KEY, SPEC, ARRAYS, META)
     with np.load(store.path / FILE, allow_pickle=False) as archive:
         np.testing.assert_array_equal(archive["dist2"], ARRAYS["dist2"])
@@ -175,13 +175,6 @@ def test_any_reader_of_npz_reads_the_file(store: Store) -> None:
         about = json.loads(archive["about.json"])
     assert (about["schema"], about["key"], about["meta"]) == (2, KEY, {"exact": True, "worst": {"$float": (0.1).hex()}})
     assert os.uname().nodename not in json.dumps(about).split('"')
-
-
-def test_names_may_have_parts_and_colons(store: Store) -> None:
-    exact = np.array(["1/3", "-12345678901234567890/7"])
-    stored = store.put(KEY, SPEC, {"values/discrepancy:2": np.ones(2), "exact/dist2": exact}, META)
-    assert sorted(stored.arrays) == ["exact/dist2", "values/discrepancy:2"]
-    assert stored.arrays["exact/dist2"].tolist() == exact.tolist()
 
 
 def test_equal_arrays_give_equal_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,47 +194,30 @@ def test_equal_arrays_give_equal_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert back is not None
     assert back["b"].shape == ()
     assert {a.dtype.str for a in back.values()} == {"<f8", "<i8"}
-
-
-dtypes = st.sampled_from(["<f8", ">f4", "<i8", "|b1", "|u1", "<c16", "<U3"])
-
-
-@settings(deadline=None)
-@given(dtypes, st.lists(st.integers(0, 3), max_size=3), st.integers(0, 2**32 - 1))
-def test_arrays_come_back_bit_for_bit(dtype: str, shape: list[int], seed: int) -> None:
-    count = int(np.prod(shape, dtype=int))
-    raw = np.random.default_rng(seed).integers(0, 100, count)
-    array = raw.astype(np.dtype(dtype)).reshape(shape)
-    arrays, about = unpack(pack_arrays({"a": array}, b"text"))
-    assert about == b"text"
-    assert arrays["a"].shape == tuple(shape)
-    assert arrays["a"].dtype == array.dtype.newbyteorder("<")
-    assert arrays["a"].tolist() == array.tolist()
+    for code in ("<f8", ">f4", "<i8", "|b1", "|u1", "<c16", "<U3"):
+        for shape in ((), (0,), (3,), (2, 0, 1), (2, 3)):
+            array = np.arange(np.prod(shape, dtype=int)).astype(code).reshape(shape)
+            arrays, about = unpack(pack_arrays({"a": array}, b"text"))
+            assert (about, arrays["a"].shape, arrays["a"].tolist()) == (b"text", shape, array.tolist())
+            assert arrays["a"].dtype == array.dtype.newbyteorder("<")
 
 
 @pytest.mark.parametrize(
-    ("arrays", "message"),
+    ("spec", "arrays", "meta", "message"),
     [
-        ({"a": np.array([object()])}, "the array 'a' holds Python objects"),
-        ({"../a": np.zeros(1)}, r"'\.\./a' cannot name a stored array"),
-        ({"values/../a": np.zeros(1)}, r"'values/\.\./a' cannot name a stored array"),
-        ({"/a": np.zeros(1)}, "'/a' cannot name a stored array"),
-        ({"": np.zeros(1)}, "'' cannot name a stored array"),
+        (SPEC, {"a": np.array([object()])}, META, "the array 'a' holds Python objects"),
+        (SPEC, {"../a": np.zeros(1)}, META, r"'\.\./a' cannot name a stored array"),
+        (SPEC, {"values/../a": np.zeros(1)}, META, r"'values/\.\./a' cannot name a stored array"),
+        (SPEC, {"/a": np.zeros(1)}, META, "'/a' cannot name a stored array"),
+        (SPEC, {"": np.zeros(1)}, META, "'' cannot name a stored array"),
+        ({"f": print}, ARRAYS, META, r"the specification\.f is of type builtin_function"),
+        (SPEC, ARRAYS, {"f": print}, r"meta\.f is of type builtin_function"),
     ],
 )
-def test_unfit_arrays_are_refused(store: Store, arrays: dict[str, NDArray[Any]], message: str) -> None:
+def test_unfit_results_are_refused(store: Store, spec: Any, arrays: Any, meta: Any, message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        store.put(KEY, SPEC, arrays, META)
-    assert store.keys() == []
-    assert partials(store) == []
-
-
-def test_unfit_specifications_are_refused(store: Store) -> None:
-    with pytest.raises(Undigestible, match=r"the specification\.f is of type function"):
-        store.put(KEY, {"f": lambda: None}, ARRAYS, META)
-    with pytest.raises(Undigestible, match=r"meta\.f is of type function"):
-        store.put(KEY, SPEC, ARRAYS, {"f": lambda: None})
-    assert store.keys() == []
+        store.put(KEY, spec, arrays, meta)
+    assert (store.keys(), partials(store)) == ([], [])
 
 
 @pytest.mark.parametrize("key", ["", "..", "../../etc", "ABCDEF0123456789", "0123", "f" * 129, "f" * 16 + "/x"])

@@ -13,6 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from store_tools import ARRAYS, FILE, KEY, META, SPEC, partials, same
 
 from boundcheck.core import store as module
 from boundcheck.core.digest import digest
-from boundcheck.core.places import MARKER, Place
+from boundcheck.core.places import MARKER
 from boundcheck.core.store import Store, Stored
 from boundcheck.errors import BadInput, MissingExtra, StoreError
 
@@ -35,11 +36,10 @@ def refusing(code: int) -> Callable[..., Any]:
     return refuse
 
 
-REFUSALS = [(errno.ENOSPC, "no space left on device"), (errno.EACCES, "permission denied")]
-
-
 @pytest.mark.parametrize("call", ["replace", "makedirs"])
-@pytest.mark.parametrize(("code", "text"), REFUSALS)
+@pytest.mark.parametrize(
+    ("code", "text"), [(errno.ENOSPC, "no space left on device"), (errno.EACCES, "permission denied")]
+)
 def test_a_refusing_disk_leaves_nothing_half_written(
     store: Store, monkeypatch: pytest.MonkeyPatch, call: str, code: int, text: str
 ) -> None:
@@ -80,14 +80,20 @@ def test_unreadable_runs_are_said(place: str, monkeypatch: pytest.MonkeyPatch) -
     store = Store(place)
     store.put(KEY, SPEC, ARRAYS, META)
     monkeypatch.setattr(type(fsspec.core.url_to_fs(place)[0]), "cat_file", refusing(errno.EACCES))
-    with pytest.raises(StoreError, match=r"^the result store cannot read .*: permission denied\.$"):
-        store.get(KEY)
-    with pytest.raises(StoreError, match="permission denied"):
-        store.checkpoint(KEY).load()
+    for read in (store.get, lambda key: store.checkpoint(key).load()):
+        with pytest.raises(StoreError, match=r"^the result store cannot read .*: permission denied\.$"):
+            read(KEY)
 
 
-def test_storage_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_urls(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(f"memory://{uuid.uuid4().hex}")
+    with pytest.raises(BadInput, match=r"the result store memory://\w+ is no folder\."):
+        _ = store.path
+    with pytest.raises(BadInput, match="nowhere://x cannot be reached: Protocol not known: nowhere"):
+        Store("nowhere://x")
+    if not find_spec("s3fs"):
+        with pytest.raises(MissingExtra, match="s3://bucket cannot be reached: Install s3fs"):
+            Store("s3://bucket")
 
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError("Unable to locate\ncredentials.")
@@ -95,32 +101,6 @@ def test_storage_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(fsspec.filesystem("memory")), "pipe_file", refuse)
     with pytest.raises(StoreError, match=r"cannot be written: unable to locate credentials; free some space"):
         store.put(KEY, SPEC, ARRAYS, META)
-
-
-def test_protocols_that_are_not_there() -> None:
-    with pytest.raises(BadInput, match="nowhere://x cannot be reached: Protocol not known: nowhere"):
-        Store("nowhere://x")
-    if not pytest.importorskip("importlib.util").find_spec("s3fs"):
-        with pytest.raises(MissingExtra, match="s3://bucket cannot be reached: Install s3fs"):
-            Store("s3://bucket")
-
-
-def test_places_that_are_no_store(place: str, tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("x")
-    with pytest.raises(StoreError, match="is not a folder"):
-        Store(tmp_path / "thesis.txt")
-    files = Place(place)
-    files.write("thesis.tex", b"x")
-    with pytest.raises(StoreError, match=r"holds files that boundcheck did not write \(such as 'thesis\.tex'\)"):
-        Store(place)
-    with pytest.raises(StoreError, match=rf"was not made by boundcheck \(it has no file {MARKER}\)"):
-        files.empty()
-    assert files.read("thesis.tex") == b"x"
-
-
-def test_a_store_at_a_url_is_no_folder() -> None:
-    with pytest.raises(BadInput, match=r"the result store memory://\w+ is no folder\."):
-        _ = Store("memory://folder").path
 
 
 def test_emptying_and_removing_in_the_middle_cost_only_what_was_there(

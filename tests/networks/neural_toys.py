@@ -74,15 +74,15 @@ class Saving:
         self.kept: dict[str, np.ndarray] | None = None
 
     def load(self) -> dict[str, np.ndarray] | None:
-        """See `AnyCheckpoint`."""
+        """See `Checkpoint`."""
         return self.kept
 
     def due(self) -> bool:
-        """See `AnyCheckpoint`."""
+        """See `Checkpoint`."""
         return True
 
     def save(self, arrays: dict[str, np.ndarray]) -> None:  # pyright: ignore
-        """See `AnyCheckpoint`."""
+        """See `Checkpoint`."""
         self.kept = {name: np.array(array) for name, array in arrays.items()}
         self.after -= 1
         if self.after == 0:

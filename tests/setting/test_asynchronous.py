@@ -52,9 +52,47 @@ def test_covariance_of_uniform_sampling(M: int, m: int, alpha: Fraction, beta: F
     assert (found.delay, found.window, found.mean) == (0, 1, {i: F(1, M) for i in range(M)})
 
 
-def test_all_of_ten_clients_are_certain() -> None:
-    found = values({"kind": "uniform_sampling", "m": 10}, alike(10))
-    assert (found["alpha"], found["beta"], found["alpha_det"], found["beta_det"]) == (1, 0, 1, 0)
+ASYNC = {"kind": "fedavg_async", "times": [2, 3, 5]}
+BY_HAND: list[tuple[dict[str, Any], int, dict[str, Any]]] = [  # None: there is no such constant
+    ({"kind": "uniform_sampling", "m": 10}, 10, {"alpha": 1, "beta": 0, "alpha_det": 1, "beta_det": 0}),
+    (
+        {"kind": "fedavg_async", "times": {"kind": "exponential", "rates": [1, 2]}}, 2,
+        {"tau_delay": None, "alpha": 0, "beta": F(3, 2), "window": 1},
+    ),
+    # p = 1/3: d = 31/45, 31/30, 31/18, whose largest is beta where alpha = 0
+    (
+        ASYNC, 3,
+        {"alpha": 0, "beta": F(31, 18), "rho": F(31, 18), "q_min": F(31, 45), "alpha_det": 1, "beta_det": 0,
+         "tau_delay": 5, "window": 31, "q_bar": 1, "rounds_share": 1, "local_steps": 2, "chi2": 0},
+    ),
+    ({**ASYNC, "ties": "joint"}, 3, {"alpha": 1, "beta": 0, "tau_delay": 3, "window": 22}),
+    (
+        {"kind": "fedfix", "times": [2, 3, 5], "dt": 1}, 3,
+        {"alpha": 1, "beta": 0, "tau_delay": 4, "window": 30, "rounds_share": F(22, 30), "q_bar": 1, "q_max": F(5, 3)},
+    ),
+    ({"kind": "fedavg_sync", "times": [2, 3, 5]}, 3,
+     {"alpha": 1, "beta": 0, "tau_delay": 0, "window": 1, "R_loss": 0}),
+    # the surrogate weighs clients by 1/T_i
+    (
+        {"kind": "fedavg_async", "times": "f80", "weights": "identical"}, 10,
+        {"chi2": pytest.approx(0.276836, abs=5e-7), "rho": 1, "q_min": 1, "q_bar": 1, "beta": 1},
+    ),
+    ({"kind": "fedavg_async", "times": [1, 5], "weights": "identical"}, 2, {"chi2": F(4, 5)}),
+    # (37): the mean of L_i(theta*) - L_i*, here L_i = (x - i)^2/2; each round follows one client, whose gradient is 0
+    # at its own minimiser
+    (
+        {"kind": "fedavg_async", "times": [1, 2, 3, 4]}, 4,
+        {"R_loss": sum((F(3, 2) - t) ** 2 for t in range(4)) / 8, "S1": 0},
+    ),
+    ({"kind": "fedbuff", "times": {"kind": "exponential", "rates": [1, 2, 3]}, "m": 2}, 3,
+     {"alpha": None, "beta": None}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "count", "expected"), BY_HAND, ids=str)
+def test_constants_by_hand(method: dict[str, Any], count: int, expected: dict[str, Any]) -> None:
+    found = values(method, alike(count))
+    assert {name: found.get(name) for name in expected} == expected
 
 
 RANDOM: list[tuple[dict[str, Any], tuple[Fraction, ...]]] = [
@@ -91,42 +129,6 @@ def test_covariances_against_all_cohorts(spec: dict[str, Any], p: tuple[Fraction
         assert second[i][j] == alpha * mean[i] * mean[j]
     assert found.covariance.beta == max(second[i][i] / mean[i] - alpha * mean[i] for i in range(3))
     assert 0 <= alpha <= 1
-
-
-def test_buffers_of_unlike_clients_have_no_alpha() -> None:
-    spec = {"kind": "fedbuff", "times": {"kind": "exponential", "rates": [1, 2, 3]}, "m": 2}
-    assert not {"alpha", "beta"} & set(values(spec, alike(3)))
-    assert "no single alpha" in str(joint_objections(build({**spec, **STEPS}), alike(3))["covariance_of_weights"])
-
-
-def test_memoryless_delays_have_no_bound() -> None:
-    spec = {"kind": "fedavg_async", "times": {"kind": "exponential", "rates": [1, 2]}}
-    found = values(spec, alike(2))
-    assert "tau_delay" not in found
-    assert (found["alpha"], found["beta"], found["window"]) == (0, F(3, 2), 1)
-
-
-def test_deterministic_rounds() -> None:
-    """Times 2, 3, 5 and p = 1/3: d = 31/45, 31/30, 31/18, whose largest is beta where alpha = 0."""
-    found = values({"kind": "fedavg_async", "times": [2, 3, 5]}, alike(3))
-    assert (found["alpha"], found["beta"], found["rho"], found["q_min"]) == (0, F(31, 18), F(31, 18), F(31, 45))
-    assert (found["alpha_det"], found["beta_det"], found["tau_delay"], found["window"]) == (1, 0, 5, 31)
-    assert (found["q_bar"], found["rounds_share"], found["local_steps"], found["chi2"]) == (1, 1, 2, 0)
-    joint = values({"kind": "fedavg_async", "times": [2, 3, 5], "ties": "joint"}, alike(3))
-    assert (joint["alpha"], joint["beta"], joint["tau_delay"], joint["window"]) == (1, 0, 3, 22)
-    fix = values({"kind": "fedfix", "times": [2, 3, 5], "dt": 1}, alike(3))
-    assert (fix["alpha"], fix["beta"], fix["tau_delay"], fix["window"]) == (1, 0, 4, 30)
-    assert (fix["rounds_share"], fix["q_bar"], fix["q_max"]) == (F(22, 30), 1, F(5, 3))
-    sync = values({"kind": "fedavg_sync", "times": [2, 3, 5]}, alike(3))
-    assert (sync["alpha"], sync["beta"], sync["tau_delay"], sync["window"], sync["R_loss"]) == (1, 0, 0, 1, 0)
-
-
-def test_identical_weights_on_f80() -> None:
-    """The surrogate weighs clients by 1/T_i; chi^2 = .276836 on ten clients, and 4/5 on two."""
-    found = values({"kind": "fedavg_async", "times": "f80", "weights": "identical"}, alike(10))
-    assert float(found["chi2"]) == pytest.approx(0.276836, abs=5e-7)
-    assert (found["rho"], found["q_min"], found["q_bar"], found["beta"]) == (1, 1, 1, 1)
-    assert values({"kind": "fedavg_async", "times": [1, 5], "weights": "identical"}, alike(2))["chi2"] == F(4, 5)
 
 
 CLIENTS = [(F(1), F(0)), (F(2), F(3)), (F(1, 2), F(-1))]  # h, b
@@ -197,13 +199,6 @@ def test_losses_round_by_round(spec: dict[str, Any]) -> None:
     assert expected["R_loss"] >= 0
 
 
-def test_the_residual_of_asynchronous_fedavg() -> None:
-    """(37): the mean of L_i(theta*) - L_i*, for equal importance; here L_i = (x - t_i)^2/2 with t = 0, 1, 2, 3."""
-    found = values({"kind": "fedavg_async", "times": [1, 2, 3, 4]}, alike(4))
-    assert found["R_loss"] == sum((F(3, 2) - t) ** 2 for t in range(4)) / 8
-    assert found["S1"] == 0  # each round follows one client, whose gradient is 0 at its own minimiser
-
-
 def test_a_client_alone_in_its_round_has_no_gradient_at_its_minimiser() -> None:
     data = {"kind": "logistic_regression", "data": "breast_cancer", "clients": 4, "split": "random", "ridge": 1}
     alone = {"kind": "biased_sampling", "K": 2, "eta_l": "1/8"}
@@ -263,6 +258,8 @@ def test_hypotheses() -> None:
     curve = run(build({"kind": "fedavg_sync", **STEPS}), alike(2), rounds=2)
     assert "covariance_of_weights" in curve.assumptions
     assert "bounded_gradients" in curve.violations
+    unlike = {"kind": "fedbuff", "times": {"kind": "exponential", "rates": [1, 2, 3]}, "m": 2, **STEPS}
+    assert "no single alpha" in str(joint_objections(build(unlike), alike(3))["covariance_of_weights"])
 
 
 def test_other_methods_have_none_of_it() -> None:
@@ -282,38 +279,35 @@ def table(spec: dict[str, Any], instance: Any) -> dict[str, Entry]:
     return {entry.quantity: entry for entry in scheme_table(build({**spec, **STEPS}), instance)}
 
 
-def test_table_2_of_asynchronous_fedavg() -> None:
-    found = table({"kind": "fedavg_async", "times": [2, 3, 5]}, alike(3))
-    assert {k: e.exact for k, e in found.items()} == {
-        "d": F(31, 18),
-        "N": F(31, 30),
-        "alpha": 0,
-        "beta": F(31, 18),
-        "tau": 5,
-        "W": 31,
-        "R": F(1, 3),
-    }
-    assert all(entry.agrees for entry in found.values())
-    uneven = line((1, 0), (1, 1), weights=["9/10", "1/10"])
+WRONG = [  # the entries of Table 2 that are not the exact number
+    (ASYNC, alike(3), set[str]()),
     # max d_i <= tau_M/tau_0 needs equal importance: (1 + 1/2) 2 9/10 = 27/10 with the slow client the important one
-    assert table({"kind": "fedavg_async", "times": [2, 1]}, uneven)["beta"].agrees is False
-    tied = table({"kind": "fedavg_async", "times": [1, 1, 1], "ties": "joint"}, alike(3))
-    assert (tied["W"].exact, tied["W"].agrees, tied["alpha"].agrees) == (1, False, False)
+    ({"kind": "fedavg_async", "times": [2, 1]}, line((1, 0), (1, 1), weights=["9/10", "1/10"]), {"beta"}),
+    ({"kind": "fedavg_async", "times": [1, 1, 1], "ties": "joint"}, alike(3), {"W", "alpha"}),
+    ({"kind": "fedfix", "times": [2, 3, 5], "dt": 2}, alike(3), set[str]()),
+    ({"kind": "fedfix", "times": [2, 3, 5], "dt": 1}, alike(3), {"tau"}),
+    ({"kind": "fedavg_sync", "times": [2, 3, 5]}, alike(3), set[str]()),
+]
 
 
-def test_table_2_of_fedfix_and_synchronous_fedavg() -> None:
-    found = table({"kind": "fedfix", "times": [2, 3, 5], "dt": 2}, alike(3))
-    assert (found["N"].exact, found["W"].exact, found["tau"].exact) == (F(1, 2), 6, 2)
-    assert all(entry.agrees for entry in found.values())
-    short = table({"kind": "fedfix", "times": [2, 3, 5], "dt": 1}, alike(3))
-    assert (short["tau"].exact, short["tau"].high, short["tau"].agrees) == (4, 2, False)
-    sync = table({"kind": "fedavg_sync", "times": [2, 3, 5]}, alike(3))
-    assert all(entry.agrees for entry in sync.values())
-    assert sync["N"].exact == F(1, 5)
-    with pytest.raises(Unsupported, match="no column"):
-        table({"kind": "fedbuff", "times": [2, 3, 5], "m": 2}, alike(3))
-    with pytest.raises(Unsupported, match="fixed update times"):
-        table({"kind": "md_sampling", "m": 2}, alike(3))
+@pytest.mark.parametrize(("spec", "instance", "wrong"), WRONG)
+def test_table_2(spec: dict[str, Any], instance: Any, wrong: set[str]) -> None:
+    found = table(spec, instance)
+    assert {name for name, entry in found.items() if not entry.agrees} >= wrong
+    if spec == ASYNC:
+        exact = {"d": F(31, 18), "N": F(31, 30), "alpha": 0, "beta": F(31, 18), "tau": 5, "W": 31, "R": F(1, 3)}
+        assert {k: e.exact for k, e in found.items()} == exact
+    if not wrong:
+        assert all(entry.agrees for entry in found.values())
+
+
+def test_methods_without_a_column_of_table_2() -> None:
+    for spec, message in (
+        ({"kind": "fedbuff", "times": [2, 3, 5], "m": 2}, "no column"),
+        ({"kind": "md_sampling", "m": 2}, "fixed update times"),
+    ):
+        with pytest.raises(Unsupported, match=message):
+            table(spec, alike(3))
 
 
 def test_a_period_too_long_to_go_through_leaves_out_what_it_hides() -> None:

@@ -16,7 +16,6 @@ from boundcheck.problems.problem import clients_of
 from boundcheck.setting.followed_objective import effective_weights, small_step_weights, weighted_minimiser
 
 P = build({"kind": "fedshuffle_36"})
-TWO = {"kind": "uniform", "size": 2}
 DATA = [Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)]
 
 
@@ -29,11 +28,8 @@ def over(total: int, *parts: int) -> list[Fraction]:
     [
         ({"kind": "fedavg_rr"}, over(14, 1, 4, 9)),
         ({"kind": "fedavg_rr", "participation": {"kind": "uniform", "size": 1}}, DATA),
-        ({"kind": "fedavg_rr", "participation": TWO}, [Fraction(5, 58), Fraction(64, 203), Fraction(243, 406)]),
         ({"kind": "fedavg_min"}, DATA),
         ({"kind": "fedshuffle_nova_rr"}, DATA),
-        ({"kind": "fedshuffle", "participation": TWO}, DATA),
-        ({"kind": "fedshuffle_sum_one", "participation": TWO}, [Fraction(7, 36), Fraction(16, 45), Fraction(9, 20)]),
         ({"kind": "fedshuffle_unfinished", "missed": [0, 1, 1]}, DATA),
         ({"kind": "fedshuffle_gen", "c": "max", "E": [3, 1, 1]}, over(16, 3, 4, 9)),
         ({"kind": "fedshuffle_gen", "c": "work", "E": {"low": 2, "high": 5}}, DATA),

@@ -8,7 +8,7 @@ import pytest
 
 from boundcheck.engines.run import run
 from boundcheck.methods.build import build as build_method
-from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.clients import Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Average,
@@ -120,8 +120,7 @@ def test_sum_one_by_hand():
 
 def test_unbiased_gives_the_M_of_the_participation():
     for participation, M in ((Uniform(2), F(3, 8)), (OneByWeight(), F(1)), (Importance(F(2)), F(1, 3))):
-        m = method(participation)
-        found = joint_constants(m, P36)
+        found = joint_constants(method(participation), P36)
         assert found["M"].value == found["M1"].value == M
         assert (found["W"].value, found["M2"].value) == (1, 1)
 
@@ -145,17 +144,25 @@ def test_participation_given_by_its_cohorts():
     assert F(1, 2) == participation_constants(method(Independent((F(1, 2),) * 3)), CLIENTS).M
 
 
-def test_what_cannot_be_had_is_left_out():
-    assert joint_constants(method(Cyclic(), GradientSteps(2), Average()), P36) == {}
-    assert set(joint_constants(method(None, GradientSteps(2), Average()), P36)) == {"M", "b"}
-    assert set(joint_constants(method(None, Epochs(common="min"), SumOne()), P36)) == {"M", "b"}
-    assert set(joint_constants(method(None, Epochs(EpochRange(1, 2))), P36)) == {"M", "b"}
-    assert set(joint_constants(method(momentum=Momentum(F(1, 10))), P36)) == {"M", "b"}
-    many = Clients(Repeated(F(1, 40), 40), Repeated(1, 40))
-    wide = build({"kind": "quadratics", "clients": [{"A": 1, "b": i} for i in range(40)]})
-    assert clients_of(wide).count == many.count
-    sum_one = method(Uniform(20), None, SumOne())
-    assert set(joint_constants(sum_one, wide)) == {"M", "b"}  # 137846528820 cohorts
+WIDE = build({"kind": "quadratics", "clients": [{"A": 1, "b": i} for i in range(40)]})
+
+
+@pytest.mark.parametrize(
+    ("m", "problem", "names"),
+    [
+        (method(Cyclic(), GradientSteps(2), Average()), P36, set()),
+        (method(None, GradientSteps(2), Average()), P36, {"M", "b"}),
+        (method(None, Epochs(common="min"), SumOne()), P36, {"M", "b"}),
+        (method(None, Epochs(EpochRange(1, 2))), P36, {"M", "b"}),
+        (method(momentum=Momentum(F(1, 10))), P36, {"M", "b"}),
+        (method(Uniform(20), None, SumOne()), WIDE, {"M", "b"}),  # 137846528820 cohorts
+    ],
+)
+def test_what_cannot_be_had_is_left_out(m, problem, names):
+    assert set(joint_constants(m, problem)) == names
+
+
+def test_batches_have_a_weight_and_no_variance():
     batches = joint_constants(method(None, Epochs(batch=2, divide="size")), P36)
     assert "W" in batches
     assert "noise2_gen" not in batches
@@ -194,12 +201,6 @@ def test_a_run_carries_them():
     assert describe_constants(method(Importance(F(3))), P36)["b"].how == "parameter of the method"
 
 
-def at(*values):
-    x = np.empty(len(values), dtype=object)
-    x[:] = list(values)
-    return x
-
-
 def test_the_surrogate_is_what_the_method_minimises():
     assert surrogate(FEDSHUFFLE, P36) is P36
     for m, gap in (
@@ -208,7 +209,7 @@ def test_the_surrogate_is_what_the_method_minimises():
         (method(Uniform(2), Epochs(divide="none"), SumOne()), F(2441, 494508)),
     ):
         other = surrogate(m, P36)
-        limit = at(*(other.weights[i] / s for i, s in enumerate((1, 2, 3)) for _ in range(s)))
+        limit = np.array([other.weights[i] / s for i, s in enumerate((1, 2, 3)) for _ in range(s)], dtype=object)
         assert other.metric("gap", limit) == 0
         assert P36.metric("gap", limit) == gap
         assert general(m, clients_of(other)) == general(m, CLIENTS)

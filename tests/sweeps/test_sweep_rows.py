@@ -140,9 +140,7 @@ def test_the_shipped_example_says_what_is_computed() -> None:
     path = Path(__file__).parents[2] / "examples" / "sweeps" / "fedshuffle_steps.toml"
     sweep = load_sweep(path)
     assert (sweep.rows, [axis.name for axis in sweep.every_axis]) == (150, ["mu", "E", "size"])
-    row = columns_of(
-        sweep, (range(1), range(1), range(5, 6))
-    )  # kappa = 1, E = 1, all six clients: the least factor of all
+    row = columns_of(sweep, (range(1), range(1), range(5, 6)))  # kappa = 1, E = 1, all clients: the least factor
     assert (row["mu"][0], row["E"][0], row["size"][0]) == (1, 1, 6)
     assert row["step_ratio"][0] == pytest.approx(9.617, rel=1e-3)
     assert "It is 9.6 times at\n# kappa = 1, E = 1" in path.read_text()

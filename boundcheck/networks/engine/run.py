@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from boundcheck.core import streams
 from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import package_version
-from boundcheck.core.store import AnyCheckpoint, NullCheckpoint
+from boundcheck.core.store import Checkpoint
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
 from boundcheck.engines.simulate.lowering import Lowered, lower
 from boundcheck.engines.simulate.metrics import EPOCH_GRAD2
@@ -60,7 +60,7 @@ def run_neural(
     *,
     on_progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
-    checkpoint: AnyCheckpoint | None = None,
+    checkpoint: Checkpoint | None = None,
     keep_points: bool = False,
 ) -> NeuralCurve:
     """Train a model with a method for many seeds at once and record metrics on a grid of rounds.
@@ -107,7 +107,7 @@ def run_neural(
         local = prepare(task, settings)
         try:
             steps = Rounds(lowered, local, runs, lanes)
-            saving = checkpoint or NullCheckpoint()
+            saving = checkpoint or Checkpoint()
             complete = _carry_out(steps, look, record, recorded, saving, on_progress, should_stop)
         except (RuntimeError, MemoryError) as error:
             if not is_memory_error(error):
@@ -153,7 +153,7 @@ def run_neural(
 
 
 def _carry_out(
-    steps: Rounds, look: Metrics, record: Record, grid: Ints, checkpoint: AnyCheckpoint,
+    steps: Rounds, look: Metrics, record: Record, grid: Ints, checkpoint: Checkpoint,
     on_progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
 ) -> bool:  # fmt: skip
     """Whether all rounds were run."""

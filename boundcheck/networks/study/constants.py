@@ -15,7 +15,7 @@ import numpy as np
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.digest import Undigestible, run_key
 from boundcheck.core.numbers import format_short
-from boundcheck.core.store import AnyCheckpoint, run_stored
+from boundcheck.core.store import Checkpoint, run_stored
 from boundcheck.evidence.stored import code_of
 from boundcheck.evidence.studies.study import StudyTable
 from boundcheck.methods.build import build as build_method
@@ -75,7 +75,7 @@ def _measured(runs: Runs, rows: Sequence[Row], estimate: Estimate) -> dict[str, 
     how, effort = Settings.of(runs.spec.neural), Effort.of(estimate.effort)
     grid = sorted({round(run.rounds * k / estimate.points) for k in range(estimate.points + 1)})
 
-    def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, Any], dict[str, Any]]:
+    def compute(checkpoint: Checkpoint) -> tuple[dict[str, Any], dict[str, Any]]:
         curve = run_neural(method, problem, grid[-1], 1, ("f",), grid, how, checkpoint=checkpoint, keep_points=True)
         assert curve.points is not None
         finite = np.isfinite(curve.points[0]).all(axis=1)
