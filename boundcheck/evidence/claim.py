@@ -23,7 +23,8 @@ from boundcheck.evidence.claim_result import SEEDS as SEEDS
 from boundcheck.evidence.claim_result import Claim as Claim
 from boundcheck.evidence.claim_result import ClaimResult as ClaimResult
 from boundcheck.evidence.claim_result import RateClaim as RateClaim
-from boundcheck.evidence.claim_rounds import rounds_of
+from boundcheck.evidence.claim_result import failures, measured_rate
+from boundcheck.evidence.claim_rounds import metrics_of, rounds_of
 from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.compared_points import points_of
 from boundcheck.evidence.constant_claims import (
@@ -32,7 +33,6 @@ from boundcheck.evidence.constant_claims import (
     needs_no_run,
     with_hypotheses,
 )
-from boundcheck.evidence.expectations import failures, measured_rate
 from boundcheck.evidence.hypotheses import hypotheses, symbol_values, with_assumptions
 from boundcheck.evidence.open_step_sizes import start_constants, with_start, with_steps
 from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside
@@ -40,7 +40,6 @@ from boundcheck.evidence.readings import readings_beside
 from boundcheck.evidence.resolve import Resolved as Resolved
 from boundcheck.evidence.resolve import index_of, nothing_allowed, prepare, values_of
 from boundcheck.evidence.resolve import resolve as resolve
-from boundcheck.evidence.round_values import metrics_of
 from boundcheck.theory.decide import Undefined
 from boundcheck.theory.free_data import about_numbers
 from boundcheck.theory.largest import NothingAllowed

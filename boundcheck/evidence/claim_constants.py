@@ -13,7 +13,7 @@ from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import parse_number
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.open_step_sizes import START, first_setting, resolve_steps, with_steps
-from boundcheck.evidence.working_step_size import HALVINGS, largest_in_practice
+from boundcheck.evidence.rounds_to_target import HALVINGS, largest_in_practice
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.setting.participation import client_variances, step_factors
@@ -23,7 +23,7 @@ from boundcheck.theory.discovery import statement
 if TYPE_CHECKING:
     from boundcheck.certified.constant import Constant
     from boundcheck.evidence.claim import Claim
-    from boundcheck.evidence.working_step_size import Practice
+    from boundcheck.evidence.rounds_to_target import Practice
     from boundcheck.problems.problem import Problem
     from boundcheck.setting import Setting
     from boundcheck.theory.statement import Statement

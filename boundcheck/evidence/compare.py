@@ -20,7 +20,8 @@ from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.summaries import NoAverage
 from boundcheck.errors import BadInput
-from boundcheck.evidence.compared_points import Points, index_name, points_of, run_again
+from boundcheck.evidence.claim_rounds import index_name
+from boundcheck.evidence.compared_points import Points, points_of, run_again
 from boundcheck.evidence.deciding import NoLimit, decide, tightness_of
 from boundcheck.evidence.hypotheses import (
     MISSED,

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 from boundcheck.engines.curve import Curve
 from boundcheck.errors import BadInput
+from boundcheck.evidence.claim_rounds import metrics_of
 from boundcheck.evidence.compared_points import Points, points_of
 from boundcheck.evidence.hypotheses import objection_of
-from boundcheck.evidence.round_values import metrics_of
 from boundcheck.theory.discovery import readings
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import decide_scope, scope_symbols

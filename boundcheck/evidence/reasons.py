@@ -14,7 +14,8 @@ import numpy as np
 
 from boundcheck.core.numbers import format_apart, format_short
 from boundcheck.errors import BadInput
-from boundcheck.evidence.compared_points import FLOAT_EQUAL, NEGLIGIBLE, Points, index_name
+from boundcheck.evidence.claim_rounds import index_name
+from boundcheck.evidence.compared_points import FLOAT_EQUAL, NEGLIGIBLE, Points
 from boundcheck.evidence.deciding import Finding, NoLimit, Rule
 from boundcheck.evidence.seeds import words_for
 from boundcheck.theory.decide import Point

@@ -18,7 +18,7 @@ from boundcheck.engines.exact.run import run_exact
 from boundcheck.engines.simulate.run import run_sampled
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim import Claim, ClaimResult, Resolved, resolve
-from boundcheck.evidence.expectations import failures, measured_rate
+from boundcheck.evidence.claim_result import failures, measured_rate
 from boundcheck.evidence.hypotheses import with_assumptions
 from boundcheck.evidence.open_step_sizes import with_start
 from boundcheck.evidence.outside import compare_outside, describe_outside
