@@ -1,4 +1,4 @@
-"""Where each reading stands: its status in a word, computed from all evidence, and what it rests on.
+"""Where each reading stands: its status in a word, computed from all evidence, what it rests on, what bears it out.
 
 A derivation may cite other readings. What is wrong with one of these (refuted, violated, not derived, not checked)
 carries over to everything that cites it, directly or through others.
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.errors import BadInput
+from boundcheck.evidence.shipped_files import claims_by_id, violating_witnesses
 from boundcheck.proof.records import NOT_CHECKED, Record, record
+from boundcheck.theory.discovery import statement as statement_of
 from boundcheck.theory.statement import Belief
 from boundcheck.verdict import Outcome
 from boundcheck.verify.boundcheck_verify import plain
@@ -20,7 +22,6 @@ from boundcheck.verify.boundcheck_verify import plain
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boundcheck.proof.records import Record
     from boundcheck.theory.statement import Statement
 
 
@@ -151,13 +152,6 @@ def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], brok
     Records and witnesses that come with boundcheck, and what the shipped claims expect; `results` (id -> outcome ->
     count) replaces the latter for readings with claims that were carried out, `broken` adds sentences on violations.
     """
-    import json
-
-    from boundcheck.errors import BadInput
-    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
-    from boundcheck.proof.records import record
-    from boundcheck.theory.discovery import statement
-
     records: dict[str, Record] = {}
     inconsistent: set[str] = set()
     waiting, seen = list(ids), set[str]()
@@ -167,7 +161,7 @@ def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], brok
             continue
         seen.add(id)
         try:
-            if statement(id).dimension_errors():
+            if statement_of(id).dimension_errors():
                 inconsistent.add(id)
         except BadInput:  # cited, and no statement at all: it stays "not derived"
             continue
@@ -176,10 +170,8 @@ def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], brok
             records[id] = found
             waiting += found.cites
     violations = dict(broken)
-    for id, path in shipped_witnesses().items():
-        verdict = json.loads(path.read_bytes())["verdict"]
-        if verdict["outcome"] == Outcome.VIOLATED.value:
-            violations.setdefault(id, f"{verdict['reason']} (a kept counterexample)")
+    for id, reason in violating_witnesses().items():
+        violations.setdefault(id, f"{reason} (a kept counterexample)")
     claims = {**claims_by_id(), **results}
     for id, outcomes in claims.items():
         count = outcomes.get(Outcome.VIOLATED.value, 0)
