@@ -6,6 +6,7 @@ function of the claim (and of the code), so an executor may carry it out anywher
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,27 +24,28 @@ from boundcheck.evidence.claim_result import SEEDS as SEEDS
 from boundcheck.evidence.claim_result import Claim as Claim
 from boundcheck.evidence.claim_result import ClaimResult as ClaimResult
 from boundcheck.evidence.claim_result import RateClaim as RateClaim
-from boundcheck.evidence.claim_result import failures, measured_rate
+from boundcheck.evidence.claim_result import Reading, failures, measured_rate
 from boundcheck.evidence.claim_rounds import metrics_of, rounds_of
 from boundcheck.evidence.compare import compare as compare_curve
-from boundcheck.evidence.compared_points import points_of
+from boundcheck.evidence.compared_points import Points, points_of
 from boundcheck.evidence.constant_claims import (
     curve_of_numbers,
     curve_without_run,
     needs_no_run,
     with_hypotheses,
 )
-from boundcheck.evidence.hypotheses import hypotheses, symbol_values, with_assumptions
+from boundcheck.evidence.hypotheses import hypotheses, objection_of, symbol_values, with_assumptions
 from boundcheck.evidence.open_step_sizes import start_constants, with_start, with_steps
 from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside
-from boundcheck.evidence.readings import readings_beside
 from boundcheck.evidence.resolve import Resolved as Resolved
 from boundcheck.evidence.resolve import index_of, nothing_allowed, prepare, values_of
 from boundcheck.evidence.resolve import resolve as resolve
 from boundcheck.theory.decide import Undefined
+from boundcheck.theory.discovery import readings
 from boundcheck.theory.free_data import about_numbers
 from boundcheck.theory.largest import NothingAllowed
 from boundcheck.theory.quantities import round_symbols
+from boundcheck.theory.scope import decide_scope, scope_symbols
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome, Verdict
 
@@ -264,3 +266,42 @@ def with_points(
         bound=tuple(float(v) for v in points.bound_high),
         readings=readings_beside(claimed, curve, values, points),
     )
+
+
+def readings_beside(
+    claimed: Statement, curve: Curve, values: Mapping[str, Fraction], points: Points
+) -> tuple[Reading, ...]:
+    """Those readings that measure the same at the compared points and whose symbols all have admissible values."""
+    paper, _, rest = claimed.id.partition("/")
+    beside: list[Reading] = []
+    for other in readings(paper, rest.partition("/")[0]) if rest else ():
+        if other.id == claimed.id or other.metric != claimed.metric or not metrics_of(other) <= set(curve.values):
+            continue
+        at = _constants_of(other, claimed, values, curve)
+        if {s.name for s in other.symbols} - set(at) - {str(other.metric.index), *round_symbols(other)}:
+            continue
+        if not all(s.admits(at[s.name]) for s in other.symbols if s.name in at):  # it does not cover these values
+            continue
+        try:
+            bound = points_of(other, curve, at, points.index, every_index=True).bound_high
+            if len(bound) != len(points):
+                continue
+            names = scope_symbols(other)
+            in_scope = decide_scope(other, {k: v for k, v in at.items() if k in names}, every_index=True).in_scope
+        except BadInput as error:  # the claim is about another reading, so that this is a remark
+            beside.append(Reading(other.id, None, (math.nan,) * len(points), str(error)))
+            continue
+        if any(objection_of(curve, assumption) is not None for assumption in other.assumptions):
+            in_scope = False
+        beside.append(Reading(other.id, in_scope, tuple(float(b) for b in bound)))
+    return tuple(beside)
+
+
+def _constants_of(
+    other: Statement, claimed: Statement, values: Mapping[str, Fraction], curve: Curve
+) -> dict[str, Fraction]:
+    """The values of another reading's symbols: the claim's where both mean the same, else those of the run."""
+    keys = {s.name: s.key for s in claimed.symbols}
+    found = {k: c.value for k, c in other.known(curve.constants).items()}
+    found |= {s.name: values[s.name] for s in other.symbols if s.name in values and keys.get(s.name) == s.key}
+    return {s.name: found[s.name] for s in other.symbols if s.name in found}

@@ -17,7 +17,6 @@ from boundcheck.engines.curve import Curve
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.outside import CurveFile, Source, source_name
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
-from boundcheck.evidence.readings import Reading
 from boundcheck.problems._own_data import data_label, plain_spec
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
@@ -126,6 +125,20 @@ class Claim:
         if self.curve is not None:
             parts = [source_name(self.curve)]
         return self.name or place + " ".join([self.id, "on", *parts])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Another reading of the same statement at the same constants: its bound, and whether it is in scope.
+
+    Out of scope is also what rests on an assumption that the run is known to break. remark: why its bound has no value
+    here, or empty; the bound is NaN then.
+    """
+
+    id: str
+    in_scope: bool | None
+    bound: tuple[float, ...]
+    remark: str = ""
 
 
 @dataclass(frozen=True, repr=False)

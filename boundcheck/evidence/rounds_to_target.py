@@ -4,6 +4,11 @@ The target is a value of the statement's own metric (last iterate, or average ov
 without the factor that it may carry, so that it is a share of what a method has that never moves. What is promised is
 the least index at which the bound, over that factor, is at most the target, found by doubling and bisection (the bound
 is taken to stay below once it has come below); what is needed is the first measured index at which the metric is.
+
+How large a step size works in practice: on quadratic problems a constant step works where the exact linear map of a
+period contracts (`engines.exact.contraction`); elsewhere where the mean over a few sampled runs ends below its start.
+On large data there are fewer runs, and then fewer rounds. The search goes up or down from a first guess by factors of
+4 and then bisects, so that it finds one edge of the steps that work, not necessarily the last.
 """
 
 from __future__ import annotations
@@ -42,6 +47,13 @@ MOST_ROUNDS = 10**6  # of a run, where the metric is that of the last iterate an
 MOST_AVERAGED = 20_000  # where it is an average over all of them
 MOST_SAMPLED = 2000
 SEEDS = 10
+# of the search for the largest step that works:
+FACTOR = 4  # between the trials of the first search
+TRIALS = 20  # of it, at most
+HALVINGS = 7  # of the bracket, on a logarithmic scale: its ends are then within 1.1 % of one another
+MOST_TRIED, MOST_SEEDS = 200, 20  # rounds and seeds of the sampled runs where they are cheap
+LEAST_TRIED, LEAST_SEEDS = 20, 4
+WORK = 10**9  # coordinates of samples that one trial may visit: seconds
 POINTS = 60  # of a grid on the way to the first index below the target
 
 # Metrics of a point that say how far a method still is, and those of a round that are the like of one.
@@ -269,14 +281,6 @@ def is_bound(claimed: Statement) -> bool:
     return claimed.kind is Kind.UPPER_BOUND and claimed.metric.index is not None
 
 
-FACTOR = 4  # between the trials of the first search
-TRIALS = 20  # of it, at most
-HALVINGS = 7  # of the bracket, on a logarithmic scale: its ends are then within 1.1 % of one another
-ROUNDS, SEEDS = 200, 20  # of the sampled runs where they are cheap
-LEAST_ROUNDS, LEAST_SEEDS = 20, 4
-WORK = 10**9  # coordinates of samples that one trial may visit: seconds
-
-
 @dataclass(frozen=True)
 class Practice:
     """works: the largest step that was tried and works (None: none did); fails: the smallest above it that does not
@@ -366,12 +370,12 @@ def _by_runs(
 def _effort(method: Method, problem: Problem) -> tuple[int, int]:
     """Seeds and rounds of one trial: as many as `WORK` allows between the least and the usual numbers."""
     clients = clients_of(problem)
-    seeds = SEEDS if method.is_random(clients) else 1
+    seeds = MOST_SEEDS if method.is_random(clients) else 1
     drawing = method.participation.drawing(clients)
     share = 1.0 if drawing is None else drawing.largest / clients.count
     allowed = WORK / max(1.0, share * sum(clients.sizes) * problem.dim)  # rounds, those of all seeds together
-    seeds = min(seeds, max(LEAST_SEEDS, int(allowed // ROUNDS)))
-    return seeds, min(ROUNDS, max(LEAST_ROUNDS, int(allowed // seeds)))
+    seeds = min(seeds, max(LEAST_SEEDS, int(allowed // MOST_TRIED)))
+    return seeds, min(MOST_TRIED, max(LEAST_TRIED, int(allowed // seeds)))
 
 
 def _bracket(works: Callable[[Fraction], bool], first: Fraction) -> tuple[Fraction | None, Fraction | None]:
