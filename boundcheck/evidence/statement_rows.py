@@ -1,4 +1,4 @@
-"""The table of statements with the evidence on each, as `boundcheck list` prints it."""
+"""Statements with the evidence on each, as `boundcheck list` and `boundcheck show` print them."""
 
 from __future__ import annotations
 
@@ -51,12 +51,8 @@ def statement_rows(papers: Sequence[str], known: Table | None = None) -> Table:
             "kind": s.kind.value,
             "belief": s.belief.value,
             "dimensions": dimensions_word(s, errors),
-            "dimension_errors": errors,
-            "derivation": derivation_status(derived),
+            **_evidence(s, derived, witnesses, claims),
             "refuted_at": [] if derived is None else list(derived.refuted_at),
-            "transcribed": transcribed(derived),
-            "witness": str(witnesses[s.id]) if s.id in witnesses else None,
-            "claims": claims.get(s.id, {}),
             "borne_out_by": list(borne_out),
             "source": {"paper": str(s.source.paper), "number": s.source.number, "where": s.source.where},
             "correction": None if correction is None else {"replaces": correction.replaces, "why": correction.why},
@@ -73,14 +69,19 @@ def statement_rows(papers: Sequence[str], known: Table | None = None) -> Table:
     }
 
 
-def derivation_status(derived: Record | None) -> str:
-    """ "none", "not checked", or the status on record."""
-    return "none" if derived is None else derived.status
+Witnesses = Mapping[str, Path]
+Claims = Mapping[str, Mapping[str, int]]
 
 
-def transcribed(derived: Record | None) -> dict[str, int]:
-    """Number of transcribed facts by kind; empty without a record that fits."""
-    return {} if derived is None else dict(derived.transcribed)
+def _evidence(s: Statement, derived: Record | None, witnesses: Witnesses, claims: Claims) -> dict[str, Any]:
+    """The evidence on a reading, JSON-able. transcribed: number of transcribed facts by kind."""
+    return {
+        "dimension_errors": s.dimension_errors(),
+        "derivation": "none" if derived is None else derived.status,
+        "transcribed": {} if derived is None else dict(derived.transcribed),
+        "witness": str(witnesses[s.id]) if s.id in witnesses else None,
+        "claims": claims.get(s.id, {}),
+    }
 
 
 def _derivation_words(derived: Record) -> str:
@@ -94,9 +95,7 @@ def _derivation_words(derived: Record) -> str:
     return f"derivation {derived.status}, not proved ({count} {derived.status} {'step' if count == 1 else 'steps'})"
 
 
-def evidence_words(
-    id: str, derived: Record | None, witnesses: Mapping[str, Path], claims: Mapping[str, Mapping[str, int]]
-) -> str:
+def evidence_words(id: str, derived: Record | None, witnesses: Witnesses, claims: Claims) -> str:
     """The evidence so far, in a few words: the recorded derivation, a shipped witness, the shipped claims."""
     parts = [] if derived is None else [_derivation_words(derived)]
     if id in witnesses:
@@ -126,11 +125,7 @@ def shown(id: str) -> dict[str, Any]:
         **{k: v for k, v in found.to_dict().items() if k != "schema"},
         "contradictions": [c.to_dict() for c in contradictions([found.id])],
         "latex": found.latex(),
-        "dimension_errors": found.dimension_errors(),
-        "derivation": derivation_status(derived),
-        "transcribed": transcribed(derived),
-        "witness": str(witnesses[found.id]) if found.id in witnesses else None,
-        "claims": claims.get(found.id, {}),
+        **_evidence(found, derived, witnesses, claims),
     }
     blocks, base = formula_blocks(found.bound, found)
     signs = {s.name: symbol_unicode(symbol_latex(s), s.name) for s in found.symbols}
