@@ -28,12 +28,7 @@ from boundcheck.evidence.claim_result import Reading, failures, measured_rate
 from boundcheck.evidence.claim_rounds import metrics_of, rounds_of
 from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.compared_points import Points, points_of
-from boundcheck.evidence.constant_claims import (
-    curve_of_numbers,
-    curve_without_run,
-    needs_no_run,
-    with_hypotheses,
-)
+from boundcheck.evidence.constant_claims import curve_of_numbers, curve_without_run, needs_no_run, with_hypotheses
 from boundcheck.evidence.hypotheses import hypotheses, objection_of, symbol_values, with_assumptions
 from boundcheck.evidence.open_step_sizes import start_constants, with_start, with_steps
 from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside

@@ -265,11 +265,7 @@ def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at:
 
 
 def _compared_rounds(
-    statement: Statement,
-    curve: Curve,
-    values: Mapping[str, Fraction],
-    at: Sequence[Fraction] | None,
-    every_index: bool,
+    statement: Statement, curve: Curve, values: Mapping[str, Fraction], at: Sequence[Fraction] | None, every_index: bool
 ) -> tuple[list[int], list[Fraction], list[dict[str, Fraction]]]:
     """The rounds to compare at, increasing, the index of each and the values that only these rounds have."""
     averaged = statement.metric.over_rounds

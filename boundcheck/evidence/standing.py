@@ -181,10 +181,7 @@ def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], brok
 
 
 def grounds(
-    statement: Statement,
-    derived: Record | None,
-    witnesses: Mapping[str, Path],
-    claims: Mapping[str, Mapping[str, int]],
+    statement: Statement, derived: Record | None, witnesses: Mapping[str, Path], claims: Mapping[str, Mapping[str, int]]
 ) -> tuple[str, ...]:
     """The kinds of evidence that bear out what is believed of a reading; empty without any, and for an open reading.
 

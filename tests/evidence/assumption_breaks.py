@@ -309,16 +309,10 @@ BREAKS: Mapping[str, Break] = {
         "an update time 5/2", "async_fl/equation_35/as_printed", THREE, {**ASYNC, "times": [2, 3, "5/2"]}
     ),
     "slowest_at_an_end": Break(
-        "the slowest client in the middle",
-        "async_fl/table_2_async_tau/sharp",
-        THREE,
-        {**ASYNC, "times": [2, 5, 3]},
+        "the slowest client in the middle", "async_fl/table_2_async_tau/sharp", THREE, {**ASYNC, "times": [2, 5, 3]}
     ),
     "time_based": Break(
-        "equal aggregation weights",
-        "async_fl/table_2_async_beta/corrected",
-        THREE,
-        {**ASYNC, "weights": "identical"},
+        "equal aggregation weights", "async_fl/table_2_async_beta/corrected", THREE, {**ASYNC, "weights": "identical"}
     ),
     "four_alternating_clients": Break("three clients", "async_fl/example_1/corrected", THREE, ASYNC, {"n": [1]}),
     "two_alternating_clients": Break("three clients", "async_fl/example_2/corrected", THREE, ASYNC, {"j": [1]}),
