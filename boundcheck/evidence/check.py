@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -17,7 +16,6 @@ from boundcheck.core.store import Store
 from boundcheck.core.toml_lines import TomlFile
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.curve import Curve
-from boundcheck.engines.summaries import NoAverage
 from boundcheck.errors import BadInput, BoundcheckError, shown
 from boundcheck.evidence.claim import run_claim, with_points
 from boundcheck.evidence.claim_result import (
@@ -29,11 +27,8 @@ from boundcheck.evidence.claim_result import (
     symbol_columns,
 )
 from boundcheck.evidence.claim_spec import ClaimSpec
-from boundcheck.evidence.compare import compare
-from boundcheck.evidence.compared_points import run_again
-from boundcheck.evidence.hypotheses import symbol_values
+from boundcheck.evidence.compare import Comparison, comparison
 from boundcheck.evidence.spec import claim_from_table, load_claims
-from boundcheck.theory.decide import Undefined
 from boundcheck.theory.discovery import all_statements
 from boundcheck.theory.results import Picture, Result, scale, shortened
 from boundcheck.theory.statement import Statement
@@ -219,12 +214,12 @@ class Run(Curve, Result):
 class Compared(Result, Verdict):
     """The verdict on a run, equal to any other verdict with the same content.
 
-    about, curve, given, level: what was compared, as `compare` takes it; result: of a curve from outside, which has
-    been compared already.
+    about, given, level: what was compared, as `compare` takes it; found: with the points; result: of a curve from
+    outside, which has its points already.
     """
 
     about: Statement | None = None
-    curve: Curve | None = None
+    found: Comparison | None = None
     given: Mapping[str, Any] = field(default_factory=dict[str, Any])
     level: float = 0.999
     result: ClaimResult | None = None
@@ -237,8 +232,8 @@ class Compared(Result, Verdict):
     @staticmethod
     def at(statement: Statement, curve: Curve, constants: Mapping[str, Any] | None, level: float) -> Compared:
         """See `evidence.compare.compare`, which judges."""
-        verdict = compare(statement, curve, constants, level=level)
-        return Compared.of(verdict, statement, curve=curve, given=constants or {}, level=level)
+        found = comparison(statement, curve, constants, level=level)
+        return Compared.of(found.verdict, statement, found=found, given=constants or {}, level=level)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Verdict) and self.to_dict() == other.to_dict()
@@ -254,13 +249,8 @@ class Compared(Result, Verdict):
         assert self.about is not None
         if self.result is not None:
             return self.result
-        claim = Claim(self.about, constants=self.given, level=self.level)
-        found = ClaimResult(claim, self, {}, ())
-        if self.outcome is not Outcome.FAILED and self.curve is not None:
-            with suppress(NoAverage, Undefined):
-                values, _ = symbol_values(self.about, self.curve, self.given)
-                return with_points(found, self.about, run_again(self.about, self.curve, values), claim, None)
-        return found
+        result = ClaimResult(Claim(self.about, constants=self.given, level=self.level), self, {}, ())
+        return result if self.found is None else with_points(result, self.found)
 
     def _claimed(self) -> Sequence[Statement]:
         return () if self.about is None else (self.about,)

@@ -9,7 +9,7 @@ sampled curve is judged by `evidence.confidence`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -69,24 +69,49 @@ def compare(
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """
+    return comparison(statement, curve, constants, level=level, at=at, limit=limit).verdict
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A verdict with what was compared.
+
+    curve: with the summary that the statement needs, where it was run again for it. points: None where there are none.
+    """
+
+    verdict: Verdict
+    curve: Curve
+    points: Points | None = None
+
+
+def comparison(
+    statement: Statement,
+    curve: Curve,
+    constants: Mapping[str, Any] | None = None,
+    *,
+    level: float = 0.999,
+    at: Sequence[Fraction] | None = None,
+    limit: Fraction | NoLimit | None = None,
+) -> Comparison:
+    """The verdict of `compare` with the points."""
     try:
         values, known = symbol_values(statement, curve, constants)
     except BadInput:
         other = _of_other_steps(statement, curve, constants or {})
         if other is None:
             raise
-        return other
+        return Comparison(other, curve)
     case = _Case(statement, run_again(statement, curve, values), values, known, level, at, limit)
     verdict = case.verdict()
     doubt = case.doubt() if verdict.outcome is Outcome.VIOLATED else None
     if doubt is not None:
         verdict = replace(verdict, outcome=Outcome.UNDECIDED, grade=Grade.SUPPORTED, reason=doubt)
     estimates = [name for name, constant in known.items() if constant.known is Known.ESTIMATED]
-    if "estimated" not in curve.info or not estimates:
-        return verdict
-    reason = f"{verdict.reason} Estimated, not proved, {curve.info['estimated']}: {', '.join(estimates)}.".strip()
-    grade = None if verdict.grade is None else verdict.grade.at_most(Grade.SUPPORTED)
-    return replace(verdict, grade=grade, reason=reason)
+    if "estimated" in curve.info and estimates:
+        reason = f"{verdict.reason} Estimated, not proved, {curve.info['estimated']}: {', '.join(estimates)}.".strip()
+        grade = None if verdict.grade is None else verdict.grade.at_most(Grade.SUPPORTED)
+        verdict = replace(verdict, grade=grade, reason=reason)
+    return Comparison(verdict, case.curve, case.points)
 
 
 def _of_other_steps(statement: Statement, curve: Curve, constants: Mapping[str, Any]) -> Verdict | None:
@@ -115,6 +140,7 @@ class _Case:
     ) -> None:
         self.statement, self.curve, self.values, self.known = statement, curve, values, known
         self.level, self.at, self.limit = level, at, limit
+        self.points: Points | None = None
         self.out, self.scope = hypotheses(statement, curve, values)
         self.assumed = assumption_states(statement, curve, known)
         broken = [a for a in statement.assumptions if self.assumed[a.name] == "broken"]
@@ -131,7 +157,7 @@ class _Case:
         points, out, undecided = None, self.out, list[str]()
         if out is None or self.statement.metric.quantity in self.curve.values:  # out of scope the metric may be missing
             try:
-                points = points_of(self.statement, self.curve, self.values, self.at)
+                points = self.points = points_of(self.statement, self.curve, self.values, self.at)
             except NoAverage as error:
                 if out is None:
                     return self._as(Outcome.FAILED, None, str(error))

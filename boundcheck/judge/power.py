@@ -254,7 +254,7 @@ def _of(described: Curve, curve: Curve) -> Curve:
 
 def _verdict(claim: Claim, resolved: Resolved, curve: Curve) -> Verdict:
     index = resolved.index or None
-    return compare_outside(resolved.claimed, curve, claim.constants, claim.level, index)[0]
+    return compare_outside(resolved.claimed, curve, claim.constants, claim.level, index).verdict
 
 
 def _tightness(verdict: Verdict) -> float:
