@@ -68,6 +68,7 @@ def test_within_edges() -> None:
     assert within(rate, -np.inf, -1.6) is Outcome.UNDECIDED
     assert within(rate, -1.5, 0) is Outcome.UNDECIDED
     assert within(rate, -1.4, 0) is Outcome.VIOLATED
+    assert within(rate, -4, -2.6) is Outcome.VIOLATED
     for low, high in ((0, -1), (np.nan, 1), (0, np.nan)):
         with pytest.raises(BadInput, match="interval"):
             within(rate, low, high)
