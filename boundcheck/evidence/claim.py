@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from boundcheck.core.store import Store
     from boundcheck.evidence.stored import Spread
 
-FIRST_SEEDS = 50  # a sampled claim starts with so many seeds and doubles them until decided or out of budget
+FIRST_SEEDS = 50  # of a sampled claim, doubled until it is decided or the budget is spent
 
 
 def run_claim(
@@ -58,7 +58,7 @@ def run_claim(
 ) -> ClaimResult:
     """The result of a claim: `resolve`, `run`, `compare`; spread: see `evidence.stored.run_or_recall`.
 
-    A step size that is asked of conditions which allow none is a VACUOUS verdict, without a run. Assumptions that the
+    Where the conditions allow no step size the verdict is VACUOUS, without a run. Assumptions that the
     problem cannot decide at these constants are tried at many points (`evidence.assumptions`). Raises the errors of bad
     input; where the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
     """

@@ -65,8 +65,8 @@ class Step:
 class ClaimConstants:
     """One claim. constants: by the names of problems and methods, and the beta of the step condition; symbols:
     statement's name -> that name, where they differ; spreads: of every client, or nothing where the problem has none
-    or the statement no P^2; method: the resolved specification, or the sentence why it has none; note: where values
-    are to be had that are not here, or "".
+    or the statement no P^2; method: the resolved specification, or the sentence why it has none; note: how values
+    that are missing here can be obtained, or "".
     """
 
     claim: str

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 GRID_POINTS = 60  # of the default log grid
 LAST_INDEX = Fraction(10**12)  # the default grid never goes beyond
-LAST_AVERAGE = 10_000  # nor, for an average over rounds, beyond so many of them
+LAST_AVERAGE = 10_000  # nor, for an average over rounds, beyond this number of them
 # The key of a sum over the rounds before, as many as the symbol with the second key says.
 SUMMED, REACH = "round/movements2", "schedule/tau"
 FIRST_ROUNDS = 16  # a lemma about single rounds is compared at 0, 1, ..., 16 by default

@@ -283,7 +283,7 @@ def _equality(points: Points) -> Finding:
 
 
 def _known_limit(points: Points, limit: Fraction | NoLimit) -> Finding | None:
-    """The claimed limit against the exact one; None where the two cannot be told apart."""
+    """The claimed limit against the exact one; None where exact arithmetic does not decide which is larger."""
     last = len(points) - 1
     if isinstance(limit, NoLimit):
         return Finding(Rule.EXACT_LIMIT, Outcome.VIOLATED, Grade.EXACT, last)

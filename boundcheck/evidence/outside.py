@@ -160,7 +160,7 @@ def _assumed(curve: Curve, claimed: Statement, problem: Problem | None, setting:
 
 
 def _answers(claimed: Statement, problem: Problem) -> dict[str, tuple[str, str | None]]:
-    """Hypothesis -> (how it is known, why it fails or None), as far as the problem answers without a method."""
+    """Hypothesis -> (how it is known, why it fails or None), where the problem answers without a method."""
     joint, inexact = client_hypotheses(problem)
     by_estimates = optional(problem, "holds_by_estimates") or (lambda _: False)
     found: dict[str, tuple[str, str | None]] = {}

@@ -84,7 +84,7 @@ class Resolved:
 
     @property
     def asked(self) -> list[str]:
-        """The hypotheses of the statement that method and problem are asked about."""
+        """The hypotheses of the statement that method and problem answer."""
         return [a.name for a in self.claimed.assumptions if is_library(a)]
 
 

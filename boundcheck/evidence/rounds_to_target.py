@@ -56,7 +56,7 @@ LEAST_TRIED, LEAST_SEEDS = 20, 4
 WORK = 10**9  # coordinates of samples that one trial may visit: seconds
 POINTS = 60  # of a grid on the way to the first index below the target
 
-# Metrics of a point that say how far a method still is, and those of a round that are the like of one.
+# Metrics that say how far a method still is -> the metric of a point that they are at the start.
 PROGRESS: Mapping[str, str] = {
     "dist2": "dist2",
     "gap": "gap",

@@ -113,7 +113,7 @@ def names_of_claims(id: str) -> list[str]:
 def claims_by_id(wanted: Collection[str] | None = None) -> dict[str, dict[str, int]]:
     """Full statement id -> expected outcome -> number of shipped claims; a bare id counts for its best reading.
 
-    wanted: the full ids that are asked for (None: all). Claims about a statement that does not load are left out.
+    wanted: full ids (None: all). Claims about a statement that does not load are left out.
     """
     from boundcheck.theory.discovery import statement
 

@@ -261,7 +261,7 @@ def rests_groups(rests: Iterable[str]) -> list[tuple[str, list[str]]]:
 class Evidence:
     """What one kind of evidence says of one reading.
 
-    word: for the table; tone: "good", "bad", "open" or "none", the class of its colour; text: a sentence; command:
+    word: for the table. tone: "good", "bad", "open" or "none", the class of its colour; text: a sentence; command:
     what computes it again ("": none); links: (words, page) pairs; groups: with what the sentence ends, and what each
     of these counts.
     """

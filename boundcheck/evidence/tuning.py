@@ -289,7 +289,7 @@ def _to_try(
     return found
 
 
-SERIAL = 3  # up to so many claims are tuned in this process: starting others costs more
+SERIAL = 3  # up to this number claims are tuned in this process: starting others costs more
 
 
 @dataclass(frozen=True)

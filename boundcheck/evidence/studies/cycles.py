@@ -44,7 +44,7 @@ class Spec(TableSpec):
     """One `[[cycles]]` table.
 
     methods: specifications, without `parameter` where one is named, which takes the values of the grid `values`.
-    steps: so many models of each method from the start on are listed side by side, rounds without clients left out.
+    steps: number of models of each method, from the start on, that are listed side by side, without empty rounds.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Spec(TableSpec):
 
 
 class Cycle:
-    """What one method comes to.
+    """The long-run behaviour of one method.
 
     rounds: of a period. second: whether the map is that of second moments (something is drawn). radius: of a period.
     converges: None where the enclosure does not tell. points: the limit of E x before each round of the period, those
