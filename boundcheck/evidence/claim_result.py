@@ -22,7 +22,7 @@ from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.results import Picture, Result, as_number, metric_label, shortened
 from boundcheck.theory.statement import Statement
-from boundcheck.verdict import Outcome, Verdict
+from boundcheck.verdict import Outcome, Verdict, plain
 
 if TYPE_CHECKING:
     from boundcheck.engines.curve import Curve
@@ -188,8 +188,8 @@ class ClaimResult(Result):
             "failures": list(self.failures),
             "index": [format_exact(k) for k in self.index],
             "rounds": list(self.rounds),
-            **{name: list(map(_number, getattr(self, name))) for name in _SERIES},
-            "readings": [{**asdict(r), "bound": list(map(_number, r.bound))} for r in self.readings],
+            **{name: plain(getattr(self, name)) for name in _SERIES},
+            "readings": [{**asdict(r), "bound": plain(r.bound)} for r in self.readings],
             "rate": None if self.rate is None else _plain(asdict(self.rate)),
             "info": _plain(self.info),
         }
@@ -335,11 +335,6 @@ def _read(value: Any) -> Any:
 
 def _exact(text: str) -> Fraction:
     return parse_number(text, "a result of a claim", max_text=len(text))
-
-
-def _number(value: float) -> float | str:
-    """A number, or its text where JSON has none for it."""
-    return value if value - value == 0 else repr(value)
 
 
 def measured_rate(claim: RateClaim, curve: Curve) -> Rate:
