@@ -18,7 +18,6 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.setting.participation import client_variances, step_factors
 from boundcheck.theory.dimension import STEP
-from boundcheck.theory.discovery import statement
 
 if TYPE_CHECKING:
     from boundcheck.certified.constant import Constant
@@ -127,7 +126,7 @@ def claim_constants(
     practice: whether the largest steps that work are searched for. place: of the claim among others, such as "claim 3
     of 400, ", for the titles of the progress.
     """
-    claimed = statement(claim.statement)
+    claimed = claim.claimed
     label = claim.label()
     with progress(f"{place}{label}: the data", 1.0):
         setting = first_setting(claimed, claim.method, build_problem(claim.problem))

@@ -28,7 +28,6 @@ from boundcheck.evidence.rounds_to_target import largest_in_practice
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build
 from boundcheck.setting import Setting
-from boundcheck.theory.discovery import statement
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import Claim
@@ -343,7 +342,7 @@ def _tuned(
     claim, target, local_work, place, entry = item
     try:
         problem = build(claim.problem)
-        found = tune(statement(claim.statement), problem, claim.method, target, claim.constants, local_work, tell)
+        found = tune(claim.claimed, problem, claim.method, target, claim.constants, local_work, tell)
         return found if place is None else keep(Store(place), entry, found, ())
     except BoundcheckError as error:
         if is_absence(error):
