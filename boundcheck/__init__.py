@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
-    from boundcheck.evidence.check import check
+    from boundcheck.evidence.check import Compared, Run, check
     from boundcheck.evidence.claim import Claim, ClaimResult
-    from boundcheck.evidence.results import Compared, Run
     from boundcheck.falsify.search import FalsifyResult
     from boundcheck.judge.checks.result import CheckResult, ImplementationChecks
     from boundcheck.judge.findings import Agreement
@@ -265,7 +264,7 @@ def run(
     (engine "neural" where torch is not installed).
     """
     from boundcheck.engines.run import run as carry_out
-    from boundcheck.evidence.results import Run
+    from boundcheck.evidence.check import Run
 
     found = carry_out(
         _build_method(method) if isinstance(method, Mapping) else method,
@@ -328,9 +327,9 @@ def compare(
     """
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, shown
+    from boundcheck.evidence.check import Compared
     from boundcheck.evidence.claim import Claim, run_claim
     from boundcheck.evidence.external_curve import ENGINE
-    from boundcheck.evidence.results import Compared
 
     found = _find(statement) if isinstance(statement, str) else statement
     given: Any = curve

@@ -266,8 +266,6 @@ def check(
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
     from boundcheck.problems._own_data import load_specification
-    from boundcheck.report.sarif import findings, mistakes
-    from boundcheck.report.sarif import sarif as sarif_log
 
     not_run: list[NotRun] = []
     try:
@@ -282,6 +280,8 @@ def check(
             load_studies(file, [])
     except SpecError as error:
         if annotate:
+            from boundcheck.report.sarif import mistakes
+
             _annotate(mistakes(error))
         raise
     places = [_place(file, claim) for file, claims in zip(read, own, strict=True) for claim in claims]
@@ -306,13 +306,16 @@ def check(
         from boundcheck.report.junit import append_summary
 
         append_summary(settled, suite, summary, not_run)
-    found = findings(settled, places, against)
-    if sarif is not None:
+    if sarif is not None or annotate:
         from boundcheck.core.places import write_whole
+        from boundcheck.report.sarif import findings
+        from boundcheck.report.sarif import sarif as sarif_log
 
-        write_whole(sarif, sarif_log(found, not_run))
-    if annotate:
-        _annotate(found)
+        found = findings(settled, places, against)
+        if sarif is not None:
+            write_whole(sarif, sarif_log(found, not_run))
+        if annotate:
+            _annotate(found)
     missed = sum(bool(r.failures) for r in results)
     if as_json:
         met = {"met": len(results) - missed, "missed": missed, "bad input": len(refused), "not run": len(not_run)}

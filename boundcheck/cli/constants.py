@@ -238,7 +238,7 @@ def tune(
     """
     from boundcheck.evidence.rounds_to_target import is_bound
     from boundcheck.evidence.spec import load_claims
-    from boundcheck.evidence.tune_claims import tune_claims
+    from boundcheck.evidence.tuning import tune_claims
     from boundcheck.theory.discovery import statement
 
     share = as_fraction(target, "--target")

@@ -201,7 +201,7 @@ def _show_report(report: DerivationReport) -> None:
 
 def show_rests(id: str) -> None:
     """What the record of a derivation says, and each thing that the proof rests on."""
-    from boundcheck.evidence.derivation_words import RESTS_ON, derivation_words
+    from boundcheck.evidence.standing import RESTS_ON, derivation_words
     from boundcheck.proof.records import record
 
     found = record(id)
@@ -213,7 +213,7 @@ def show_rests(id: str) -> None:
 
 def _print_rests(rests: Iterable[str]) -> None:
     """What a proof rests on, a group for each kind, the heaviest first; quotations of records begin with >."""
-    from boundcheck.evidence.derivation_words import rests_groups
+    from boundcheck.evidence.standing import rests_groups
 
     for words, own in rests_groups(rests):
         line(f"Rests on {words}")

@@ -219,7 +219,7 @@ def show(
 
 
 def _shown(id: str) -> dict[str, Any]:
-    from boundcheck.evidence.statement_text import shown
+    from boundcheck.evidence.statement_rows import shown
 
     return shown(id)
 

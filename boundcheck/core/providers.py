@@ -19,7 +19,7 @@ ENGINES = "engines"  # see `engines.trained.TrainingEngine`
 STATEMENTS = "statements"  # of the room of theory: what finds and restores statements
 STUDIES = "studies"  # `Spec`, `check(spec)`, `study(spec, on_progress, store)`, see `evidence.studies`
 NAMES = "names"  # that statements may use: "methods" has `kinds()` and `kind_of(name)`, "metrics" has `meanings()`
-EVIDENCE = "evidence"  # KIND, a column of the catalogue, see `evidence.kinds.Kind`
+EVIDENCE = "evidence"  # KIND, a column of the catalogue, see `evidence.standing.Kind`
 CURVES = "curves"  # "external", see `evidence.external_curve`: what makes a `Curve` of numbers from elsewhere
 
 _GROUPS = (PROBLEMS, DATA, ENGINES, STATEMENTS, NAMES, STUDIES, EVIDENCE, CURVES)

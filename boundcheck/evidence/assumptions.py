@@ -1,6 +1,6 @@
 """An instance against the defining inequality of an assumption.
 
-A problem that can decide a shipped assumption exactly answers first, as far as the constants are its own or on the safe
+A problem that can decide a shipped assumption exactly answers first, where the constants are its own or on the safe
 side of them. Otherwise the inequality is evaluated at many points (`evidence.trials`). Points are short
 fractions and the evaluation is exact, so that a violation is a proof; finding none is not.
 """

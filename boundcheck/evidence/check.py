@@ -1,26 +1,38 @@
-"""`check`: the results of claims that a file, a table or a statement with a problem and a method states."""
+"""What `boundcheck.run`, `compare` and `check` return, and `check`: the results of the claims that it is given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.core.cards import Card
+from boundcheck.core.cards import Card, axis
+from boundcheck.core.palette import HUES, hue
 from boundcheck.core.parameters import checks_types
 from boundcheck.core.store import Store
 from boundcheck.core.toml_lines import TomlFile
 from boundcheck.core.toml_models import validate
+from boundcheck.engines.curve import Curve
 from boundcheck.errors import BadInput, BoundcheckError, shown
-from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.claim_result import Claim, ClaimResult, symbol_columns
+from boundcheck.evidence.claim import run_claim, with_points
+from boundcheck.evidence.claim_result import (
+    Claim,
+    ClaimResult,
+    claim_card,
+    claim_columns,
+    claim_picture,
+    symbol_columns,
+)
 from boundcheck.evidence.claim_spec import ClaimSpec
+from boundcheck.evidence.compare import Comparison, comparison
 from boundcheck.evidence.spec import claim_from_table, load_claims
-from boundcheck.theory.results import Picture, Result, shortened
+from boundcheck.theory.discovery import all_statements
+from boundcheck.theory.results import Picture, Result, scale, shortened
 from boundcheck.theory.statement import Statement
-from boundcheck.verdict import Outcome
+from boundcheck.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
@@ -156,3 +168,98 @@ def _spec(name: str, given: Mapping[str, Any] | Problem | Method | None) -> dict
     if not isinstance(found, Mapping):
         raise BadInput(f"check: the {name} must be a specification such as {{'kind': ...}}, not {shown(given)}.")
     return dict(found)
+
+
+TABLE_ROWS = 12  # of the table of a run in LaTeX
+
+
+@dataclass(frozen=True, repr=False)
+class Run(Curve, Result):
+    """The curve of a run. Its citations are the papers with statements about the method."""
+
+    @staticmethod
+    def of(curve: Curve) -> Run:
+        """The same curve."""
+        return Run(**{f.name: getattr(curve, f.name) for f in fields(Curve)})
+
+    def __repr__(self) -> str:
+        return shortened(super().__repr__())
+
+    def _claimed(self) -> Sequence[Statement]:
+        own = self.algorithms or ()
+        return [s for s in all_statements() if s.algorithm is not None and s.algorithm.kind in own]
+
+    def plot(self, ax: Any = None, metric: str | None = None) -> Any:
+        """See `Curve.plot`; in the colours of the pages."""
+        drawn = axis(ax)
+        drawn.set_prop_cycle(color=[hue(k) for k in range(len(HUES))])
+        super().plot(drawn, metric)
+        scale(drawn)
+        names = [metric] if metric is not None else list(self.values)
+        drawn.set_ylabel(names[0] if len(names) == 1 else "metric")
+        return drawn
+
+    def latex(self) -> str:
+        """The metrics as a table: all rounds, or at most 12 of them from the first to the last."""
+        count = len(self.rounds)
+        least = min(count, TABLE_ROWS)
+        rows = sorted({round(k * (count - 1) / max(least - 1, 1)) for k in range(least)})
+        cells = [["round", *(name.replace("_", r"\_") for name in self.values)]]
+        cells += [[str(self.rounds[k]), *(f"{row[k]:.4g}" for row in self.values.values())] for k in rows]
+        head, *body = (" & ".join(row) + r" \\" for row in cells)
+        return "\n".join([rf"\begin{{tabular}}{{{'r' * len(cells[0])}}}", head, r"\hline", *body, r"\end{tabular}"])
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Compared(Result, Verdict):
+    """The verdict on a run, equal to any other verdict with the same content.
+
+    about, given, level: what was compared, as `compare` takes it; found: with the points; result: of a curve from
+    outside, which has its points already.
+    """
+
+    about: Statement | None = None
+    found: Comparison | None = None
+    given: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    level: float = 0.999
+    result: ClaimResult | None = None
+
+    @staticmethod
+    def of(verdict: Verdict, about: Statement, **how: Any) -> Compared:
+        """The verdict with what it is about."""
+        return Compared(**{f.name: getattr(verdict, f.name) for f in fields(Verdict)}, about=about, **how)
+
+    @staticmethod
+    def at(statement: Statement, curve: Curve, constants: Mapping[str, Any] | None, level: float) -> Compared:
+        """See `evidence.compare.compare`, which judges."""
+        found = comparison(statement, curve, constants, level=level)
+        return Compared.of(found.verdict, statement, found=found, given=constants or {}, level=level)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Verdict) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        return shortened(Verdict.__repr__(self))
+
+    @cached_property
+    def compared(self) -> ClaimResult:
+        """The verdict with the compared points; without points where nothing could be compared."""
+        assert self.about is not None
+        if self.result is not None:
+            return self.result
+        result = ClaimResult(Claim(self.about, constants=self.given, level=self.level), self, {}, ())
+        return result if self.found is None else with_points(result, self.found)
+
+    def _claimed(self) -> Sequence[Statement]:
+        return () if self.about is None else (self.about,)
+
+    def _card(self) -> Card:
+        return claim_card(self.compared)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return claim_columns(self.compared)
+
+    def _picture(self) -> Picture:
+        return claim_picture(self.compared)

@@ -6,8 +6,8 @@ function of the claim (and of the code), so an executor may carry it out anywher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -23,28 +23,23 @@ from boundcheck.evidence.claim_result import SEEDS as SEEDS
 from boundcheck.evidence.claim_result import Claim as Claim
 from boundcheck.evidence.claim_result import ClaimResult as ClaimResult
 from boundcheck.evidence.claim_result import RateClaim as RateClaim
-from boundcheck.evidence.claim_rounds import rounds_of
+from boundcheck.evidence.claim_result import Reading, failures, measured_rate
+from boundcheck.evidence.claim_rounds import metrics_of, rounds_of
+from boundcheck.evidence.compare import Comparison, comparison
 from boundcheck.evidence.compare import compare as compare_curve
-from boundcheck.evidence.compared_points import points_of
-from boundcheck.evidence.constant_claims import (
-    curve_of_numbers,
-    curve_without_run,
-    needs_no_run,
-    with_hypotheses,
-)
-from boundcheck.evidence.expectations import failures, measured_rate
-from boundcheck.evidence.hypotheses import hypotheses, symbol_values, with_assumptions
+from boundcheck.evidence.compared_points import Points, points_of
+from boundcheck.evidence.constant_claims import curve_of_numbers, curve_without_run, needs_no_run, with_hypotheses
+from boundcheck.evidence.hypotheses import hypotheses, objection_of, symbol_values, with_assumptions
 from boundcheck.evidence.open_step_sizes import start_constants, with_start, with_steps
 from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside
-from boundcheck.evidence.readings import readings_beside
 from boundcheck.evidence.resolve import Resolved as Resolved
 from boundcheck.evidence.resolve import index_of, nothing_allowed, prepare, values_of
 from boundcheck.evidence.resolve import resolve as resolve
-from boundcheck.evidence.round_values import metrics_of
-from boundcheck.theory.decide import Undefined
+from boundcheck.theory.discovery import readings
 from boundcheck.theory.free_data import about_numbers
 from boundcheck.theory.largest import NothingAllowed
 from boundcheck.theory.quantities import round_symbols
+from boundcheck.theory.scope import decide_scope, scope_symbols
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome, Verdict
 
@@ -52,7 +47,7 @@ if TYPE_CHECKING:
     from boundcheck.core.store import Store
     from boundcheck.evidence.stored import Spread
 
-FIRST_SEEDS = 50  # a sampled claim starts with this many seeds and doubles them until decided or out of budget
+FIRST_SEEDS = 50  # of a sampled claim, doubled until it is decided or the budget is spent
 
 
 def run_claim(
@@ -63,7 +58,7 @@ def run_claim(
 ) -> ClaimResult:
     """The result of a claim: `resolve`, `run`, `compare`; spread: see `evidence.stored.run_or_recall`.
 
-    A step size "largest" under conditions that allow none is a VACUOUS verdict, without a run. Assumptions that the
+    Where the conditions allow no step size the verdict is VACUOUS, without a run. Assumptions that the
     problem cannot decide at these constants are tried at many points (`evidence.assumptions`). Raises the errors of bad
     input; where the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
     """
@@ -188,25 +183,15 @@ def compare(claim: Claim, resolved: Resolved, curve: Curve) -> ClaimResult:
         from boundcheck.evidence.limits import exact_limit
 
         limit = exact_limit(claimed, resolved.setting.method, resolved.setting.problem)
-    verdict = compare_curve(claimed, curve, claim.constants, level=claim.level, at=index, limit=limit)
-    return _result(claim, claimed, curve, verdict, resolved.spec, index)
+    found = comparison(claimed, curve, claim.constants, level=claim.level, at=index, limit=limit)
+    return _result(claim, found, resolved.spec)
 
 
-def _result(
-    claim: Claim,
-    claimed: Statement,
-    curve: Curve,
-    verdict: Verdict,
-    spec: Mapping[str, Any],
-    index: Sequence[Fraction] | None,
-) -> ClaimResult:
+def _result(claim: Claim, found: Comparison, spec: Mapping[str, Any]) -> ClaimResult:
     """The verdict with the compared points and the rate, and what an expectation of the claim missed."""
-    result = ClaimResult(claim, verdict, spec, (), info=dict(curve.info))
-    if verdict.outcome is not Outcome.FAILED:
-        with suppress(NoAverage, Undefined):  # out of scope, where a side may have no value: nothing is compared
-            result = with_points(result, claimed, curve, claim, index)
-    rate = None if claim.rate is None else measured_rate(claim.rate, curve)
-    result = replace(result, rate=rate)
+    result = with_points(ClaimResult(claim, found.verdict, spec, (), info=dict(found.curve.info)), found)
+    if claim.rate is not None:
+        result = replace(result, rate=measured_rate(claim.rate, found.curve))
     return replace(result, failures=failures(claim, result))
 
 
@@ -214,9 +199,8 @@ def _compare_numbers(claim: Claim) -> ClaimResult:
     """The result of a claim about numbers that are given alone, without a problem and a method."""
     parts = prepare(claim)
     assert parts is not None
-    verdict = compare_curve(parts.claimed, curve_of_numbers(parts.claimed), parts.values, level=claim.level)
-    at = replace(claim, constants=parts.values or {})
-    return replace(_result(at, parts.claimed, curve_of_numbers(parts.claimed), verdict, {}, None), claim=claim)
+    found = comparison(parts.claimed, curve_of_numbers(parts.claimed), parts.values, level=claim.level)
+    return _result(claim, found, {})
 
 
 def _compare_outside(claim: Claim) -> ClaimResult:
@@ -242,18 +226,16 @@ def _compare_outside(claim: Claim) -> ClaimResult:
         index = index_of(parts, values)
         if not claimed.metric.over_rounds:
             curve = at_rounds(curve, rounds_of(claimed, index, values))
-    verdict, compared = compare_outside(claimed, curve, claim.constants, claim.level, index)
-    return _result(claim, claimed, compared, verdict, spec, index)
+    return _result(claim, compare_outside(claimed, curve, claim.constants, claim.level, index), spec)
 
 
-def with_points(
-    result: ClaimResult, claimed: Statement, curve: Curve, claim: Claim, index: Sequence[Fraction] | None
-) -> ClaimResult:
-    """The result with the compared points. Raises NoAverage and Undefined where a side has no value."""
-    values, _ = symbol_values(claimed, curve, claim.constants)
-    points = points_of(claimed, curve, values, index)
+def with_points(result: ClaimResult, found: Comparison) -> ClaimResult:
+    """The result with the compared points, where there are any."""
+    points = found.points
+    if points is None or found.verdict.outcome is Outcome.FAILED:
+        return result
     low, high = points.low, points.high
-    statistics = result.verdict.details.get("statistics")
+    statistics = found.verdict.details.get("statistics")
     if statistics is not None:
         low, high = (np.array([float(v) for v in statistics[end]]) for end in ("lower", "upper"))
     return replace(
@@ -263,5 +245,42 @@ def with_points(
         metric_low=tuple(float(v) for v in low),
         metric_high=tuple(float(v) for v in high),
         bound=tuple(float(v) for v in points.bound_high),
-        readings=readings_beside(claimed, curve, values, points),
+        readings=readings_beside(points, found.curve),
     )
+
+
+def readings_beside(points: Points, curve: Curve) -> tuple[Reading, ...]:
+    """Those readings that measure the same at the compared points and whose symbols all have admissible values."""
+    claimed = points.statement
+    paper, _, rest = claimed.id.partition("/")
+    beside: list[Reading] = []
+    for other in readings(paper, rest.partition("/")[0]) if rest else ():
+        if other.id == claimed.id or other.metric != claimed.metric or not metrics_of(other) <= set(curve.values):
+            continue
+        at = _constants_of(other, points, curve)
+        if {s.name for s in other.symbols} - set(at) - {str(other.metric.index), *round_symbols(other)}:
+            continue
+        if not all(s.admits(at[s.name]) for s in other.symbols if s.name in at):  # it does not cover these values
+            continue
+        try:
+            bound = points_of(other, curve, at, points.index, every_index=True).bound_high
+            if len(bound) != len(points):
+                continue
+            names = scope_symbols(other)
+            in_scope = decide_scope(other, {k: v for k, v in at.items() if k in names}, every_index=True).in_scope
+        except BadInput as error:  # the claim is about another reading, so that this is a remark
+            beside.append(Reading(other.id, None, (math.nan,) * len(points), str(error)))
+            continue
+        if any(objection_of(curve, assumption) is not None for assumption in other.assumptions):
+            in_scope = False
+        beside.append(Reading(other.id, in_scope, tuple(float(b) for b in bound)))
+    return tuple(beside)
+
+
+def _constants_of(other: Statement, points: Points, curve: Curve) -> dict[str, Fraction]:
+    """The values of another reading's symbols: the claim's where both mean the same, else those of the run."""
+    keys = {s.name: s.key for s in points.statement.symbols}
+    found = {k: c.value for k, c in other.known(curve.constants).items()}
+    same = {s.name: points.values[s.name] for s in other.symbols if s.name in points.values}
+    found |= {s.name: same[s.name] for s in other.symbols if s.name in same and keys.get(s.name) == s.key}
+    return {s.name: found[s.name] for s in other.symbols if s.name in found}

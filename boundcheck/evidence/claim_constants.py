@@ -13,17 +13,16 @@ from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import parse_number
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.open_step_sizes import START, first_setting, resolve_steps, with_steps
-from boundcheck.evidence.working_step_size import HALVINGS, largest_in_practice
+from boundcheck.evidence.rounds_to_target import HALVINGS, largest_in_practice
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.setting.participation import client_variances, step_factors
 from boundcheck.theory.dimension import STEP
-from boundcheck.theory.discovery import statement
 
 if TYPE_CHECKING:
     from boundcheck.certified.constant import Constant
     from boundcheck.evidence.claim import Claim
-    from boundcheck.evidence.working_step_size import Practice
+    from boundcheck.evidence.rounds_to_target import Practice
     from boundcheck.problems.problem import Problem
     from boundcheck.setting import Setting
     from boundcheck.theory.statement import Statement
@@ -65,8 +64,8 @@ class Step:
 class ClaimConstants:
     """One claim. constants: by the names of problems and methods, and the beta of the step condition; symbols:
     statement's name -> that name, where they differ; spreads: of every client, or nothing where the problem has none
-    or the statement no P^2; method: the resolved specification, or the sentence why it has none; note: where values
-    are to be had that are not here, or "".
+    or the statement no P^2; method: the resolved specification, or the sentence why it has none; note: how values
+    that are missing here can be obtained, or "".
     """
 
     claim: str
@@ -127,7 +126,7 @@ def claim_constants(
     practice: whether the largest steps that work are searched for. place: of the claim among others, such as "claim 3
     of 400, ", for the titles of the progress.
     """
-    claimed = statement(claim.statement)
+    claimed = claim.claimed
     label = claim.label()
     with progress(f"{place}{label}: the data", 1.0):
         setting = first_setting(claimed, claim.method, build_problem(claim.problem))

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from boundcheck.core.cards import Card
-from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.core.linalg import nearest_float
+from boundcheck.core.numbers import format_apart, format_exact, format_short, parse_number
 from boundcheck.core.parameters import check_types
 from boundcheck.engines.curve import Curve
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.outside import CurveFile, Source, source_name
-from boundcheck.evidence.rate import Rate
-from boundcheck.evidence.readings import Reading
+from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.problems._own_data import data_label, plain_spec
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.results import Picture, Result, as_number, metric_label, shortened
 from boundcheck.theory.statement import Statement
-from boundcheck.verdict import Outcome, Verdict
+from boundcheck.verdict import Outcome, Verdict, plain
+
+if TYPE_CHECKING:
+    from boundcheck.engines.curve import Curve
+
 
 SCHEMA = 1
 _SERIES = ("metric_low", "metric_high", "bound")
@@ -121,6 +126,20 @@ class Claim:
         return self.name or place + " ".join([self.id, "on", *parts])
 
 
+@dataclass(frozen=True)
+class Reading:
+    """Another reading of the same statement at the same constants: its bound, and whether it is in scope.
+
+    Out of scope is also what rests on an assumption that the run is known to break. remark: why its bound has no value
+    here, or empty; the bound is NaN then.
+    """
+
+    id: str
+    in_scope: bool | None
+    bound: tuple[float, ...]
+    remark: str = ""
+
+
 @dataclass(frozen=True, repr=False)
 class ClaimResult(Result):
     """Everything a report needs of one claim.
@@ -168,8 +187,8 @@ class ClaimResult(Result):
             "failures": list(self.failures),
             "index": [format_exact(k) for k in self.index],
             "rounds": list(self.rounds),
-            **{name: list(map(_number, getattr(self, name))) for name in _SERIES},
-            "readings": [{**asdict(r), "bound": list(map(_number, r.bound))} for r in self.readings],
+            **{name: plain(getattr(self, name)) for name in _SERIES},
+            "readings": [{**asdict(r), "bound": plain(r.bound)} for r in self.readings],
             "rate": None if self.rate is None else _plain(asdict(self.rate)),
             "info": _plain(self.info),
         }
@@ -317,6 +336,49 @@ def _exact(text: str) -> Fraction:
     return parse_number(text, "a result of a claim", max_text=len(text))
 
 
-def _number(value: float) -> float | str:
-    """A number, or its text where JSON has none for it."""
-    return value if value - value == 0 else repr(value)
+def measured_rate(claim: RateClaim, curve: Curve) -> Rate:
+    """The slope of the metric that the claim is about. Raises UnknownName where the curve does not hold it."""
+    if claim.metric not in curve.values:
+        raise UnknownName("the rate: metric", claim.metric, curve.values)
+    positive = curve.rounds > 0
+    x = curve.rounds[positive].astype(float)
+    if claim.metric in curve.samples:
+        return fit_rate_sampled(x, curve.samples[claim.metric][:, positive], last=nearest_float(claim.last))
+    return fit_rate(x, curve.values[claim.metric][positive], last=nearest_float(claim.last))
+
+
+def failures(claim: Claim, result: ClaimResult) -> tuple[str, ...]:
+    """What an expectation of the claim missed, one sentence each; nothing where all are met."""
+    missed: list[str] = []
+    verdict = result.verdict
+    if claim.expect is not None and verdict.outcome is not claim.expect:
+        missed.append(f"expected {claim.expect.value}, got {verdict.outcome.value}: {verdict.reason}")
+    least, largest = claim.tightness
+    if least is not None or largest is not None:
+        found = math.nan if verdict.tightness is None else verdict.tightness.ratio_min
+        if math.isnan(found):
+            missed.append("no tightness was measured")
+        elif least is not None and found < least:
+            shown, limit = format_apart(found, least)
+            missed.append(f"tightness {shown} is below at_least = {limit}")
+        elif largest is not None and found > largest:
+            shown, limit = format_apart(found, largest)
+            missed.append(f"tightness {shown} is above at_most = {limit}")
+    if claim.rate is not None and result.rate is None:
+        missed.append("no slope was measured, because nothing was run")
+    elif claim.rate is not None and result.rate is not None:
+        decided = within(result.rate, nearest_float(claim.rate.low), nearest_float(claim.rate.high))
+        if decided is not Outcome.HOLDS:
+            missed.append(
+                f"the slope {result.rate.slope:.4f} in [{result.rate.low:.4f}, {result.rate.high:.4f}], fitted over "
+                f"{_window(claim.rate, result.rate)}, is not known to "
+                f"lie in [{format_short(claim.rate.low)}, {format_short(claim.rate.high)}]: {decided.value}"
+            )
+    return tuple(missed)
+
+
+def _window(asked: RateClaim, rate: Rate) -> str:
+    """Which rounds a slope was fitted over, in words."""
+    share = "all" if asked.last == 1 else f"the last {format_short(asked.last)}"
+    first, last = (format_short(v) for v in rate.span)
+    return f"rounds {first} to {last} ({rate.points} points, {share} of the log range of rounds)"

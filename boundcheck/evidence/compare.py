@@ -20,8 +20,9 @@ from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.summaries import NoAverage
 from boundcheck.errors import BadInput
-from boundcheck.evidence.compared_points import Points, index_name, points_of, run_again
-from boundcheck.evidence.deciding import NoLimit, decide, tightness_of
+from boundcheck.evidence.claim_rounds import index_name
+from boundcheck.evidence.compared_points import Points, points_of, run_again
+from boundcheck.evidence.deciding import Finding, NoLimit, decide, tightness_of
 from boundcheck.evidence.hypotheses import (
     MISSED,
     assumption_states,
@@ -68,57 +69,64 @@ def compare(
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """
-    try:
-        values, known = symbol_values(statement, curve, constants)
-    except BadInput:  # of a run of other step sizes a value of the statement may not even exist
-        values = {name: c.value for name, c in statement.known(curve.constants).items()}
-        values |= {name: c.value if isinstance(c, Constant) else c for name, c in (constants or {}).items()}
-        steps, _ = steps_objection(statement, curve, values)
-        if steps is None:
-            raise
-        details = {"constants": {}, "assumptions": {}, "taken_for_granted": [], "violations": {}}
-        reason = f"Out of scope: {steps}."
-        return Verdict(statement.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, reason, details=details)
-    case = _Case(statement, run_again(statement, curve, values), values, known, level, at, limit)
-    answer = case.answer()
-    doubt = case.doubt() if answer.outcome is Outcome.VIOLATED else None
-    outcome, grade, reason = answer.outcome, answer.grade, answer.reason
-    if doubt is not None:
-        outcome, grade, reason = Outcome.UNDECIDED, Grade.SUPPORTED, doubt
-    estimates = [name for name, constant in known.items() if constant.known is Known.ESTIMATED]
-    if "estimated" in curve.info and estimates:
-        grade = None if grade is None else grade.at_most(Grade.SUPPORTED)
-        reason = f"{reason} Estimated, not proved, {curve.info['estimated']}: {', '.join(estimates)}.".strip()
-    points = answer.points
-    return Verdict(
-        statement.best_id,
-        outcome,
-        grade,
-        reason,
-        witness=case.witness(answer),
-        tightness=None if points is None or statement.kind is Kind.LIMIT else tightness_of(points),
-        points=0 if points is None else len(points) - answer.negligible,
-        details=case.details,
-    )
+    return comparison(statement, curve, constants, level=level, at=at, limit=limit).verdict
 
 
 @dataclass(frozen=True)
-class _Answer:
-    """An outcome with its grade and reason. points: what was compared, None where the outcome needs no comparison.
+class Comparison:
+    """A verdict with what was compared.
 
-    at: the point that shows it. negligible: how many points were left out.
+    curve: with the summary that the statement needs, where it was run again for it. points: None where there are none.
     """
 
-    outcome: Outcome
-    grade: Grade | None
-    reason: str
+    verdict: Verdict
+    curve: Curve
     points: Points | None = None
-    at: int | None = None
-    negligible: int = 0
+
+
+def comparison(
+    statement: Statement,
+    curve: Curve,
+    constants: Mapping[str, Any] | None = None,
+    *,
+    level: float = 0.999,
+    at: Sequence[Fraction] | None = None,
+    limit: Fraction | NoLimit | None = None,
+) -> Comparison:
+    """The verdict of `compare` with the points."""
+    try:
+        values, known = symbol_values(statement, curve, constants)
+    except BadInput:
+        other = _of_other_steps(statement, curve, constants or {})
+        if other is None:
+            raise
+        return Comparison(other, curve)
+    case = _Case(statement, run_again(statement, curve, values), values, known, level, at, limit)
+    verdict = case.verdict()
+    doubt = case.doubt() if verdict.outcome is Outcome.VIOLATED else None
+    if doubt is not None:
+        verdict = replace(verdict, outcome=Outcome.UNDECIDED, grade=Grade.SUPPORTED, reason=doubt)
+    estimates = [name for name, constant in known.items() if constant.known is Known.ESTIMATED]
+    if "estimated" in curve.info and estimates:
+        reason = f"{verdict.reason} Estimated, not proved, {curve.info['estimated']}: {', '.join(estimates)}.".strip()
+        grade = None if verdict.grade is None else verdict.grade.at_most(Grade.SUPPORTED)
+        verdict = replace(verdict, grade=grade, reason=reason)
+    return Comparison(verdict, case.curve, case.points)
+
+
+def _of_other_steps(statement: Statement, curve: Curve, constants: Mapping[str, Any]) -> Verdict | None:
+    """The verdict on a run of other step sizes than the statement's, where a value of it may not even exist."""
+    values = {name: c.value for name, c in statement.known(curve.constants).items()}
+    values |= {name: c.value if isinstance(c, Constant) else c for name, c in constants.items()}
+    steps, _ = steps_objection(statement, curve, values)
+    if steps is None:
+        return None
+    details = {"constants": {}, "assumptions": {}, "taken_for_granted": [], "violations": {}}
+    return Verdict(statement.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, f"Out of scope: {steps}.", details=details)
 
 
 class _Case:
-    """One statement against one run at given constants; `details` collects what reports show beside the answer."""
+    """One statement against one run at given constants; `details` collects what reports show beside the verdict."""
 
     def __init__(
         self,
@@ -132,6 +140,7 @@ class _Case:
     ) -> None:
         self.statement, self.curve, self.values, self.known = statement, curve, values, known
         self.level, self.at, self.limit = level, at, limit
+        self.points: Points | None = None
         self.out, self.scope = hypotheses(statement, curve, values)
         self.assumed = assumption_states(statement, curve, known)
         broken = [a for a in statement.assumptions if self.assumed[a.name] == "broken"]
@@ -143,15 +152,15 @@ class _Case:
             "violations": {a.name: objection_of(curve, a) for a in broken},
         }
 
-    def answer(self) -> _Answer:
-        """The first answer that applies, in the order of precedence."""
+    def verdict(self) -> Verdict:
+        """The first verdict that applies, in the order of precedence."""
         points, out, undecided = None, self.out, list[str]()
         if out is None or self.statement.metric.quantity in self.curve.values:  # out of scope the metric may be missing
             try:
-                points = points_of(self.statement, self.curve, self.values, self.at)
+                points = self.points = points_of(self.statement, self.curve, self.values, self.at)
             except NoAverage as error:
                 if out is None:
-                    return _Answer(Outcome.FAILED, None, str(error))
+                    return self._as(Outcome.FAILED, None, str(error))
             except Undefined:  # out of scope the sides need not have a value
                 if out is None:
                     raise
@@ -160,7 +169,7 @@ class _Case:
             if out is None and not len(points):
                 out = self._no_index()
             if failure is not None and (out is None or len(points)):
-                return _Answer(Outcome.FAILED, None, failure)
+                return self._as(Outcome.FAILED, None, failure)
             if out is None:
                 out, by_rounding, undecided = _prescribed(points)
                 self.details |= {"rounded_choices": by_rounding} if by_rounding else {}
@@ -172,14 +181,39 @@ class _Case:
         assert points is not None
         _, open_ = steps_objection(self.statement, self.curve, self.values)
         if open_ is not None:
-            return _Answer(Outcome.UNDECIDED, None, f"{open_[0].upper()}{open_[1:]}.", points)
+            return self._as(Outcome.UNDECIDED, None, f"{open_[0].upper()}{open_[1:]}.", points)
         if self.scope.in_scope is None:
             open_ = " and ".join(f"'{c.name}' ({c.relation})" for c in self.scope.conditions if c.holds is None)
             reason = f"It could not be decided whether this is in scope: condition {open_} is open."
-            return _Answer(Outcome.UNDECIDED, None, reason, points)
+            return self._as(Outcome.UNDECIDED, None, reason, points)
         return self._in_scope(points, undecided)
 
-    def _in_scope(self, points: Points, undecided: Sequence[str]) -> _Answer:
+    def _as(
+        self,
+        outcome: Outcome,
+        grade: Grade | None,
+        reason: str,
+        points: Points | None = None,
+        found: Finding | None = None,
+    ) -> Verdict:
+        """A verdict. points: what was compared, None where it needs no comparison; found: what the points say."""
+        witness: dict[str, Any] = {}
+        if points is not None and found is not None and found.at is not None:
+            witness = points.witness(found.at)
+            if isinstance(self.limit, NoLimit) and self.limit.points and self.statement.kind is Kind.LIMIT:
+                witness["limit_points"] = [format_exact(v) for v in self.limit.points]
+        return Verdict(
+            self.statement.best_id,
+            outcome,
+            grade,
+            reason,
+            witness=witness,
+            tightness=None if points is None or self.statement.kind is Kind.LIMIT else tightness_of(points),
+            points=0 if points is None else len(points) - (0 if found is None else found.negligible),
+            details=self.details,
+        )
+
+    def _in_scope(self, points: Points, undecided: Sequence[str]) -> Verdict:
         statement, curve = self.statement, self.curve
         found = decide(points, self.level, self.limit)
         reason, outcome = reason_of(points, found, self.limit), found.outcome
@@ -190,7 +224,7 @@ class _Case:
         if curve.rounded_steps:
             self.details["rounded_steps"] = "The run's step size is the statement's, rounded down by about 1e-13."
         loose = self._bounds_in_equality() if statement.kind is Kind.EQUALITY else []
-        if loose and found.outcome is Outcome.VIOLATED and not self._unequal_at_every_corner(points, found.at):
+        if loose and outcome is Outcome.VIOLATED and not self._unequal_at_every_corner(points, found.at):
             outcome = Outcome.UNDECIDED
             reason = f"{reason.rstrip('.')}, which is within the certification of {', '.join(loose)}."
         if outcome is Outcome.VACUOUS and any(points.rounds):
@@ -202,15 +236,7 @@ class _Case:
             self.details["statistics"] = plain(found.statistics)
         reason = f"{reason} Taken for granted: {'; '.join(granted)}." if granted else reason
         grade = grade if exact and not loose else grade.at_most(Grade.SUPPORTED)
-        return _Answer(outcome, grade, reason, points, found.at, found.negligible)
-
-    def witness(self, answer: _Answer) -> dict[str, Any]:
-        """The numbers of the point that shows an answer, and where the metric of a claim about a limit ends."""
-        if answer.points is None or answer.at is None:
-            return {}
-        ends = self.limit.points if isinstance(self.limit, NoLimit) and self.statement.kind is Kind.LIMIT else ()
-        more = {"limit_points": [format_exact(v) for v in ends]} if ends else {}
-        return {**answer.points.witness(answer.at), **more}
+        return self._as(outcome, grade, reason, points, found)
 
     def doubt(self) -> str | None:
         """Why a violation is none that was seen for certain; None where it stays one with the metric from below."""
@@ -222,14 +248,14 @@ class _Case:
         if below is None or statement.kind is not Kind.UPPER_BOUND:
             return None
         lowered = _Case(statement, below, self.values, self.known, self.level, self.at, self.limit)
-        if lowered.answer().outcome is Outcome.VIOLATED:
+        if lowered.verdict().outcome is Outcome.VIOLATED:
             return None
         why = "which a metric that is known from above only, or the run's rounding, may explain"
         return f"The metric was measured above the bound, {why}."
 
     # --- out of scope ---------------------------------------------------------------------------------------------
 
-    def _out_of_scope(self, out: str, points: Points | None) -> _Answer:
+    def _out_of_scope(self, out: str, points: Points | None) -> Verdict:
         """Out of scope; a condition that is missed by no more than the certification of a constant is undecided."""
         statement, known = self.statement, self.known
         names = scope_symbols(statement)
@@ -240,7 +266,7 @@ class _Case:
             if loose and any(self._may_hold(values, names) for values in within_rounding(known, names)):
                 why = f"{out}, which is within the certification of {', '.join(loose)}"
                 reason = f"It is not decided whether this is in scope: {why}."
-                return _Answer(Outcome.UNDECIDED, Grade.SUPPORTED, reason)
+                return self._as(Outcome.UNDECIDED, Grade.SUPPORTED, reason)
             grade = grade.at_most(Grade.SUPPORTED if loose else Grade.EXACT)
             if guarantees_nothing(statement, self.scope):
                 outcome = Outcome.VACUOUS
@@ -248,7 +274,7 @@ class _Case:
         broken = [key_of(a) for a in statement.assumptions if self.assumed[a.name] == "broken"]
         if any(self.curve.assumptions.get(key) == "sampled" for key in broken):  # seen in double precision only
             grade = grade.at_most(Grade.SUPPORTED)
-        return _Answer(outcome, grade, reason)
+        return self._as(outcome, grade, reason)
 
     def _may_hold(self, values: Mapping[str, Fraction], names: Sequence[str]) -> bool:
         """Whether these constants are in scope, or nothing is said of them since mu has crossed L."""

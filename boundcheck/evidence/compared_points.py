@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.core.numbers import as_fraction, format_exact, nearest_float
+from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Rarest
 from boundcheck.engines.curve_parts import Ints
 from boundcheck.engines.summaries import NoAverage, rounds_held, summarised, summary_of
 from boundcheck.errors import BadInput
+from boundcheck.evidence.claim_rounds import affine_rounds, exists, index_name, metrics_of, values_of_rounds
 from boundcheck.evidence.measurement_error import Rounding, rounding_of
-from boundcheck.evidence.round_values import exists, metrics_of, values_of_rounds
+from boundcheck.theory.inputs import to_float
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import holds, index_conditions
 from boundcheck.theory.statement import Kind, Statement
@@ -127,11 +128,6 @@ class Points:
                 "bound": [float(self.bound_low[at]), float(self.bound_high[at])],
             }
         )
-
-
-def index_name(statement: Statement) -> str:
-    """The statement's index symbol; "rounds" where it has none."""
-    return statement.metric.index or "rounds"
 
 
 def points_of(
@@ -251,7 +247,7 @@ def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at:
     held = _held(statement, curve, values)
     needed = [] if summary_of(statement, values).key in curve.summaries else curve.rounds[-1:].tolist()
     if at is not None and statement.metric.index is not None:
-        first, step = _affine(statement, values)
+        first, step = affine_rounds(statement, values)
         needed = [int(first + step * k) + statement.metric.more_points - 1 for k in at]
     missing = sorted(set(needed) - set(held.tolist()))
     if not missing:
@@ -269,11 +265,7 @@ def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at:
 
 
 def _compared_rounds(
-    statement: Statement,
-    curve: Curve,
-    values: Mapping[str, Fraction],
-    at: Sequence[Fraction] | None,
-    every_index: bool,
+    statement: Statement, curve: Curve, values: Mapping[str, Fraction], at: Sequence[Fraction] | None, every_index: bool
 ) -> tuple[list[int], list[Fraction], list[dict[str, Fraction]]]:
     """The rounds to compare at, increasing, the index of each and the values that only these rounds have."""
     averaged = statement.metric.over_rounds
@@ -305,11 +297,10 @@ def _indices(
     averaged = metric.over_rounds
     more = metric.more_points - 1 if averaged else 0
     held = (_held(statement, curve, values) if averaged else curve.rounds).tolist()
+    first, step = affine_rounds(statement, values)
     if metric.index is None:
-        only = as_fraction(metric.rounds.subs({s: values[s.name] for s in metric.rounds.free_symbols}), "rounds")
-        return [(int(only + more), only)] if only + more in set(held) else []
+        return [(int(first + more), first)] if first + more in set(held) else []
     symbol = statement.symbol(metric.index)
-    first, step = _affine(statement, values)
     if averaged and at is not None:
         known = set(held)
         found = [(first + more + step * k, k) for k in dict.fromkeys(at) if symbol.admits(k)]
@@ -318,17 +309,6 @@ def _indices(
         thinned = {*range(100), *(round(100 * 1.05**j) - 1 for j in range(1, 1000)), held[-1]}
         held = sorted(thinned.intersection(held))
     return [(done, k) for done in held if symbol.admits(k := (done - more - first) / step)]
-
-
-def _affine(statement: Statement, values: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
-    """(rounds at index 0, rounds for each further one); BadInput where they do not grow."""
-    metric = statement.metric
-    symbol = statement.symbol(str(metric.index))
-    other = {s: values[s.name] for s in metric.rounds.free_symbols if s.name != symbol.name}
-    at0, at1 = (as_fraction(metric.rounds.subs({**other, symbol.expr: k}), "the rounds of the metric") for k in (0, 1))
-    if at1 <= at0:
-        raise BadInput(f"{statement.best_id}: the metric's rounds do not grow with {symbol.name}.")
-    return at0, at1 - at0
 
 
 def enclose(

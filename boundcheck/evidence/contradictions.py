@@ -6,12 +6,11 @@ instance and is violated on another is no contradiction, nor is a derivation tha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses, violating_witnesses
 from boundcheck.theory.discovery import is_registered, statement
 from boundcheck.verdict import Outcome
 
@@ -57,8 +56,9 @@ def contradictions(ids: Iterable[str], results: Sequence[ClaimResult] = ()) -> t
             own.append(f"the claim '{result.claim.label()}'")
     for id in ids:
         violated.setdefault(statement(id).id, [])
+    showing = violating_witnesses()
     for id, path in shipped_witnesses().items():
-        if id in violated and _shows_violation(path.read_bytes()):
+        if id in violated and id in showing:
             violated[id].append(f"the shipped witness {path.name}")
     for id, outcomes in claims_by_id(violated).items():
         count = outcomes.get(Outcome.VIOLATED.value, 0)
@@ -75,8 +75,3 @@ def _proved(id: str) -> bool:
 
     found = records.record(id)
     return found is not None and found.proved
-
-
-def _shows_violation(content: bytes) -> bool:
-    verdict: Any = json.loads(content)["verdict"]
-    return verdict["outcome"] == Outcome.VIOLATED.value

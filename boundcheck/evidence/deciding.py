@@ -20,7 +20,6 @@ from boundcheck.errors import BadInput
 from boundcheck.evidence.compared_points import FLOAT_EQUAL, NEGLIGIBLE, Mask, Points
 from boundcheck.evidence.confidence import Decision, SequentialTest, useful_envelope
 from boundcheck.evidence.eprocess import RARE
-from boundcheck.evidence.seeds import about_seeds
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Tightness
 
@@ -185,6 +184,27 @@ def _sampled_order(
     return exceeds | negative, within, account | _band(points, lower)
 
 
+def about_seeds(samples: Floats, bound: Floats, level: float) -> int | None:
+    """The number of seeds after which the sequential test decides, if mean and spread stay what they are.
+
+    samples: (S, P) of the rounds that are open; bound: (P,). On values of variance v and mean b - d a capital grows by
+    a factor of about exp(d^2/(2 v)) a seed (`evidence.eprocess`), and 2/(1 - level) decides; the horizons over which
+    bets are averaged, and the spread's own uncertainty, cost about as much again. None for fewer than 2 seeds,
+    a diverged seed, a mean at its bound, or no round.
+    """
+    if len(samples) < 2 or not samples.size or not np.isfinite(samples).all() or not np.isfinite(bound).all():
+        return None
+    distance = np.abs(bound - samples.mean(axis=0))
+    if (distance == 0).any():
+        return None
+    with np.errstate(over="ignore"):
+        needed = 2 * samples.var(axis=0, ddof=1) / distance**2 * math.log(2 / (1 - level))
+        # a bet is at most 1/b, so that a seed gains at most about d/b
+        needed = 2 * np.maximum(needed, np.maximum(bound, 0) / distance * math.log(2 / (1 - level)))
+    most = float(needed.max(initial=0.0))
+    return math.ceil(most) if most < 1e15 else None
+
+
 def _least_probability(points: Points) -> float:
     """Of which events the seeds have to see all: the method's rarest choice, where that is below `RARE`."""
     return RARE if points.rarest is None else min(RARE, points.rarest.probability)
@@ -263,7 +283,7 @@ def _equality(points: Points) -> Finding:
 
 
 def _known_limit(points: Points, limit: Fraction | NoLimit) -> Finding | None:
-    """The claimed limit against the exact one; None where the two cannot be separated."""
+    """The claimed limit against the exact one; None where exact arithmetic does not decide which is larger."""
     last = len(points) - 1
     if isinstance(limit, NoLimit):
         return Finding(Rule.EXACT_LIMIT, Outcome.VIOLATED, Grade.EXACT, last)

@@ -31,7 +31,7 @@ from boundcheck.theory.statement import Statement
 class Entry:
     """Where the result of an item is, or will be.
 
-    name: by which people know the item. result: class of the result; own: those of its fields that are what was asked.
+    name: of the item, for people. result: class of the result; own: its fields that repeat the specification.
     key: "" where something that the result depends on has no digest, so that it is not kept. parts: all that it depends
     on.
     """
@@ -77,7 +77,7 @@ def entry_of(
 
 
 def entry_of_claim(claim: Claim, result: type = ClaimResult, kind: str = "claim", **asked: Any) -> Entry:
-    """The entry of a result of a claim, whatever its number; asked: other questions, for another kind of result."""
+    """The entry of a result of a claim; the claim's number is no part of the key. asked: further parts of the key."""
     entry = Entry(replace(claim, number=None).label(), result, {"claim": claim} if result is ClaimResult else {})
     try:
         own, more = _parts_of(claim)

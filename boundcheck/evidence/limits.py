@@ -16,18 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy as sp
 
-from boundcheck.core.numbers import format_exact, format_short
+from boundcheck.core.numbers import format_short
 from boundcheck.core.toml_lines import TomlFile
 from boundcheck.engines.exact import limit_cycle, stationary
-from boundcheck.engines.exact.growing import stays_away
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.evidence.compared_points import index_name
+from boundcheck.evidence.claim_rounds import affine_rounds, index_name
 from boundcheck.evidence.deciding import NoLimit
 from boundcheck.evidence.not_run import NotRun
 from boundcheck.evidence.studies import load_tables
-from boundcheck.evidence.studies.study import Methods, TableSpec, cases
+from boundcheck.evidence.studies.study import Methods, TableSpec, cases, label
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks, ReferencePoint
 from boundcheck.problems.build import build as build_problem
@@ -129,7 +127,7 @@ def limit_study(limits: Limits, on_progress: Callable[[float], None] | None = No
             if on_progress is not None:
                 on_progress((k + (j + 1) / len(grid)) / len(limits.methods))
         bias = _gap(problem, weighted_minimiser(problem, weights))
-        curves.append(LimitCurve(spec, _label(first.name, spec), tuple(weights), bias, tuple(points)))
+        curves.append(LimitCurve(spec, label(first.name, spec, "[]"), tuple(weights), bias, tuple(points)))
     return LimitStudy(limits, problem.name, tuple(problem.weights), tuple(curves))
 
 
@@ -195,15 +193,17 @@ def _limit_in_cycle(claimed: Statement, method: Method, problem: Problem) -> Fra
 
 def _places(claimed: Statement) -> tuple[int, int] | None:
     """(rounds at index 0, rounds for each further one); None where they depend on more than the index."""
-    rounds, index = sp.sympify(claimed.metric.rounds, strict=True), index_name(claimed)
-    places = [rounds.subs({s: k for s in rounds.free_symbols if s.name == index}) for k in (0, 1)]
-    if not all(place.is_Integer for place in places):
+    index = claimed.metric.index
+    if index is None or {s.name for s in claimed.metric.rounds.free_symbols} - {index}:
         return None
-    return int(places[0]), int(places[1] - places[0])
+    begin, step = affine_rounds(claimed, {})
+    return (int(begin), int(step)) if begin.denominator == step.denominator == 1 else None
 
 
 def _no_limit(claimed: Statement, method: Method, problem: Problem) -> NoLimit | None:
     """That the models do not tend to a point, where the statement says so; None where that is not known."""
+    from boundcheck.engines.exact.growing import stays_away
+
     metric = claimed.metric
     to_a_point = metric.quantity == "x" or (metric.quantity == "dist2" and claimed.bound == 0 and _one_point(problem))
     places = _places(claimed)
@@ -259,17 +259,3 @@ def _cases(limits: Limits) -> dict[Fraction, list[dict[str, Any]]]:
     if least <= 0:
         raise BadInput(f"{limits.parameter} = {format_short(least)} is not allowed; step sizes are above 0.")
     return found
-
-
-def _label(name: str, spec: Mapping[str, Any]) -> str:
-    """The composition's name with what tells it apart from others of its kind."""
-    more = {k: v for k, v in spec.items() if k != "kind"}
-
-    def shown(value: Any) -> str:
-        if isinstance(value, Mapping):
-            return " ".join(str(v) if k == "kind" else f"{k} {shown(v)}" for k, v in value.items())
-        if isinstance(value, Sequence) and not isinstance(value, str):
-            return "[" + ", ".join(shown(v) for v in value) + "]"
-        return format_exact(value) if isinstance(value, Fraction) else str(value)
-
-    return ", ".join([name, *(f"{k} {shown(v)}" for k, v in more.items())])

@@ -78,7 +78,7 @@ def symbol_for(claimed: Statement, parameter: str) -> str:
 
 
 def open_sizes(claimed: Statement, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that a method's specification leaves to the statement, by its symbols, with what is asked for."""
+    """The parameters that a method's specification leaves to the statement, by symbol, with the given text."""
     return {symbol_for(claimed, name): value for name, value in spec.items() if is_open(value, name)}
 
 
@@ -264,7 +264,7 @@ def _solve(
 
 
 def _single(at: Mapping[str, Any] | None, claimed: Statement) -> dict[str, Fraction]:
-    """The index, where one value of it is asked for."""
+    """The value of the index where `at` gives exactly one; empty otherwise."""
     from boundcheck.core.numbers import parse_grid
 
     name = claimed.metric.index

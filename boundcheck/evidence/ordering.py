@@ -128,7 +128,7 @@ def p_values(gain: Array, test: str = "t", *, certain: bool = False) -> tuple[fl
 
 
 def _sign_test(gain: Array) -> float:
-    """Probability of at least this many gains above 0 where either sign is equally likely; ties are left out."""
+    """Probability of at least this number of gains above 0 if both signs are equally likely; ties are left out."""
     count = int(np.count_nonzero(gain))
     above = int(np.count_nonzero(gain > 0))
     return sum(math.comb(count, k) for k in range(above, count + 1)) / 2**count

@@ -21,12 +21,12 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.curve_parts import START_TOLERANCE
 from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.errors import BadInput, UnknownName, shown
-from boundcheck.evidence.compare import compare
+from boundcheck.evidence.compare import Comparison, comparison
 from boundcheck.evidence.external_curve import ENGINE, ROLES, curve_of_table, read_table
 from boundcheck.problems.problem import is_neural, optional
 from boundcheck.setting.client_hypotheses import client_hypotheses
 from boundcheck.setting.user_constants import is_library, key_of
-from boundcheck.verdict import Grade, Outcome, Verdict
+from boundcheck.verdict import Grade, Outcome
 
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
@@ -160,7 +160,7 @@ def _assumed(curve: Curve, claimed: Statement, problem: Problem | None, setting:
 
 
 def _answers(claimed: Statement, problem: Problem) -> dict[str, tuple[str, str | None]]:
-    """Hypothesis -> (how it is known, why it fails or None), as far as the problem answers without a method."""
+    """Hypothesis -> (how it is known, why it fails or None), where the problem answers without a method."""
     joint, inexact = client_hypotheses(problem)
     by_estimates = optional(problem, "holds_by_estimates") or (lambda _: False)
     found: dict[str, tuple[str, str | None]] = {}
@@ -233,8 +233,8 @@ def _part(curve: Curve, kept: Sequence[int]) -> Curve:
 
 def compare_outside(
     claimed: Statement, curve: Curve, constants: Mapping[str, Any], level: float, at: Sequence[Fraction] | None = None
-) -> tuple[Verdict, Curve]:
-    """The verdict on a described curve, and the curve that was compared (of the decisive seed, where one decides)."""
+) -> Comparison:
+    """The comparison of a described curve; that of the decisive seed, where one decides."""
     surely = claimed.metric.expectation.startswith("none")
     if not curve.samples and not surely and "normal" not in curve.info and not curve.info.get("deterministic"):
         row = curve.values[claimed.metric.quantity]
@@ -245,11 +245,11 @@ def compare_outside(
             curve, values=values, arithmetic=Arithmetic.SAMPLED, samples=samples, expectation=True, info=info
         )
     if curve.samples and (surely or curve.info.get("deterministic")):
-        verdict, curve = _each_seed(claimed, curve, constants, level, at)
+        found = _each_seed(claimed, curve, constants, level, at)
     else:
-        verdict, curve = _without_start(claimed, curve, constants, level, at)
-    grade = None if verdict.grade is None else verdict.grade.at_most(Grade.SUPPORTED)
-    return replace(verdict, grade=grade), curve
+        found = _without_start(claimed, curve, constants, level, at)
+    grade = None if found.verdict.grade is None else found.verdict.grade.at_most(Grade.SUPPORTED)
+    return replace(found, verdict=replace(found.verdict, grade=grade))
 
 
 _BAD = (Outcome.FAILED, Outcome.OUT_OF_SCOPE, Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.VACUOUS, Outcome.HOLDS)
@@ -257,48 +257,49 @@ _BAD = (Outcome.FAILED, Outcome.OUT_OF_SCOPE, Outcome.VIOLATED, Outcome.UNDECIDE
 
 def _each_seed(
     claimed: Statement, curve: Curve, constants: Mapping[str, Any], level: float, at: Sequence[Fraction] | None
-) -> tuple[Verdict, Curve]:
-    """The worst verdict among those on single seeds: the statement is about every one of them."""
+) -> Comparison:
+    """The worst comparison among those on single seeds: the statement is about every one of them."""
     name = claimed.metric.quantity
     facts = curve.info.get("seeds") or {}
     rows = curve.samples[name]
     labels = facts.get("names", [str(i) for i in range(len(rows))])
-    worst: tuple[tuple[int, float], str, Verdict, Curve] | None = None
+    worst: tuple[tuple[int, float], str, Comparison] | None = None
     for label, row in zip(labels, rows, strict=True):
         one = replace(
             curve, values={name: row}, arithmetic=Arithmetic.FLOAT64, samples={}, expectation=False, rarest=None
         )
-        verdict, one = _without_start(claimed, one, constants, level, at)
-        ratio = np.inf if verdict.tightness is None else verdict.tightness.ratio_min
-        rank = (_BAD.index(verdict.outcome), float(np.nan_to_num(ratio, nan=np.inf)))
+        found = _without_start(claimed, one, constants, level, at)
+        tightness = found.verdict.tightness
+        ratio = np.inf if tightness is None else tightness.ratio_min
+        rank = (_BAD.index(found.verdict.outcome), float(np.nan_to_num(ratio, nan=np.inf)))
         if worst is None or rank < worst[0]:
-            worst = rank, label, verdict, one
+            worst = rank, label, found
     if worst is None:
         raise BadInput(f"{curve.info.get('source', 'the curve')} has no seeds.")
-    _, label, verdict, one = worst
+    _, label, found = worst
+    verdict = found.verdict
     if len(rows) == 1:
-        return verdict, one
+        return found
     which = f"Each of the {len(rows)} seeds was compared by itself; this is about seed '{label}', the closest:"
     if verdict.outcome is not Outcome.HOLDS:
         which = f"Each of the {len(rows)} seeds was compared by itself; seed '{label}':"
-    return replace(verdict, reason=f"{which} {verdict.reason}"), one
+    return replace(found, verdict=replace(verdict, reason=f"{which} {verdict.reason}"))
 
 
 def _without_start(
     claimed: Statement, curve: Curve, constants: Mapping[str, Any], level: float, at: Sequence[Fraction] | None
-) -> tuple[Verdict, Curve]:
-    """The verdict; round 0 is left out where metric and bound agree there to rounding and later rounds are there.
+) -> Comparison:
+    """The comparison; round 0 is left out where metric and bound agree there to rounding and later rounds are there.
 
     Many bounds are attained at the start by their form, and a curve that was written down in decimals cannot tell
     whether it is below or above by its rounding.
     """
-    verdict = compare(claimed, curve, constants, level=level, at=at)
-    start_alone = verdict.outcome is Outcome.UNDECIDED and verdict.witness.get("round") == 0
+    found = comparison(claimed, curve, constants, level=level, at=at)
+    start_alone = found.verdict.outcome is Outcome.UNDECIDED and found.verdict.witness.get("round") == 0
     if not start_alone or claimed.metric.over_rounds or len(curve.rounds) < 2:
-        return verdict, curve
-    later = _part(curve, range(1, len(curve.rounds)))
-    found = compare(claimed, later, constants, level=level, at=at)
-    if found.points == 0:
-        return verdict, curve
+        return found
+    later = comparison(claimed, _part(curve, range(1, len(curve.rounds))), constants, level=level, at=at)
+    if later.verdict.points == 0:
+        return found
     left = "Round 0, where metric and bound agree to rounding before anything has run, was left out."
-    return replace(found, reason=f"{found.reason} {left}"), later
+    return replace(later, verdict=replace(later.verdict, reason=f"{later.verdict.reason} {left}"))

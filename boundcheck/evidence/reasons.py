@@ -14,9 +14,9 @@ import numpy as np
 
 from boundcheck.core.numbers import format_apart, format_short, nearest_float
 from boundcheck.errors import BadInput
-from boundcheck.evidence.compared_points import FLOAT_EQUAL, NEGLIGIBLE, Points, index_name
+from boundcheck.evidence.claim_rounds import index_name
+from boundcheck.evidence.compared_points import FLOAT_EQUAL, NEGLIGIBLE, Points
 from boundcheck.evidence.deciding import Finding, NoLimit, Rule
-from boundcheck.evidence.seeds import words_for
 from boundcheck.theory.decide import Point
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Outcome
@@ -125,7 +125,7 @@ def _close(points: Points, found: Finding) -> str:
         text = _too_few(points, found.statistics)
     if found.seeds is None or (few and found.seeds <= needed):
         return text
-    return text + words_for(max(found.seeds, needed), seeds)
+    return text + _seeds_words(max(found.seeds, needed), seeds)
 
 
 def _within(points: Points, found: Finding) -> str:
@@ -175,6 +175,16 @@ def _too_few(points: Points, statistics: Mapping[str, Any]) -> str:
         f"The {statistics['seeds']} seeds could have missed events of probability below {missed} "
         f"(at level {level:g}), which is above {which}; {statistics['seeds_needed']} seeds are needed."
     )
+
+
+def _seeds_words(seeds: int | None, now: int) -> str:
+    """The sentence of a reason about them; '' where nothing can be said."""
+    if seeds is None:
+        return ""
+    if seeds <= now:
+        return " A few more seeds would probably decide."
+    rounded = math.ceil(seeds / 10 ** (len(str(seeds)) - 2)) * 10 ** (len(str(seeds)) - 2) if seeds > 99 else seeds
+    return f" About {format_short(rounded)} seeds would decide, if their mean and spread stay what they are."
 
 
 # --- limits and numbers -----------------------------------------------------------------------------------

@@ -17,12 +17,11 @@ from boundcheck.core.numbers import format_short, parse_grid
 from boundcheck.engines.run import ENGINES, MAX_ROUNDS, check_engine
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.evidence.claim_rounds import default_index, rounds_of
+from boundcheck.evidence.claim_rounds import check_fits, default_index, rounds_of
 from boundcheck.evidence.constant_claims import missing_quantity
 from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
 from boundcheck.evidence.open_step_sizes import check_open, first_method, open_sizes, start_constants, with_steps
 from boundcheck.evidence.outside import read_curve
-from boundcheck.evidence.round_values import check_fits
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
@@ -85,7 +84,7 @@ class Resolved:
 
     @property
     def asked(self) -> list[str]:
-        """The hypotheses of the statement that method and problem are asked about."""
+        """The hypotheses of the statement that method and problem answer."""
         return [a.name for a in self.claimed.assumptions if is_library(a)]
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from boundcheck.errors import BadInput
+from boundcheck.verdict import Outcome
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -39,6 +40,12 @@ def shipped_witnesses() -> dict[str, Path]:
     """Statement id -> witness file: inside an installed package, or `examples/witnesses` beside it in a checkout."""
     found = sorted(shipped_folder("_witnesses", "examples/witnesses").glob("*.json"))
     return {str(json.loads(path.read_text(encoding="utf-8"))["statement"]): path for path in found}
+
+
+def violating_witnesses() -> dict[str, str]:
+    """Statement id -> the reason of the verdict, for the shipped witnesses that show a violation."""
+    verdicts = {id: json.loads(path.read_bytes())["verdict"] for id, path in shipped_witnesses().items()}
+    return {id: v["reason"] for id, v in verdicts.items() if v["outcome"] == Outcome.VIOLATED.value}
 
 
 def witness_file(text: str) -> Path:
@@ -106,7 +113,7 @@ def names_of_claims(id: str) -> list[str]:
 def claims_by_id(wanted: Collection[str] | None = None) -> dict[str, dict[str, int]]:
     """Full statement id -> expected outcome -> number of shipped claims; a bare id counts for its best reading.
 
-    wanted: the full ids that are asked for (None: all). Claims about a statement that does not load are left out.
+    wanted: full ids (None: all). Claims about a statement that does not load are left out.
     """
     from boundcheck.theory.discovery import statement
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from boundcheck.evidence.claim_result import Claim
     from boundcheck.theory.statement import Statement
 
-KEPT = 3  # claims of a file with at most this many keep what was built of them: they are run in the same process
+KEPT = 3  # up to this number the claims of a file keep what was built: they are run in the same process
 REQUIRED: Mapping[str, Any] = {"statement": "", "problem": {}, "method": {}}
 
 

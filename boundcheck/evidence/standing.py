@@ -1,4 +1,4 @@
-"""Where each reading stands: its status in a word, computed from all evidence, and what it rests on.
+"""Where each reading stands: its status in a word, computed from all evidence, what it rests on, what bears it out.
 
 A derivation may cite other readings. What is wrong with one of these (refuted, violated, not derived, not checked)
 carries over to everything that cites it, directly or through others.
@@ -6,13 +6,23 @@ carries over to everything that cites it, directly or through others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
-from boundcheck.evidence.derivation_words import rests_words
-from boundcheck.proof.records import NOT_CHECKED, Record
+from boundcheck.errors import BadInput
+from boundcheck.evidence.shipped_files import claims_by_id, violating_witnesses
+from boundcheck.proof.records import NOT_CHECKED, Record, record
+from boundcheck.theory.discovery import statement as statement_of
+from boundcheck.theory.statement import Belief
 from boundcheck.verdict import Outcome
+from boundcheck.verify.boundcheck_verify import plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boundcheck.theory.statement import Statement
 
 
 class Word(StrEnum):
@@ -142,13 +152,6 @@ def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], brok
     Records and witnesses that come with boundcheck, and what the shipped claims expect; `results` (id -> outcome ->
     count) replaces the latter for readings with claims that were carried out, `broken` adds sentences on violations.
     """
-    import json
-
-    from boundcheck.errors import BadInput
-    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
-    from boundcheck.proof.records import record
-    from boundcheck.theory.discovery import statement
-
     records: dict[str, Record] = {}
     inconsistent: set[str] = set()
     waiting, seen = list(ids), set[str]()
@@ -158,7 +161,7 @@ def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], brok
             continue
         seen.add(id)
         try:
-            if statement(id).dimension_errors():
+            if statement_of(id).dimension_errors():
                 inconsistent.add(id)
         except BadInput:  # cited, and no statement at all: it stays "not derived"
             continue
@@ -167,13 +170,123 @@ def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], brok
             records[id] = found
             waiting += found.cites
     violations = dict(broken)
-    for id, path in shipped_witnesses().items():
-        verdict = json.loads(path.read_bytes())["verdict"]
-        if verdict["outcome"] == Outcome.VIOLATED.value:
-            violations.setdefault(id, f"{verdict['reason']} (a kept counterexample)")
+    for id, reason in violating_witnesses().items():
+        violations.setdefault(id, f"{reason} (a kept counterexample)")
     claims = {**claims_by_id(), **results}
     for id, outcomes in claims.items():
         count = outcomes.get(Outcome.VIOLATED.value, 0)
         if count:
             violations.setdefault(id, f"{count} {'claim' if count == 1 else 'claims'} about runs violated.")
     return Known(records, violations, claims, frozenset(inconsistent))
+
+
+def grounds(
+    statement: Statement, derived: Record | None, witnesses: Mapping[str, Path], claims: Mapping[str, Mapping[str, int]]
+) -> tuple[str, ...]:
+    """The kinds of evidence that bear out what is believed of a reading; empty without any, and for an open reading.
+
+    A reading is shown false by a "witness", a "violated claim", a "refuted derivation" or a "dimension clash", and is
+    borne out as true by a "claim that holds" (a vacuous one does not) or a "proved derivation". derived: what is on
+    record of its derivation. witnesses, claims: see `evidence.shipped_files`.
+    """
+    own = claims.get(statement.id, {})
+    found: dict[str, bool] = {}
+    if statement.belief is Belief.FALSE:
+        found = {
+            "witness": statement.id in witnesses,
+            "violated claim": own.get(Outcome.VIOLATED.value, 0) > 0,
+            "refuted derivation": derived is not None and derived.status == "REFUTED",
+            "dimension clash": bool(statement.dimension_errors()),
+        }
+    elif statement.belief is Belief.TRUE:
+        found = {
+            "claim that holds": own.get(Outcome.HOLDS.value, 0) > 0,
+            "proved derivation": derived is not None and derived.proved,
+        }
+    return tuple(kind for kind, there in found.items() if there)
+
+
+def lacks_grounds(statement: Statement, found: tuple[str, ...]) -> bool:
+    """Whether a reading is believed true or false without any evidence; an open one needs none."""
+    return statement.belief is not Belief.OPEN and not found
+
+
+RESTS_ON = "Rests on"  # how the last sentence of `derivation_words` begins
+
+# How what a proof rests on begins, by weight, and what one of these and several are called.
+RESTS = (
+    ("the cited result ", "result taken from elsewhere", "results taken from elsewhere"),
+    ("the transcribed assumption ", "assumption of the paper", "assumptions of the paper"),
+    ("the transcribed algorithm ", "fact transcribed from the algorithm", "facts transcribed from the algorithm"),
+    ("the transcribed metric ", "fact transcribed from the metric", "facts transcribed from the metric"),
+    ("the transcribed ", "other transcribed fact", "other transcribed facts"),
+    ("the law ", "law of draws", "laws of draws"),
+    ("the generated ", "generated fact", "generated facts"),
+    ("the record ", "other result (proved)", "other results (all proved)"),
+    ("", "reading of a name", "readings of names"),
+)
+
+
+def derivation_words(id: str) -> str:
+    """What the record of a derivation says, such as "PROVED, 19 lines, verified. Rests on ..."; "" without one."""
+    found = record(id)
+    if found is None:
+        return ""
+    if found.status == NOT_CHECKED:
+        return f"{NOT_CHECKED}: {found.reason}"
+    if found.proved:
+        return f"PROVED, {found.lines} lines, verified. {rests_words(found)}"
+    named = ", ".join(f"{status} at {step}" for step, status in found.failing.items())
+    if not named or len(named) > 200:
+        named = f"{found.status}, {len(found.failing)} of {sum(found.counts.values())} steps are not proved"
+    return f"not proved: {named}. {rests_words(found)}".rstrip()
+
+
+def rests_words(found: Record) -> str:
+    """What a proof rests on, counted by weight, in a sentence; "" for nothing."""
+    words = [words for words, _ in rests_groups(found.rests)]
+    return f"{RESTS_ON} {', '.join(words)}." if words else ""
+
+
+def rests_groups(rests: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """What a proof rests on by kind, the heaviest first: how many of a kind, in words, and each of them."""
+    groups: dict[int, list[str]] = {}
+    for rest in rests:
+        row = next(k for k, (begin, *_) in enumerate(RESTS) if rest.startswith(begin))
+        groups.setdefault(row, []).append(plain(rest.removeprefix(RESTS[row][0])))
+    return [(f"{len(own)} {RESTS[k][1 if len(own) == 1 else 2]}", own) for k, own in sorted(groups.items())]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one kind of evidence says of one reading.
+
+    word: for the table. tone: "good", "bad", "open" or "none", the class of its colour; text: a sentence; command:
+    what computes it again ("": none); links: (words, page) pairs; groups: with what the sentence ends, and what each
+    of these counts.
+    """
+
+    word: str
+    tone: str
+    text: str
+    command: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    groups: tuple[tuple[str, list[str]], ...] = ()
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the kinds read. claims: the claims of the report's data; witnesses: id -> file of a kept counterexample."""
+
+    known: Known
+    claims: Sequence[Mapping[str, Any]] = ()
+    witnesses: Mapping[str, Path] | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A column. of: the evidence on a reading, None where there is none."""
+
+    name: str
+    meaning: str
+    of: Callable[[Statement, Sources], Evidence | None]

@@ -22,7 +22,6 @@ from boundcheck.core.loaded import LOADED, digests
 from boundcheck.core.store import Checkpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import carry_out, describe
-from boundcheck.engines.simulate import concatenate
 from boundcheck.engines.summaries import Summary
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import WorkerLost
@@ -215,6 +214,8 @@ def _sampled(
     spread: Spread | None = None,
 ) -> Curve:
     """The curve of a range of seeds, in chunks; the checkpoint holds the leading rows. Rows do not depend on chunks."""
+    from boundcheck.engines.simulate import concatenate
+
     curve = _resumed(checkpoint, seeds)
     size = 1
     portable = None if spread is None else _portable(run_seeds)
@@ -253,6 +254,8 @@ def _elsewhere(
 
     Raises WorkerLost where the process of a piece was lost twice.
     """
+    from boundcheck.engines.simulate import concatenate
+
     rest = seeds[_count(curve) :]
     pieces = [rest[first : first + size] for first in range(0, len(rest), size)]
     leading = [curve]

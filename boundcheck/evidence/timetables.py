@@ -13,7 +13,7 @@ from boundcheck.methods.schedules import Exponential, Fixed
 from boundcheck.problems._own_data import load_specification
 from boundcheck.problems.build import build as build_problem
 
-SHOWN = 40  # rounds of a timetable where none are asked for, unless a period is shorter
+SHOWN = 40  # rounds of a timetable by default, unless a period is shorter
 
 # policy of the server -> the kind of method
 POLICIES = {"sync": "fedavg_sync", "async": "fedavg_async", "fedfix": "fedfix", "fedbuff": "fedbuff"}

@@ -143,10 +143,6 @@ class Oracle:
         """The change of the gradient of F."""
         return self.gradient(trial.x) - self.gradient(trial.y)
 
-    def away(self, trial: Trial) -> NDArray[Any]:
-        """The first point from its nearest minimiser."""
-        return trial.x - self.nearest(trial.x)
-
     def gap(self, trial: Trial) -> tuple[Any, Any]:
         """Bounds on F(x) - F*."""
         if "gap" not in self.problem.metrics:
@@ -217,8 +213,8 @@ class Oracle:
 # name -> quantity, as `theory.assumptions.QUANTITIES` defines them; "gap" is a pair of bounds
 _QUANTITY: Mapping[str, Callable[[Oracle, Trial], Any]] = {
     "gap": lambda o, t: o.gap(t),
-    "dist2": lambda o, t: _square(o.away(t)),
-    "inner": lambda o, t: _dot(o.gradient(t.x), o.away(t)),
+    "dist2": lambda o, t: _square(t.x - o.nearest(t.x)),
+    "inner": lambda o, t: _dot(o.gradient(t.x), t.x - o.nearest(t.x)),
     "noise2": lambda o, t: o.noise(t),
     "grad_difference2": lambda o, t: _square(o.turn(t)),
     "point_difference2": lambda o, t: _square(t.x - t.y),
@@ -370,8 +366,7 @@ def sample_gradients(problem: Problem) -> tuple[SampleGradients, tuple[int, ...]
     if layout is None:
         return None
     counts = tuple(int(c) for c in np.diff(layout.offsets))
-    kinds = ("quadratic", "isotropic", "rows", "logistic", "softmax")
-    return (_of_arrays(layout), counts) if layout.kind in kinds else None
+    return _of_arrays(layout), counts
 
 
 def _of_components(problem: Any) -> SampleGradients:
@@ -391,30 +386,13 @@ def _of_components(problem: Any) -> SampleGradients:
 
 
 def _of_arrays(layout: Arrays) -> SampleGradients:
+    from boundcheck.engines.simulate.oracles import ArrayOracle
+
+    oracle, sizes = ArrayOracle(layout), np.diff(layout.offsets)
+
     def gradient(client: int, sample: int, x: NDArray[Any]) -> NDArray[Any]:
-        point = np.asarray(x, dtype=np.float64)
-        j = int(layout.offsets[client]) + sample
-        found = _gradient(layout, j, point)
-        return found * float(np.diff(layout.offsets)[client]) if layout.reduction == "sum" else found
+        with np.errstate(over="ignore"):
+            found = oracle.mean(client, np.array([[sample]]), np.asarray(x, dtype=np.float64)[None])[0]
+        return found * float(sizes[client]) if layout.reduction == "sum" else found
 
     return gradient
-
-
-def _gradient(layout: Arrays, j: int, x: NDArray[Any]) -> NDArray[Any]:
-    """Gradient of component j (see `problems.problem.Arrays`)."""
-    if layout.kind == "quadratic":
-        return layout.A[j] @ x - layout.b[j]
-    if layout.kind == "isotropic":
-        return layout.curvature[j] * x - layout.b[j]
-    row = layout.b[j]
-    if layout.kind == "rows":
-        return layout.curvature[j] * (row @ x - layout.target[j]) * row
-    if layout.kind == "logistic":
-        y = layout.target[j]
-        with np.errstate(over="ignore"):
-            return -y / (1 + np.exp(y * (row @ x))) * row + layout.ridge * x
-    scores = x.reshape(layout.classes, -1) @ row
-    shares = np.exp(scores - scores.max())
-    shares /= shares.sum()
-    shares[int(layout.target[j])] -= 1
-    return np.outer(shares, row).reshape(-1) + layout.ridge * x

@@ -82,7 +82,7 @@ class Witness:
 
 def witness_of(claim: Claim, verdict: Verdict, provenance: Mapping[str, Any]) -> Witness:
     """The witness that a claim makes: with its statement where this is not registered, or the digest of its file."""
-    claimed = statement(claim.statement)
+    claimed = claim.claimed
     definition = {} if is_registered(claimed) else claimed.to_dict()
     loaded = "" if definition else digests().get(claimed.id.partition("/")[0], "")
     return Witness(

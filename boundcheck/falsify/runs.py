@@ -17,8 +17,8 @@ from boundcheck.engines.exact.stacks import Instances, mean_stacks, run_stacks
 from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.claim_result import ClaimResult
+from boundcheck.evidence.claim_rounds import REACH, SUMMED
 from boundcheck.evidence.open_step_sizes import START, TUNED, first_of
-from boundcheck.evidence.round_values import REACH, SUMMED
 from boundcheck.falsify import methods
 from boundcheck.falsify.constants import Constants
 from boundcheck.falsify.float_statement import Known

@@ -18,7 +18,7 @@ from boundcheck.engines.exact.run import run_exact
 from boundcheck.engines.simulate.run import run_sampled
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim import Claim, ClaimResult, Resolved, resolve
-from boundcheck.evidence.expectations import failures, measured_rate
+from boundcheck.evidence.claim_result import failures, measured_rate
 from boundcheck.evidence.hypotheses import with_assumptions
 from boundcheck.evidence.open_step_sizes import with_start
 from boundcheck.evidence.outside import compare_outside, describe_outside
@@ -254,7 +254,7 @@ def _of(described: Curve, curve: Curve) -> Curve:
 
 def _verdict(claim: Claim, resolved: Resolved, curve: Curve) -> Verdict:
     index = resolved.index or None
-    return compare_outside(resolved.claimed, curve, claim.constants, claim.level, index)[0]
+    return compare_outside(resolved.claimed, curve, claim.constants, claim.level, index).verdict
 
 
 def _tightness(verdict: Verdict) -> float:

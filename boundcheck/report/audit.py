@@ -249,8 +249,8 @@ def _row(size: Size, found: WorstCase | str) -> dict[str, Any]:
 
 
 def _evidence(part: Part, statement: Statement, seconds: float) -> None:
-    from boundcheck.evidence.derivation_words import derivation_words
     from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+    from boundcheck.evidence.standing import derivation_words
 
     found = [words for words in (derivation_words(statement.id),) if words]
     if statement.id in shipped_witnesses():

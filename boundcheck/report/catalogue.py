@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.core.numbers import parse_number
 from boundcheck.core.svg import Node, graph
 from boundcheck.errors import BoundcheckError
-from boundcheck.evidence.derivation_words import rests_groups
-from boundcheck.evidence.kinds import Sources
-from boundcheck.evidence.standing import Word, collected
+from boundcheck.evidence.standing import Sources, Word, collected, rests_groups
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.records import content
 from boundcheck.report.evidence_kinds import kinds

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from boundcheck.core import providers
-from boundcheck.evidence.derivation_words import RESTS_ON, derivation_words, rests_groups
-from boundcheck.evidence.kinds import Evidence, Kind, Sources
 from boundcheck.evidence.shipped_files import names_of_claims
+from boundcheck.evidence.standing import RESTS_ON, Evidence, Kind, Sources, derivation_words, rests_groups
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from boundcheck.cli import main
-from boundcheck.evidence import derivation_words
+from boundcheck.evidence import standing
 from boundcheck.evidence.contradictions import contradictions
 from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
 from boundcheck.proof import records
@@ -39,7 +39,7 @@ Plant = Callable[..., None]
 def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
     """A function that puts a status on record for a reading, as if the verifier had said so."""
     real, known = records.record, dict[str, Record]()
-    for module in (records, derivation_words):
+    for module in (records, standing):
         monkeypatch.setattr(module, "record", lambda id: known.get(id) or real(id))
 
     def planted(id: str, status: str = "PROVED") -> None:

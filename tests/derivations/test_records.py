@@ -11,7 +11,7 @@ from record_tools import Shelf, shelf
 
 from boundcheck.cli import main
 from boundcheck.errors import BadInput
-from boundcheck.evidence.derivation_words import derivation_words
+from boundcheck.evidence.standing import derivation_words
 from boundcheck.proof import derive, discovery, records
 from boundcheck.proof.discovery import citations, shipped_readings
 from boundcheck.proof.find import write

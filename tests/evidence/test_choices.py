@@ -80,11 +80,7 @@ def test_a_prescribed_step_and_no_other_is_in_scope() -> None:
     exact = outcome("1/6", rational)
     assert of(exact) == (Outcome.HOLDS, Grade.EXACT)
     assert "rounded_choices" not in exact.verdict.details
-    for share, held in (
-        (1 - Fraction(1, 10**30), False),
-        (Fraction(1), True),
-        (1 + Fraction(1, 10**30), False),
-    ):
+    for share, held in ((1 - Fraction(1, 10**30), False), (Fraction(1), True), (1 + Fraction(1, 10**30), False)):
         found = outcome(str(Fraction(1, 6) * share), rational)
         assert of(found) == (Outcome.HOLDS if held else Outcome.OUT_OF_SCOPE, Grade.EXACT)
 
@@ -207,10 +203,7 @@ def test_constants_that_only_the_start_gives() -> None:
 
 def test_the_objective_of_a_surrogate_is_asked_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     claimed = replace(
-        TUNED,
-        choices=(),
-        conditions=(Condition("step", eta * L <= 1),),
-        metric=replace(TUNED.metric, surrogate=True),
+        TUNED, choices=(), conditions=(Condition("step", eta * L <= 1),), metric=replace(TUNED.metric, surrogate=True)
     )
     other = build_problem({**PAIR, "start": [5]})
     monkeypatch.setattr(Setting, "following", lambda self: Setting(self.method, other))

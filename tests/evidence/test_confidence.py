@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -46,11 +48,6 @@ def test_a_certified_envelope() -> None:
     assert SequentialTest(np.array([1.0])).update(halves).decision is Decision.UNDECIDED  # too few to see what is rare
     wide = SequentialTest(np.array([1.0]), envelope=np.array([300.0])).update(np.full((400, 1), 0.5))
     assert wide.decision is Decision.UNDECIDED
-    with pytest.raises(BadInput, match=r"above its envelope 0\.4"):
-        SequentialTest(np.array([1.0]), envelope=np.array([0.4])).update([[0.5]])
-    for envelope in ([1.0, 2.0], [np.nan], [-1.0]):
-        with pytest.raises(BadInput, match="envelope has to hold 1"):
-            SequentialTest(np.array([1.0]), envelope=np.array(envelope))
     bounds, tops = np.array([1.0, 1.0, 1.0, 0.0, 2.0]), np.array([20.0, 20.5, np.inf, 0.0, 0.5])
     assert useful_envelope(tops, bounds).tolist() == [20.0, np.inf, np.inf, 0.0, 0.5]
 
@@ -223,25 +220,29 @@ def test_simulation_takes_the_steps_of_the_test() -> None:
     assert SequentialTest(np.array([1.0])).update(np.zeros((n - 1, 1))).decision is Decision.UNDECIDED
 
 
-def test_bad_input() -> None:
-    test = SequentialTest(np.array([1.0, 2.0]))
-    with pytest.raises(BadInput, match="nan at seed number 1 and compared round number 0"):
-        test.update([[1.0, 1.0], [np.nan, 1.0]])
-    with pytest.raises(BadInput, match="-1 at seed number 2"):
-        test.update([[1.0, 1.0]] * 2).update([[1.0, -1.0]])
-    with pytest.raises(BadInput, match=r"shape \(1, 3\)"):
-        test.update([[1.0, 1.0, 1.0]])
-    with pytest.raises(BadInput, match=r"shape \(2,\)"):
-        test.update([1.0, 1.0])
-    for bound in ([np.nan], [-1.0], [np.inf], [], [[1.0]]):
-        with pytest.raises(BadInput, match="The bound"):
-            SequentialTest(np.array(bound))
-    for level in (0.0, 1.0, 99.9, np.nan):
-        with pytest.raises(BadInput, match="level"):
-            SequentialTest(np.array([1.0]), level=level)
-    for probability in (0.0, -0.1, 1.1, np.nan):
-        with pytest.raises(BadInput, match="least_probability"):
-            SequentialTest(np.array([1.0]), least_probability=probability)
+ONE = np.array([1.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: SequentialTest(ONE).update([[1.0], [np.nan]]), "nan at seed number 1 and compared round number 0"),
+        (lambda: SequentialTest(ONE).update([[1.0]] * 2).update([[-1.0]]), "-1 at seed number 2"),
+        (lambda: SequentialTest(ONE).update([[1.0, 1.0, 1.0]]), r"shape \(1, 3\)"),
+        (lambda: SequentialTest(ONE).update([1.0, 1.0]), r"shape \(2,\)"),
+        (lambda: SequentialTest(ONE, envelope=np.array([0.4])).update([[0.5]]), r"above its envelope 0\.4"),
+        *((lambda v=v: SequentialTest(np.array(v)), "The bound") for v in ([np.nan], [-1.0], [np.inf], [], [[1.0]])),
+        *((lambda v=v: SequentialTest(ONE, level=v), "level") for v in (0.0, 1.0, 99.9, np.nan)),
+        *((lambda v=v: SequentialTest(ONE, least_probability=v), "least_prob") for v in (0.0, -0.1, 1.1, np.nan)),
+        *(
+            (lambda v=v: SequentialTest(ONE, envelope=np.array(v)), "envelope has to hold 1")
+            for v in ([1.0, 2.0], [np.nan], [-1.0])
+        ),
+    ],
+)
+def test_bad_input(call: Callable[[], object], named: str) -> None:
+    with pytest.raises(BadInput, match=named):
+        call()
 
 
 def test_summary_and_assumptions() -> None:
@@ -290,24 +291,26 @@ def test_pool_is_drawn_with_replacement() -> None:
     assert counts.max() < 50
 
 
-def _false_alarms_are_rare(source: bench.Source, seeds: int, replications: int) -> None:
-    for claim, nominal, count, limit in bench.false_alarms(source, seeds=seeds, replications=replications):
+# what makes the source, seeds, replications; 10^4 replications of 1000 seeds take about 10 s a source
+QUICK = [
+    *((lambda source=law: source, 250, 2000) for law in LAWS),
+    *((partial(bench.pool, runs, POOL), 250, 2000) for runs in RUNS),
+    (partial(bench.fresh, bench.FEDAVG_NEAR, POOL), 50, 2000),
+]
+IN_FULL = [
+    *((lambda source=law: source, 1000, 10_000) for law in LAWS),
+    *((partial(bench.pool, runs, 100_000), 1000, 10_000) for runs in RUNS),
+    *((partial(bench.fresh, runs, 100_000), 250, 10_000) for runs in EXACT),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "seeds", "replications"), [*QUICK, *(pytest.param(*row, marks=pytest.mark.slow) for row in IN_FULL)]
+)
+def test_false_alarms(source: Callable[[], bench.Source], seeds: int, replications: int) -> None:
+    """The 99 % upper limit of every false-alarm rate is below 1.2 times the level."""
+    for claim, nominal, count, limit in bench.false_alarms(source(), seeds=seeds, replications=replications):
         assert limit < 1.2 * nominal, (claim, nominal, count)
-
-
-@pytest.mark.parametrize("source", LAWS, ids=lambda s: s.name)
-def test_false_alarms(source: bench.Source) -> None:
-    """2000 replications; the 99 % upper limit of every false-alarm rate is below 1.2 times the level."""
-    _false_alarms_are_rare(source, 250, 2000)
-
-
-@pytest.mark.parametrize("runs", RUNS, ids=lambda r: r.name)
-def test_false_alarms_of_sampled_curves(runs: bench.Runs) -> None:
-    _false_alarms_are_rare(bench.pool(runs, POOL), 250, 2000)
-
-
-def test_false_alarms_of_fresh_sampled_curves() -> None:
-    _false_alarms_are_rare(bench.fresh(bench.FEDAVG_NEAR, POOL), 50, 2000)
 
 
 def test_upper_limit_is_exact() -> None:
@@ -351,21 +354,3 @@ def test_power_at_a_bound_ten_per_cent_too_small() -> None:
         found = bench.measure(bench.pool(runs, POOL), 0.9, seeds=400, replications=200)
         assert ((found.exceeds > 0).mean(axis=1) > [0.97, 0.95]).all()
         assert not found.within.any()
-
-
-@pytest.mark.slow  # 10^4 replications of 1000 seeds take about 10 s a source
-@pytest.mark.parametrize("source", LAWS, ids=lambda s: s.name)
-def test_false_alarms_in_full(source: bench.Source) -> None:
-    _false_alarms_are_rare(source, 1000, 10_000)
-
-
-@pytest.mark.slow  # 10^4 replications of 1000 seeds take about 10 s a source
-@pytest.mark.parametrize("runs", RUNS, ids=lambda r: r.name)
-def test_false_alarms_of_sampled_curves_in_full(runs: bench.Runs) -> None:
-    _false_alarms_are_rare(bench.pool(runs, 100_000), 1000, 10_000)
-
-
-@pytest.mark.slow  # 2.5 million runs of the engine a source take about 20 s
-@pytest.mark.parametrize("runs", EXACT, ids=lambda r: r.name)
-def test_false_alarms_of_fresh_sampled_curves_in_full(runs: bench.Runs) -> None:
-    _false_alarms_are_rare(bench.fresh(runs, 100_000), 250, 10_000)

@@ -104,11 +104,7 @@ def test_a_reading_that_does_not_speak_of_one_client_is_left_out() -> None:
         ("section_4_2_sum_one/as_printed_client_2", {"kind": "fedshuffle_sum_one"}, "two clients drawn uniformly"),
         ("section_4_2_sum_one/general", {}, "two clients drawn uniformly"),
         ("section_4_2_sum_one/general", {"participation": {"kind": "uniform", "size": 2}}, "is not Sum-One"),
-        (
-            "section_5_importance_optimal",
-            {"participation": {"kind": "importance", "b": 1}},
-            "not two of total",
-        ),
+        ("section_5_importance_optimal", {"participation": {"kind": "importance", "b": 1}}, "not two of total"),
     ],
 )
 def test_another_participation_is_out_of_scope(id: str, method: dict[str, Any], words: str) -> None:

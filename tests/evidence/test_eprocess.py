@@ -9,10 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from boundcheck.evidence.confidence import (
-    Decision,
-    SequentialTest,
-)
+from boundcheck.evidence.confidence import Decision, SequentialTest
 from boundcheck.evidence.eprocess import Capital, advance, enough, missed, seeds_needed, start
 
 HORIZONS = (10, 40, 160, 640, 2560, 10240, 40960)

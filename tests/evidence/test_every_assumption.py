@@ -1,6 +1,6 @@
 """Every assumption of every statement: an instance that breaks it, or why no run can test it.
 
-`pytest -s` prints the table. The names are those of the statements; nothing here lists them a second time.
+The names are those of the statements; nothing here lists them a second time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from boundcheck.setting.metrics import is_round_metric
 from boundcheck.setting.user_constants import is_library
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.statement import Kind, Statement
-from boundcheck.verdict import Outcome, Verdict
+from boundcheck.verdict import Outcome
 from tests.evidence.assumption_breaks import BREAKS, UNTESTABLE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -72,30 +72,14 @@ def test_what_is_untestable_is_of_lemmas_without_a_run_or_has_a_reason_of_its_ow
     assert of_runs == {"independent_weights", "iid_data"}
 
 
-@cache
-def verdict_of(name: str) -> Verdict:
-    return BREAKS[name].verdict(name)
-
-
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_broken_assumption_is_out_of_scope(name: str) -> None:
-    found = verdict_of(name)
+    found = BREAKS[name].verdict(name)
     assert found.outcome is Outcome.OUT_OF_SCOPE, found.reason
     assert f"assumption {name} fails" in found.reason
 
 
-def test_the_table_of_assumptions() -> None:
-    rows = {name: (case.words, verdict_of(name).outcome.value) for name, case in BREAKS.items()}
-    rows |= {name: ("-", f"not testable: {why}") for name, why in UNTESTABLE.items()}
-    wide = [max(map(len, column)) for column in (rows, [words for words, _ in rows.values()])]
-    print(f"\n{'assumption':{wide[0]}}  {'instance that breaks it':{wide[1]}}  verdict")  # noqa: T201
-    for name in named():
-        words, verdict = rows.pop(name)
-        print(f"{name:{wide[0]}}  {words:{wide[1]}}  {verdict}")  # noqa: T201
-    assert not rows
-
-
-# --- each assumption of each statement is decided on the runs that the statement is about ----------------------------
+# --- each assumption of each statement is asked of the runs that the statement is about ----------------------------
 
 
 @cache

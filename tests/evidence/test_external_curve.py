@@ -140,11 +140,7 @@ def test_columns_of_seeds_have_the_names_of_seeds(write: Write) -> None:
             "no column '* - loss' (value); it has the columns 'Step'",
         ),
         (TENSORBOARD_CSV, {"value": "Value"}, "no column of rounds (it has the columns 'Wall time', 'Step', 'Value');"),
-        (
-            MLFLOW_CSV,
-            {"round": "step", "value": "acc"},
-            "holds 'gap', 'loss', not 'acc'; name its column",
-        ),
+        (MLFLOW_CSV, {"round": "step", "value": "acc"}, "holds 'gap', 'loss', not 'acc'; name its column"),
         (MLFLOW_CSV, {"round": "step", "seed": "run"}, "no column 'run' (seed); it has the columns 'run_id', 'key', "),
         (
             "round,a seed 0,a seed 1,seed\n0,1,2,7\n",

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from boundcheck.evidence.grounds import grounds, lacks_grounds
 from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+from boundcheck.evidence.standing import grounds, lacks_grounds
 from boundcheck.proof.records import record
 from boundcheck.theory.discovery import all_statements, papers, statement
 from boundcheck.theory.statement import Belief

@@ -108,6 +108,7 @@ def test_holm_goes_on_only_as_long_as_hypotheses_fall() -> None:
     assert holm([0.04, 0.01, 0.03, 0.005], 0.05) == [False, True, False, True]
     assert holm([0.01, 0.02, 0.03, 0.04], 0.04) == [True, False, False, False]
     assert holm([0.013, 0.013], 0.025) == [False, False]
+    assert holm([0.01, 0.02], 0.02) == [True, True]  # the second has the whole level
 
 
 def test_more_pairs_make_each_harder() -> None:

@@ -17,8 +17,8 @@ from boundcheck.errors import BadInput
 from boundcheck.evidence.claim import Claim, ClaimResult, RateClaim, run_claim
 from boundcheck.evidence.confidence import Decision, SequentialTest
 from boundcheck.evidence.contradictions import contradictions
+from boundcheck.evidence.deciding import about_seeds
 from boundcheck.evidence.outside import CurveFile
-from boundcheck.evidence.seeds import about_seeds
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 from tests.evidence.compare_tools import HALVING

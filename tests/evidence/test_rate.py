@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -65,6 +68,7 @@ def test_within_edges() -> None:
     assert within(rate, -np.inf, -1.6) is Outcome.UNDECIDED
     assert within(rate, -1.5, 0) is Outcome.UNDECIDED
     assert within(rate, -1.4, 0) is Outcome.VIOLATED
+    assert within(rate, -4, -2.6) is Outcome.VIOLATED
     for low, high in ((0, -1), (np.nan, 1), (0, np.nan)):
         with pytest.raises(BadInput, match="interval"):
             within(rate, low, high)
@@ -121,49 +125,39 @@ def test_jackknife_by_hand() -> None:
     assert rate.high - rate.slope == pytest.approx(2.262157 * error, rel=1e-6)
 
 
+GRID, SAMPLES = np.geomspace(1, 100, 5), np.ones((20, 5))
+
+
+def spoilt(rows: Any, column: int, value: float) -> np.ndarray:
+    found = SAMPLES.copy()
+    found[rows, column] = value
+    return found
+
+
 @pytest.mark.parametrize(
-    ("x", "y", "text"),
+    ("call", "named"),
     [
-        ([1.0, 2], [1.0, 2], "at least 3 points"),
-        ([1.0, 2, 4], [1.0, 0, 1], "curve is 0 at point number 1"),
-        ([1.0, 2, 4], [1.0, 1, np.nan], "curve is nan at point number 2"),
-        ([1.0, 2, 4], [np.inf, 1, 1], "curve is inf"),
-        ([0.0, 2, 4], [1.0, 1, 1], "x axis is 0"),
-        ([1.0, 2, 2], [1.0, 1, 1], "increase strictly"),
-        ([1.0, 2, 4], [1.0, 1], "3 points on the x axis"),
-        ([[1.0, 2, 4]], [1.0, 1, 1], r"shape \(1, 3\)"),
+        (lambda: fit_rate([1.0, 2], [1.0, 2], last=1), "at least 3 points"),
+        (lambda: fit_rate([1.0, 2, 4], [1.0, 0, 1], last=1), "curve is 0 at point number 1"),
+        (lambda: fit_rate([1.0, 2, 4], [1.0, 1, np.nan], last=1), "curve is nan at point number 2"),
+        (lambda: fit_rate([1.0, 2, 4], [np.inf, 1, 1], last=1), "curve is inf"),
+        (lambda: fit_rate([0.0, 2, 4], [1.0, 1, 1], last=1), "x axis is 0"),
+        (lambda: fit_rate([1.0, 2, 2], [1.0, 1, 1], last=1), "increase strictly"),
+        (lambda: fit_rate([1.0, 2, 4], [1.0, 1], last=1), "3 points on the x axis"),
+        (lambda: fit_rate([[1.0, 2, 4]], [1.0, 1, 1], last=1), r"shape \(1, 3\)"),
+        *((lambda last=last: fit_rate(GRID, GRID, last=last), "last") for last in (0.0, 1.5, np.nan)),
+        (lambda: fit_rate(GRID, GRID, last=0.25), r"Only 2 points lie in the last 0\.25"),
+        (lambda: fit_rate(GRID, GRID, windows=1), "windows = 1"),
+        (lambda: fit_rate_sampled(GRID, SAMPLES[:9]), "9 seeds"),
+        (lambda: fit_rate_sampled(GRID, SAMPLES, level=99), "level"),
+        (lambda: fit_rate_sampled(GRID, SAMPLES[:, :4]), "do not fit"),
+        *(
+            (lambda v=v: fit_rate_sampled(GRID, spoilt(3, 4, v)), "seed number 3 and point number 4")
+            for v in (np.nan, np.inf, -1.0)
+        ),
+        (lambda: fit_rate_sampled(GRID, spoilt(slice(1, None), 4, 0)), "leaving out any one seed"),
     ],
 )
-def test_bad_curves(x: list[float], y: list[float], text: str) -> None:
-    with pytest.raises(BadInput, match=text):
-        fit_rate(x, y, last=1)
-
-
-def test_bad_parameters() -> None:
-    x = np.geomspace(1, 100, 5)
-    for last in (0.0, 1.5, np.nan):
-        with pytest.raises(BadInput, match="last"):
-            fit_rate(x, x, last=last)
-    with pytest.raises(BadInput, match=r"Only 2 points lie in the last 0\.25"):
-        fit_rate(x, x, last=0.25)
-    with pytest.raises(BadInput, match="windows = 1"):
-        fit_rate(x, x, windows=1)
-
-
-def test_bad_samples() -> None:
-    x, samples = np.geomspace(1, 100, 5), np.ones((20, 5))
-    with pytest.raises(BadInput, match="9 seeds"):
-        fit_rate_sampled(x, samples[:9])
-    with pytest.raises(BadInput, match="level"):
-        fit_rate_sampled(x, samples, level=99)
-    with pytest.raises(BadInput, match="do not fit"):
-        fit_rate_sampled(x, samples[:, :4])
-    for value in (np.nan, np.inf, -1.0):
-        spoilt = samples.copy()
-        spoilt[3, 4] = value
-        with pytest.raises(BadInput, match="seed number 3 and point number 4"):
-            fit_rate_sampled(x, spoilt)
-    lone = samples.copy()
-    lone[1:, 4] = 0
-    with pytest.raises(BadInput, match="leaving out any one seed"):
-        fit_rate_sampled(x, lone)
+def test_bad_input(call: Callable[[], object], named: str) -> None:
+    with pytest.raises(BadInput, match=named):
+        call()

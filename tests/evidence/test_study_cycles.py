@@ -95,13 +95,7 @@ def test_random_cohorts_are_judged_by_second_moments() -> None:
     assert not beyond.radius.above_one
 
 
-@pytest.mark.parametrize(
-    ("roots", "text"),
-    [
-        ([F(1, 2), F(-2, 3)], "2/3"),
-        ([F(0), F(1, 3)], "1/3"),
-    ],
-)
+@pytest.mark.parametrize(("roots", "text"), [([F(1, 2), F(-2, 3)], "2/3"), ([F(0), F(1, 3)], "1/3")])
 def test_rational_roots(roots: list[Fraction], text: str) -> None:
     product = fmpq_poly([1])
     for r in roots:

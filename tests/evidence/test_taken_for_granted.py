@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
 import sympy as sp
 
 from boundcheck.evidence.compare import compare
 from boundcheck.theory.assumptions import zero_at_start
-from boundcheck.theory.statement import Condition
+from boundcheck.theory.statement import Condition, Statement
 from boundcheck.verdict import Grade, Outcome
 from tests.evidence.compare_tools import HALVING, curve, known, n, q
 
@@ -25,32 +27,37 @@ def test_everything_that_a_curve_made_by_hand_does_not_say() -> None:
     )
 
 
-def test_one_of_each() -> None:
-    everything = curve([1, 0.4])
-    assert "granted" not in compare(HALVING, everything).reason
-    assert compare(HALVING, everything).grade is Grade.EXACT
-    found = compare(ALL, everything)
-    assert found.reason.endswith(" Taken for granted: assumption zero_at_start.")
-    assert found.grade is Grade.SUPPORTED
-    found = compare(HALVING, curve([1, 0.4], algorithms=None))
-    assert found.reason.endswith(" Taken for granted: that the run is scgd.")
-    assert found.grade is Grade.SUPPORTED
-    constants = {k: v for k, v in everything.constants.items() if k != "n"}
-    found = compare(HALVING, curve([1, 0.4], constants=constants), {"n": 2})
-    assert found.reason.endswith(" Taken for granted: the given value of n.")
-    assert found.grade is Grade.SUPPORTED
+WITHOUT_N = {k: v for k, v in curve([1, 0.4]).constants.items() if k != "n"}
+
+
+@pytest.mark.parametrize(
+    ("claimed", "made", "given", "granted", "grade"),
+    [
+        (HALVING, {}, {}, "", Grade.EXACT),
+        (HALVING, {}, {"dist2_0": known(1)}, "", Grade.EXACT),  # a constant of the run
+        (HALVING, {"assumptions": {"strong_quasi_convexity": "sampled"}}, {}, "", Grade.SUPPORTED),
+        (ALL, {}, {}, "assumption zero_at_start", Grade.SUPPORTED),
+        (HALVING, {"algorithms": None}, {}, "that the run is scgd", Grade.SUPPORTED),
+        (HALVING, {"constants": WITHOUT_N}, {"n": 2}, "the given value of n", Grade.SUPPORTED),
+        (
+            HALVING,
+            {"constants": WITHOUT_N},
+            {"n": known(2)},
+            "the given value of n",
+            Grade.SUPPORTED,
+        ),  # nobody checks it
+    ],
+)
+def test_one_of_each(claimed: Statement, made: Any, given: Any, granted: str, grade: Grade) -> None:
+    found = compare(claimed, curve([1, 0.4], **made), given)
+    assert found.reason.partition(" Taken for granted: ")[2] == (f"{granted}." if granted else "")
+    assert found.grade is grade
 
 
 def test_a_violation_names_it_too() -> None:
     found = compare(ALL, curve([1, 0.6]))
     assert (found.outcome, found.grade) == (Outcome.VIOLATED, Grade.SUPPORTED)
     assert found.reason.endswith(" Taken for granted: assumption zero_at_start.")
-
-
-def test_what_was_sampled_is_not_granted() -> None:
-    found = compare(HALVING, curve([1, 0.4], assumptions={"strong_quasi_convexity": "sampled"}))
-    assert "granted" not in found.reason
-    assert found.grade is Grade.SUPPORTED
 
 
 def test_out_of_scope_grants_nothing() -> None:
@@ -69,15 +76,3 @@ def test_an_undecided_condition_is_no_comparison() -> None:
     false = Condition("false", sp.Le(q, sp.Rational(1, 4)))
     found = compare(replace(HALVING, conditions=(open_, false)), curve([1, 0.6]))
     assert found.outcome is Outcome.OUT_OF_SCOPE
-
-
-def test_a_constant_of_the_run_is_not_granted() -> None:
-    found = compare(HALVING, curve([1, 0.4]), {"dist2_0": known(1)})
-    assert "granted" not in found.reason
-
-
-def test_a_constant_object_that_nobody_checks_is_granted() -> None:
-    lacking = {k: v for k, v in curve([1, 0.4]).constants.items() if k != "n"}
-    found = compare(HALVING, curve([1, 0.4], constants=lacking), {"n": known(2)})
-    assert found.reason.endswith(" Taken for granted: the given value of n.")
-    assert found.grade is Grade.SUPPORTED

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.evidence.claim import Claim, ClaimResult
-from boundcheck.evidence.readings import Reading
+from boundcheck.evidence.claim_result import Reading
 from boundcheck.verdict import Grade, Outcome, Tightness, Verdict
 
 CONSTANTS: Mapping[str, Any] = {

@@ -15,9 +15,8 @@ import pytest
 from report_tools import hand_made
 
 from boundcheck.core import providers
-from boundcheck.evidence.kinds import Evidence, Kind, Sources
 from boundcheck.evidence.shipped_files import shipped_witnesses
-from boundcheck.evidence.standing import Known, Word
+from boundcheck.evidence.standing import Evidence, Kind, Known, Sources, Word
 from boundcheck.proof.records import NOT_CHECKED, Record, content, record
 from boundcheck.report import write_report
 from boundcheck.report.catalogue import Catalogue, catalogue

@@ -92,10 +92,7 @@ def load_studies(path: Path | str | TomlFile, not_run: list[NotRun] | None = Non
 
 
 def load_tables(
-    path: Path | str | TomlFile,
-    kinds: Iterable[str],
-    module: Callable[[str], Any],
-    not_run: list[NotRun] | None = None,
+    path: Path | str | TomlFile, kinds: Iterable[str], module: Callable[[str], Any], not_run: list[NotRun] | None = None
 ) -> list[tuple[str, Any]]:
     """(kind, table) for the tables of these kinds in a specification file, validated; [] where it has none.
 

@@ -25,7 +25,7 @@ from boundcheck.engines.exact.spectral import cycle_map, projector_of
 from boundcheck.engines.exact.state import lower
 from boundcheck.engines.exact.stationary import mean_point
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
-from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec, cases
+from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec, cases, label
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
@@ -44,7 +44,7 @@ class Spec(TableSpec):
     """One `[[cycles]]` table.
 
     methods: specifications, without `parameter` where one is named, which takes the values of the grid `values`.
-    steps: this many models of each method from the start on are listed side by side, rounds without clients left out.
+    steps: number of models of each method, from the start on, that are listed side by side, without empty rounds.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Spec(TableSpec):
 
 
 class Cycle:
-    """What one method comes to.
+    """The long-run behaviour of one method.
 
     rounds: of a period. second: whether the map is that of second moments (something is drawn). radius: of a period.
     converges: None where the enclosure does not tell. points: the limit of E x before each round of the period, those
@@ -165,11 +165,11 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
         expected = expected_weights(method, clients_of(problem))
         own = None if expected is None else _optimum(problem, _dense(expected.mean, problem.clients))
         found = cycle_of(method, problem)
-        label = _label(given)
-        rows.append((label, *_cells(found), _shown(own), _shown(best)))
+        named = label(str(given["kind"]), given)
+        rows.append((named, *_cells(found), _shown(own), _shown(best)))
         data.append(_numbers(given, value, found, own))
         if spec.steps:
-            followed.append((label, models(method, problem, spec.steps)))
+            followed.append((named, models(method, problem, spec.steps)))
         if on_progress is not None:
             on_progress((k + 1) / len(cases))
     columns = (
@@ -252,7 +252,7 @@ def _side_by_side(followed: Sequence[tuple[str, list[Point]]]) -> tuple[StudyTab
         same = len(set(points)) == 1
         equal = equal and same
         rows.append((str(k), *map(_shown, points), "yes" if same else "no"))
-    columns = ("rounds with clients", *(label for label, _ in followed), "equal")
+    columns = ("rounds with clients", *(named for named, _ in followed), "equal")
     return StudyTable("Models from the start on, exactly", columns, tuple(rows), (0,)), equal
 
 
@@ -264,15 +264,3 @@ def _shown(point: Point | None) -> str:
     if max(map(len, texts)) > MAX_DIGITS:
         texts, about = [format_short(v, 8) for v in point], "\u2248\u00a0"
     return about + (texts[0] if len(texts) == 1 else "(" + ", ".join(texts) + ")")
-
-
-def _label(spec: Mapping[str, Any]) -> str:
-    def shown(value: Any) -> str:
-        if isinstance(value, Fraction):
-            return format_short(value)
-        if isinstance(value, list):
-            parts: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]
-            return "(" + ", ".join(shown(v) for v in parts) + ")"
-        return str(value)
-
-    return ", ".join([str(spec["kind"]), *(f"{k} {shown(v)}" for k, v in spec.items() if k != "kind")])

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import format_exact, format_short
-from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec
+from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec, label
 from boundcheck.methods.build import build as build_method
 from boundcheck.papers.async_fl.theories import require_column, scheme_table
 from boundcheck.problems.build import build as build_problem
@@ -26,6 +26,8 @@ MEANING = {
     "W": "window, in aggregations",
     "R": "residual R",
 }
+
+SHOWN = ("dt", "ties", "weights", "m", "times")  # parameters that tell schedules apart
 
 
 class Spec(TableSpec):
@@ -57,9 +59,9 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
         method = build_method(given)
         rows: list[tuple[str, ...]] = []
         for entry in scheme_table(method, problem):
-            agrees = {True: "yes", False: "no", None: "not known"}[entry.agrees]
-            shown = _range(entry.low, entry.high)
-            rows.append((MEANING[entry.quantity], entry.printed, shown, _text(entry.exact), agrees))
+            agrees = {True: "yes", False: "no", None: "cannot be told"}[entry.agrees]
+            allowed = _range(entry.low, entry.high)
+            rows.append((MEANING[entry.quantity], entry.printed, allowed, _text(entry.exact), agrees))
             data.append(
                 {
                     "method": str(given["kind"]),
@@ -72,7 +74,8 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
                 }
             )
         columns = ("quantity", "printed", "that is", "of this schedule, exactly", "agrees")
-        tables.append(StudyTable(_label(method.name, given), columns, tuple(rows)))
+        shown = {k: v for k, v in given.items() if k in SHOWN and v is not None}
+        tables.append(StudyTable(label(method.name, shown), columns, tuple(rows)))
         if on_progress is not None:
             on_progress((k + 1) / len(spec.methods))
     words = (
@@ -95,11 +98,3 @@ def _range(low: Fraction | None, high: Fraction | None) -> str:
     if low is None:
         return f"at most {_text(high)}"
     return f"at least {_text(low)}" if high is None else f"{_text(low)} to {_text(high)}"
-
-
-def _label(name: str, spec: dict[str, Any]) -> str:
-    times = spec.get("times")
-    more = {k: v for k, v in spec.items() if k in ("dt", "ties", "weights", "m", "times") and v is not None}
-    if isinstance(times, list):
-        more["times"] = "(" + ", ".join(str(t) for t in times) + ")"
-    return ", ".join([name, *(f"{k} {v}" for k, v in more.items())])

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from boundcheck.core.numbers import parse_grid
+from boundcheck.core.numbers import format_short, parse_grid
 from boundcheck.errors import BadInput
 
 
@@ -48,6 +48,19 @@ def cases(
                 "values; leave it out."
             )
     return {value: [{**method, parameter: value} for method in methods] for value in values}
+
+
+def label(name: str, spec: Mapping[str, Any], brackets: str = "()") -> str:
+    """A method's name with what its specification says beside the kind, which tells it apart from others."""
+
+    def shown(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return " ".join(str(v) if k == "kind" else f"{k} {shown(v)}" for k, v in value.items())
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return brackets[0] + ", ".join(map(shown, value)) + brackets[1]
+        return format_short(value) if isinstance(value, Fraction) else str(value)
+
+    return ", ".join([name, *(f"{k} {shown(v)}" for k, v in spec.items() if k != "kind")])
 
 
 @dataclass(frozen=True)
