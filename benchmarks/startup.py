@@ -1,7 +1,8 @@
 """Start-up: median of 11 warm whole processes, over an empty `python -c pass`, and as a multiple of it.
 
-Warm: bytecode is at hand, and `list` and `show` have kept what they print (`boundcheck.cli._kept`). Seconds are of a
-processor (user and system), which other programs on the machine lengthen less than those of the clock, shown as well.
+Warm: bytecode is at hand, and `list` and `show` have kept what they print (`boundcheck.evidence.statement_table`).
+Seconds are of a processor (user and system), which other programs on the machine lengthen less than those of the clock,
+which are shown as well.
 Targets, over the empty process: `--help`, `list` and `show` at most 0.3 s; `evaluate` and `scope` at most 0.5 s.
 """
 

@@ -203,7 +203,7 @@ def test_outputs_are_probed_before_the_work(
     def work(*_: object, **__: object) -> None:
         raise AssertionError("the work has begun")
 
-    monkeypatch.setattr("boundcheck.cli._execute.carry_out", work)
+    monkeypatch.setattr("boundcheck.evidence.carry_out.carry_out", work)
     path = spec(FEDAVG)
     for arguments in (["--junit", "."], ["--junit", tmp_path / "no" / "x.xml"]):
         found = boundcheck_cli("check", path, *arguments)

@@ -14,7 +14,7 @@ import pytest
 from cli_tools import FALSE, FEDAVG, OUT, Run
 
 from boundcheck.cli import output
-from boundcheck.report.sarif import Finding, sarif, workflow_commands
+from boundcheck.report.ci import Finding, sarif, workflow_commands
 
 Write = Callable[..., Path]
 # What sarif-schema-2.1.0.json requires: definition -> required members, and (member, definition of it or of its items).

@@ -80,7 +80,7 @@ def test_an_unforeseen_error_of_a_worker_process_keeps_its_traceback(
     def fail(*_: object, **__: object) -> None:
         raise KeyError("x") from WorkerTraceback("the worker's own lines")
 
-    monkeypatch.setattr("boundcheck.cli._execute._carry_out_all", fail)
+    monkeypatch.setattr("boundcheck.evidence.carry_out._carry_out_all", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert boundcheck_cli("check", spec(FEDAVG)).code == 70
     (file,) = tmp_path.glob("boundcheck-error-*.txt")

@@ -128,7 +128,7 @@ def test_constants_of_many_claims_say_where_they_are(
 
 
 def test_a_shell_completes_ids(boundcheck_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from boundcheck.cli.output import matching_ids
+    from boundcheck.cli.options import matching_ids
 
     script = boundcheck_cli("completion", "bash").out
     assert "_BOUNDCHECK_COMPLETE=complete_bash" in script

@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 from cli_tools import FEDAVG, OUT, Run
 
-from boundcheck.cli import _execute as execute
-from boundcheck.cli._execute import WorkerLost, carry_out_report
 from boundcheck.core.executor import Lost, SerialExecutor, Where
 from boundcheck.errors import BadInput
+from boundcheck.evidence import carry_out as execute
+from boundcheck.evidence.carry_out import WorkerLost, carry_out_report
 from boundcheck.evidence.limits import load_limits
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import load_studies
 from boundcheck.networks import provider
 from boundcheck.report import other_pages
-from boundcheck.report.names import page_names
+from boundcheck.report.words import page_names
 
 Write = Callable[..., Path]
 

@@ -390,9 +390,9 @@ def test_all_that_is_believed_true_is_searched() -> None:
 
 
 def test_a_lost_worker_is_a_failed_claim() -> None:
-    from boundcheck.cli._execute import Done, results_of
-    from boundcheck.cli._execute import _lost as lost  # pyright: ignore[reportPrivateUsage]
     from boundcheck.core.executor import Lost
+    from boundcheck.evidence.carry_out import Done, results_of
+    from boundcheck.evidence.carry_out import _lost as lost  # pyright: ignore[reportPrivateUsage]
     from boundcheck.evidence.spec import claims_from_text
 
     (claim,) = claims_from_text(FEDAVG)

@@ -14,8 +14,8 @@ from report_tools import SCOPE_OUT, hand_made
 from boundcheck.evidence.claim import Claim, RateClaim, run_claim
 from boundcheck.evidence.rate import Rate
 from boundcheck.evidence.spec import claims_from_text
+from boundcheck.report.ci import markdown
 from boundcheck.report.data import claim_data, report_data
-from boundcheck.report.markdown import markdown
 from boundcheck.report.snippet import claim_toml
 from boundcheck.report.words import power_of_ten, pretty, prose, ratio, slug
 from boundcheck.verdict import Grade, Outcome
