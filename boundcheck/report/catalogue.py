@@ -18,7 +18,16 @@ from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.records import content
 from boundcheck.report.evidence_kinds import kinds
-from boundcheck.report.formulas import NARROW, WIDE, claim_lines, is_wide, markup, relation_pieces, symbol_mathml
+from boundcheck.report.formulas import (
+    NARROW,
+    WIDE,
+    claim_lines,
+    fits_column,
+    is_wide,
+    markup,
+    relation_pieces,
+    symbol_mathml,
+)
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.pages import page
 from boundcheck.report.pictures import bounds_picture
@@ -160,7 +169,7 @@ class Catalogue:
         lines = formulas(own, WIDE)
         if len(pair) == 2 and any(is_wide(lines[s.id]) for s in pair):  # cut further, they may stand side by side
             narrow = formulas(pair, NARROW)
-            lines |= {} if any(map(is_wide, narrow.values())) else narrow
+            lines |= narrow if all(map(fits_column, narrow.values())) else {}
         rows = [self._shown(s, lines[s.id], r) for s, r in zip(own, entry["readings"], strict=True)]
         best = own[0]
         ids = {s.id for s in own}

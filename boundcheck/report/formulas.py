@@ -31,6 +31,7 @@ WIDE = 46  # ems of a piece: what is wider is cut further; a page of 1280 pixels
 STRETCH = 1.25  # of the widths below, to cover nine formulas of ten as Chromium sets them
 HALF = 22  # ems of a left side and the start of the right one that stay together
 COLUMN = 28  # ems that one of two columns has room for
+ROWS = 12  # of a column on the first screen
 NARROW = 22  # ems of a piece that is cut for a column, so that signs and brackets around it fit as well
 # characters of a private area, which no statement has: around what is marked, on its way through LaTeX
 _OPEN, _CLOSE = "\ue000", "\ue001"
@@ -80,7 +81,8 @@ def _abbreviated(exprs: Sequence[Any], statement: Statement) -> tuple[list[tuple
         counts: Counter[Any] = Counter()
         for expr in (*shown, *(part for _, part in found)):
             counts.update(p for p in sp.preorder_traversal(expr) if p.args and not getattr(p, "is_Relational", False))
-        long = [p for p, count in counts.items() if count > 1 and p.count_ops() >= LONG]
+        several = (p for p, count in counts.items() if count > 1)
+        long = [p for p in several if p.count_ops() >= LONG or width(_latex(p, statement)) > NARROW]
         if not long or sum(width(_latex(expr, statement)) for expr in shown) < 2 * WIDE:
             break
         part = max(long, key=lambda p: (counts[p] - 1) * p.count_ops())
@@ -210,7 +212,7 @@ def _factor(expr: Any, statement: Statement, room: float) -> list[str]:
 @lru_cache(maxsize=1 << 14)
 def width(latex: str) -> float:
     """About how many ems wide a formula is when typeset."""
-    return STRETCH * _wide(ET.fromstring(latex_to_mathml(latex)))
+    return _ems(latex_to_mathml(latex))
 
 
 def _wide(node: ET.Element) -> float:
@@ -231,7 +233,17 @@ def _wide(node: ET.Element) -> float:
 
 def is_wide(lines: Iterable[Sequence[str]]) -> bool:
     """Whether a piece of these lines is wider than one of two columns."""
-    return any(STRETCH * _wide(ET.fromstring(piece)) > COLUMN for line in lines for piece in line)
+    return any(_ems(piece) > COLUMN for line in lines for piece in line)
+
+
+def fits_column(lines: Iterable[Sequence[str]]) -> bool:
+    """Whether one of two columns has room for these lines, without a wide piece and in at most `ROWS` rows."""
+    rows = [-(-sum(map(_ems, line)) // COLUMN) for line in lines]
+    return not is_wide(lines) and sum(rows) <= ROWS
+
+
+def _ems(mathml: str) -> float:
+    return STRETCH * _wide(ET.fromstring(mathml))
 
 
 # ---- expressions whose parts stand in the order in which they are shown ----
