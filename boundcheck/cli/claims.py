@@ -222,6 +222,7 @@ def check(
     \b
     Example: boundcheck check examples/tour/claims.toml --junit boundcheck.xml
     """
+    from boundcheck.core.places import write_whole
     from boundcheck.evidence.carry_out import Done, Refused, carry_out
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
@@ -229,7 +230,7 @@ def check(
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
     from boundcheck.problems._own_data import load_specification
-    from boundcheck.report.ci import findings, mistakes
+    from boundcheck.report.ci import append_summary, findings, junit_xml, mistakes
     from boundcheck.report.ci import sarif as sarif_log
 
     not_run: list[NotRun] = []
@@ -262,18 +263,11 @@ def check(
     suite = " ".join(map(str, files))
     settled = [d.result if isinstance(d, Done) else (d.what, d.problem) for d in done]
     if junit is not None:
-        from boundcheck.core.places import write_whole
-        from boundcheck.report.ci import junit_xml
-
         write_whole(junit, junit_xml(settled, suite, against, not_run))
     if summary is not None:
-        from boundcheck.report.ci import append_summary
-
         append_summary(settled, suite, summary, not_run)
     found = findings(settled, places, against)
     if sarif is not None:
-        from boundcheck.core.places import write_whole
-
         write_whole(sarif, sarif_log(found, not_run))
     if annotate:
         _annotate(found)

@@ -220,46 +220,42 @@ def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None
 
     Where standard error is no terminal, a line every `PIPED` seconds takes the place of the bar.
     """
-    if not sys.stderr.isatty():
-        with _progress_lines(title, total) as note:
-            yield note
-        return
+    furthest = 0.0
+    with (_bar if sys.stderr.isatty() else _progress_lines)(title, total) as show:
+
+        def further(done: float) -> None:
+            nonlocal furthest
+            furthest = max(furthest, done)  # work that a lost process repeats is no step back
+            show(furthest)
+
+        yield further
+
+
+@contextlib.contextmanager
+def _bar(title: str, total: float) -> Generator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("elapsed,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
+    percent, elapsed, left = (TextColumn(text) for text in ("{task.percentage:3.0f} %", "elapsed,", "left"))
+    columns = (TextColumn("{task.description}"), BarColumn(), percent, TimeElapsedColumn(), elapsed)
     apart = sys.stdout.isatty()  # what is printed meanwhile goes above the bar, but into a pipe where there is one
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=apart) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), left, console=console, transient=True, redirect_stdout=apart) as bar:
         shown = bar.add_task(title, total=total)
-        furthest = 0.0
-
-        def show(done: float) -> None:
-            nonlocal furthest
-            furthest = max(furthest, done)  # work that a lost process repeats is no step back
-            bar.update(shown, completed=furthest)
-
-        yield show
+        yield lambda done: bar.update(shown, completed=done)
 
 
 @contextlib.contextmanager
 def _progress_lines(title: str, total: float) -> Generator[Callable[[float], None]]:
-    stream, began, ended, furthest = sys.stderr, time.monotonic(), threading.Event(), 0.0
+    stream, began, ended, reached = sys.stderr, time.monotonic(), threading.Event(), 0.0
 
     def show(done: float) -> None:
-        nonlocal furthest
-        furthest = max(furthest, done)
+        nonlocal reached
+        reached = done
 
     def tell() -> None:
         while not ended.wait(PIPED):
-            share, took = min(furthest / total, 1.0), time.monotonic() - began
+            share, took = min(reached / total, 1.0), time.monotonic() - began
             left = f", about {_clock(took / share - took)} left" if share > 0 else ""
             with contextlib.suppress(OSError, ValueError):  # who reads it has gone
                 stream.write(f"{title}: {100 * share:.0f} %, {_clock(took)} elapsed{left}\n")

@@ -139,7 +139,10 @@ def test_clean_shows_and_empties_and_leaves_what_is_not_ours(
     assert shown["store"] == {"folder": str(tmp_path / "store"), "files": 1, "bytes": 3, "emptied": False}
     assert boundcheck_cli("clean", "--data").code == 0
     assert (tmp_path / "store" / "run").exists()
-    assert "emptied" in boundcheck_cli("clean", "--all").out
+    (prepare(tmp_path / "data") / "set").write_text("abcd")
+    emptied = boundcheck_cli("clean", "--all", "--json").json
+    assert [(emptied[what]["bytes"], emptied[what]["emptied"]) for what in ("store", "data")] == [(3, True), (4, True)]
+    assert not (tmp_path / "data" / "set").exists()
     assert not (tmp_path / "store" / "run").exists()
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter").write_text("dear")
