@@ -252,9 +252,8 @@ def _evaluate_sweep(
     points = list(itertools.product(*grids.values()))
     columns: dict[str, Any] = {name: [p[i] for p in points] for i, name in enumerate(names)}
     found = statement.evaluate(**fixed, **columns)
-    values = [float(v) for v in found.value]
-    scope = [bool(v) for v in found.in_scope]
-    vacuous = [bool(v) for v in found.vacuous]
+    values, scope = [float(v) for v in found.value], [bool(v) for v in found.in_scope]
+    rows = list(zip(points, values, scope, map(bool, found.vacuous), strict=True))
     if not (csv or as_json):
         note_reading(asked, statement.id)
     if target is not None:
@@ -263,19 +262,25 @@ def _evaluate_sweep(
         draw_sweep(statement, names[0], grids[names[0]], values, scope, target)
     if csv:
         line(",".join([*names, "bound", "in_scope", "vacuous"]))
-        for point, value, inside, empty in zip(points, values, scope, vacuous, strict=True):
+        for point, value, inside, empty in rows:
             cells = [_decimal(p) for p in point] + [repr(value), str(inside).lower(), str(empty).lower()]
             line(",".join(cells))
     elif as_json:
-        rows = [
+        told = [
             {"at": {n: format_exact(p) for n, p in zip(names, point, strict=True)}, "value": json_float(value)}
             | {"in_scope": inside, "vacuous": empty}
-            for point, value, inside, empty in zip(points, values, scope, vacuous, strict=True)
+            for point, value, inside, empty in rows
         ]
         constants = {k: format_exact(v) for k, v in fixed.items()}
-        print_json({"statement": statement.id, "values": constants, "points": rows, "note": found.note})
+        print_json({"statement": statement.id, "values": constants, "points": told, "note": found.note})
     elif target is None or len(points) <= MAX_TABLE:
-        _print_table(names, points, values, scope, vacuous)
+        cells = [
+            [*map(short, point), short(value), "yes" if inside else "no", "yes" if empty else "no"]
+            for point, value, inside, empty in rows[:MAX_TABLE]
+        ]
+        table([*names, "bound", "in scope", "vacuous"], cells)
+        if len(rows) > MAX_TABLE:
+            line(f"... and {len(rows) - MAX_TABLE} more; --csv or --json gives them all.")
     if target is not None and not (csv or as_json):
         line(f"drawn: {target}")
     return 0
@@ -283,15 +288,3 @@ def _evaluate_sweep(
 
 def _decimal(value: Fraction) -> str:
     return repr(value.numerator / value.denominator) if value.denominator != 1 else format_exact(value)
-
-
-def _print_table(
-    names: list[str], points: list[tuple[Fraction, ...]], values: list[float], scope: list[bool], vacuous: list[bool]
-) -> None:
-    rows = [
-        [*(short(p) for p in point), short(value), "yes" if inside else "no", "yes" if empty else "no"]
-        for point, value, inside, empty in zip(points, values, scope, vacuous, strict=True)
-    ]
-    table([*names, "bound", "in scope", "vacuous"], rows[:MAX_TABLE])
-    if len(rows) > MAX_TABLE:
-        line(f"... and {len(rows) - MAX_TABLE} more; --csv or --json gives them all.")

@@ -91,17 +91,8 @@ def _catalogue_rows() -> list[dict[str, str]]:
     """The catalogue of constants, JSON-able: one row a key."""
     from boundcheck.theory.keys import CATALOGUE
 
-    return [
-        {
-            "key": k.key,
-            "definition": k.definition,
-            "formula": k.formula,
-            "dimension": str(k.dimension),
-            "source": k.source,
-            "where": k.where,
-        }
-        for k in CATALOGUE.values()
-    ]
+    names = ("key", "definition", "formula", "dimension", "source", "where")
+    return [{name: str(getattr(k, name)) for name in names} for k in CATALOGUE.values()]
 
 
 def _print_catalogue() -> None:

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from boundcheck.cli.options import Cluster, Id, Json, Workers, argument, option, where
 from boundcheck.cli.output import json_float, line, print_json, progress, say, short, table, width
@@ -297,39 +297,16 @@ def falsify(
     probe_file(target, "--out")
     tried = range(seed, seed + seeds)
     with progress(f"searching {found.id}") as show:
-        result = together(
-            falsify_seeds(
-                found,
-                tried,
-                budget=seconds,
-                max_instances=instances,
-                where=where(workers, cluster),
-                on_progress=show,
-                after=after,
-            )
-        )
+        place = where(workers, cluster)
+        limits: dict[str, Any] = {"budget": seconds, "max_instances": instances}
+        result = together(falsify_seeds(found, tried, **limits, where=place, on_progress=show, after=after))
     path = None
     if result.witness is not None:
         path = target
         save_witness(result.witness, path)
     if as_json:
-        print_json(
-            {
-                "statement": found.id,
-                "witness": None if result.witness is None else result.witness.to_dict(),
-                "file": None if path is None else str(path),
-                "best": json_float(result.best),
-                "best_in_words": result.best_words,
-                "nearest": dict(result.nearest),
-                "epoch": result.epoch,
-                "interrupted": result.interrupted,
-                "searched": dict(result.searched),
-                "instances": result.instances,
-                "seconds": round(result.seconds, 3),
-                "seed": result.seed,
-                "budget": result.budget,
-            }
-        )
+        own = {"best": json_float(result.best), "best_in_words": result.best_words, "seconds": round(result.seconds, 3)}
+        print_json(result.to_dict() | own | {"file": None if path is None else str(path)})
     else:
         which = f"seed {result.seed}" if result.witness or seeds == 1 else f"seeds {seed} to {tried[-1]}"
         searched = f"{result.instances} instances in {result.seconds:.1f} s, {which}"

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 _NAME = r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:_\{[A-Za-z0-9+-]+\})?"
 _OPERATOR = r"<=|>=|!=|\*\*|-\+|[-+*/^=<>(){}\[\]|]"
+_FILE = r"[\w./-]+\.(?:csv|html|json|py|toml)\b"  # a name of a file, which may look like a difference
 _TOKEN = re.compile(
-    rf"(?<![\w'’.])(?P<name>{_NAME})(?![\w'’])|(?<![\w.])(?P<number>\d+(?:\.\d+)?)(?!\.?\w)|(?P<sign>{_OPERATOR}|\s+)|"
+    rf"{_FILE}|(?<![\w'’.])(?P<name>{_NAME})(?![\w'’])|(?<![\w.])(?P<number>\d+(?:\.\d+)?)(?!\.?\w)|(?P<sign>{_OPERATOR}|\s+)|"
     r"[\w'’.]+|.",
     re.DOTALL,
 )

@@ -62,7 +62,7 @@ def test_a_bad_study_does_not_stop_the_others(
     path = spec(neural("first", "cuda:99"), FEDAVG, training())
     done = boundcheck_cli("report", path, "-o", tmp_path / "report", "--workers", str(workers))
     assert done.code == 2
-    early, refused = done.err.splitlines()
+    early, refused = (text for text in done.err.splitlines() if " elapsed" not in text)  # progress on a slow machine
     assert early == f"written without the training that still runs: {tmp_path / 'report' / 'index.html'}"
     assert refused.startswith("boundcheck: study 'first': device = 'cuda:99' is not there: torch sees ")
     assert "Being computed" in (tmp_path / "report" / "index.html").read_text()
