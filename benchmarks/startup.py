@@ -1,6 +1,9 @@
 """Start-up of commands: processor seconds (user and system) over an empty `python -c pass`, medians of 11 processes.
 
-Warm: bytecode is at hand, and `list` and `show` have kept what they print.
+Warm: bytecode is at hand, and `list` and `show` have kept what they print (`boundcheck.evidence.statement_table`).
+Seconds are of a processor (user and system), which other programs on the machine lengthen less than those of the clock,
+which are shown as well.
+Targets, over the empty process: `--help`, `list` and `show` at most 0.3 s; `evaluate` and `scope` at most 0.5 s.
 """
 
 from __future__ import annotations

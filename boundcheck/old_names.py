@@ -7,12 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.cli._execute import carry_out, results_of
+from boundcheck.cli.output import progress
 from boundcheck.core.executor import Where
 from boundcheck.core.parameters import checks_types
 from boundcheck.core.store import Store
 from boundcheck.errors import BadInput
 from boundcheck.evidence import claim as claim_module
+from boundcheck.evidence.carry_out import carry_out, results_of
 from boundcheck.evidence.spec import claim_from_table, load_claims
 from boundcheck.judge.checks.run import check_implementation
 from boundcheck.judge.comparison import compare_implementation
@@ -78,7 +79,7 @@ def run_claims(
     place = Path(store) if isinstance(store, str) and "://" not in store else store
     each: Iterable[Any] = [claims] if isinstance(claims, Mapping | str | PathLike) else claims
     whole = [claim for given in each for claim in _claims(given)]
-    return results_of(carry_out(whole, store=place, where=Where(workers, cluster, time_limit)))
+    return results_of(carry_out(whole, store=place, where=Where(workers, cluster, time_limit), progress=progress))
 
 
 @checks_types

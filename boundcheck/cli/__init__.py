@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TextIO, cast
 
-from boundcheck.errors import BadInput, BoundcheckError, SpecError, shortened
+from boundcheck.errors import BadInput, BoundcheckError, SpecError, shortened, shown
 
 __all__ = ["main"]
 
@@ -55,9 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
-        from boundcheck.cli._own_error import sentence
-
-        return _say(sentence(error, arguments), OWN_ERROR, as_json, kind="OwnError")
+        return _say(own_error(error, arguments), OWN_ERROR, as_json, kind="OwnError")
     if code == INTERRUPTED:
         return _say(_interrupted(arguments), code, as_json)
     return code
@@ -91,6 +89,30 @@ def _run(arguments: list[str]) -> int:
             return 0
         raise
     return found if isinstance(found, int) else 0
+
+
+def own_error(error: BaseException, arguments: Sequence[str]) -> str:
+    """Writes the traceback into a new file of the system's folder for temporary files and returns the sentence.
+
+    Where no file can be written the sentence says so and keeps the kind of the error and its message.
+    """
+    import platform
+    import tempfile
+    import traceback
+
+    from boundcheck._version import __version__
+
+    text = [f"boundcheck {__version__}, Python {platform.python_version()}, {sys.platform} {platform.machine()}"]
+    text += [f"command: {' '.join(['boundcheck', *(shown(a, 400) for a in arguments)])}", ""]
+    text += ["".join(traceback.format_exception(error))]
+    what = f"an error of boundcheck itself: {type(error).__name__}: {shown(str(error), 200) or 'no message'}"
+    try:
+        number, path = tempfile.mkstemp(prefix="boundcheck-error-", suffix=".txt")
+        with os.fdopen(number, "w", encoding="utf-8", errors="replace") as file:
+            file.write("\n".join(text))
+    except OSError:
+        return f"{what}; its traceback could not be written to any folder for temporary files."
+    return f"{what}; the traceback is in {path}, which a report of this error should include."
 
 
 def _interrupted(arguments: Sequence[str]) -> str:

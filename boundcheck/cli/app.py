@@ -6,26 +6,15 @@ import contextlib
 import copy
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from boundcheck._version import __version__
-from boundcheck.cli import (
-    bounds,
-    claims,
-    constants,
-    files,
-    implementations,
-    new,
-    proofs,
-    reports,
-    statements,
-    sweeps,
-    witnesses,
-    worst,
-)
+from boundcheck.cli import bounds, claims, code, constants, files, proofs, reports, statements, sweeps, worst
+from boundcheck.cli.options import argument, option
 from boundcheck.cli.output import with_exact
 
 SHELLS = ("bash", "zsh", "fish")
@@ -61,11 +50,10 @@ def boundcheck(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
     load: Annotated[
         list[Path],
-        typer.Option(
+        option(
             metavar="PATH",
             callback=_load,
             is_eager=True,
-            show_default=False,
             help="Also the statements, methods and problems of this file or folder of Python. boundcheck RUNS it.",
         ),
     ] = [],  # noqa: B006 (typer reads it)
@@ -95,10 +83,7 @@ def whole_command() -> Any:
     return command
 
 
-@app.command()
-def completion(
-    shell: Annotated[str, typer.Argument(help="bash, zsh or fish.", show_default=False)],
-) -> None:
+def completion(shell: Annotated[str, argument(help="bash, zsh or fish.")]) -> int:
     """A script that completes commands, options and ids in a shell.
 
     \b
@@ -111,8 +96,54 @@ def completion(
     if shell not in SHELLS:
         raise UnknownName("the shell", shell, SHELLS)
     typer.echo(get_completion_script(prog_name="boundcheck", complete_var="_BOUNDCHECK_COMPLETE", shell=shell))
+    return 0
 
 
-ROOMS = (statements, bounds, constants, claims, sweeps, implementations, reports, proofs, worst, witnesses, files, new)
-for room in ROOMS:
-    room.register(app)
+COMMANDS: dict[str, Callable[..., int]] = {
+    "completion": completion,
+    "list": statements.list_statements,
+    "show": statements.show,
+    "cite": statements.cite,
+    "evaluate": bounds.evaluate,
+    "scope": bounds.scope,
+    "constants": constants.constants,
+    "tune": constants.tune,
+    "run": claims.run,
+    "compare": claims.compare,
+    "check": claims.check,
+    "sweep": sweeps.sweep,
+    "plot": sweeps.plot,
+    "schedule": sweeps.schedule,
+    "power": code.power,
+    "identify": code.identify,
+    "conformance": code.conformance,
+    "report": reports.report,
+    "diff": reports.diff,
+    "record": reports.record,
+    "derive": proofs.derive,
+    "verify": proofs.verify,
+    "worst-case": worst.worst_case,
+    "audit": worst.audit,
+    "try": worst.try_,
+    "repair": worst.repair,
+    "falsify": proofs.falsify,
+    "replay": proofs.replay,
+    "clean": files.clean,
+    "data list": files.list_sets,
+    "data fetch": files.fetch,
+    "new paper": code.paper,
+    "new statement": code.statement,
+    "new method": code.method,
+}
+GROUPS = {
+    name: typer.Typer(no_args_is_help=True, help=text, rich_markup_mode=None)
+    for name, text in (
+        ("data", "Data sets: what is there, and where from."),
+        ("new", "Skeletons: a paper, a statement or a method."),
+    )
+}
+for path, command in COMMANDS.items():
+    group, _, name = path.rpartition(" ")
+    (GROUPS[group] if group else app).command(name)(command)
+for name, group in GROUPS.items():
+    app.add_typer(group, name=name)

@@ -8,21 +8,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from boundcheck.cli.output import (
-    Id,
-    Json,
-    Sets,
-    json_float,
-    json_number,
-    line,
-    note_reading,
-    print_json,
-    say,
-    short,
-    table,
-)
+from boundcheck.cli.options import Id, Json, Sets, option, pair
+from boundcheck.cli.output import json_float, json_number, line, note_reading, print_json, say, short, table
 from boundcheck.core.numbers import format_exact, parse_grid, parse_number
 from boundcheck.core.targets import probe_picture
 from boundcheck.errors import BadInput, Mistakes, UnknownName
@@ -37,24 +24,14 @@ MAX_SWEPT = 1_000_000  # points of all sweeps together
 MAX_TABLE = 2000  # rows printed as a table; CSV and JSON have no such limit
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command()(evaluate)
-    app.command()(scope)
-
-
 def evaluate(
     id: Id,
     sets: Sets = None,
     sweep: Annotated[
-        list[str] | None,
-        typer.Option("--sweep", metavar="NAME=LOW:HIGH:COUNT[:log]", help="Vary a symbol.", show_default=False),
+        list[str] | None, option("--sweep", metavar="NAME=LOW:HIGH:COUNT[:log]", help="Vary a symbol.")
     ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
-    plot: Annotated[
-        str | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the sweep (.svg, .png or .pdf).", show_default=False),
-    ] = None,
+    csv: Annotated[bool, option("--csv", help="Print comma-separated values.")] = False,
+    plot: Annotated[str | None, option("--plot", metavar="FILE", help="Draw the sweep (.svg, .png or .pdf).")] = None,
     as_json: Json = False,
 ) -> int:
     """The bound and the scope at given constants.
@@ -188,13 +165,6 @@ def _scope_text(decided: Scope, largest: dict[str, Fraction | str], chosen: dict
     line(f"{decided.statement_id}: {IN_SCOPE[decided.in_scope]}")
 
 
-def _pair(text: str, option: str, example: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip() or not value.strip():
-        raise BadInput(f"{option} '{text}' is not of the form {example}.")
-    return name.strip(), value.strip()
-
-
 def parse_values(
     statement: AnyStatement, sets: Sequence[str], sweeps: Sequence[str], needed: Sequence[str], purpose: str
 ) -> tuple[dict[str, Fraction], dict[str, list[Fraction]]]:
@@ -221,7 +191,7 @@ def _parse_sets(statement: AnyStatement, sets: Sequence[str], mistakes: Mistakes
     values: dict[str, Fraction] = {}
     for text in sets:
         with mistakes.noting():
-            name, value = _pair(text, "--set", "NAME=VALUE, such as mu=1/10")
+            name, value = pair(text, "--set", "NAME=VALUE, such as mu=1/10")
             symbol = statement.symbol(name)
             if name in values:
                 raise BadInput(f"--set gives {name} twice; give each symbol once.")
@@ -236,7 +206,7 @@ def _parse_sweeps(
     grids: dict[str, list[Fraction]] = {}
     for text in sweeps:
         with mistakes.noting():
-            name, value = _pair(text, "--sweep", "NAME=LOW:HIGH:COUNT[:log], such as eta=1e-6:1e-3:50:log")
+            name, value = pair(text, "--sweep", "NAME=LOW:HIGH:COUNT[:log], such as eta=1e-6:1e-3:50:log")
             symbol = statement.symbol(name)
             if name in grids or name in fixed:
                 raise BadInput(f"{name} is given twice; either set it or sweep it, once.")
@@ -282,30 +252,35 @@ def _evaluate_sweep(
     points = list(itertools.product(*grids.values()))
     columns: dict[str, Any] = {name: [p[i] for p in points] for i, name in enumerate(names)}
     found = statement.evaluate(**fixed, **columns)
-    values = [float(v) for v in found.value]
-    scope = [bool(v) for v in found.in_scope]
-    vacuous = [bool(v) for v in found.vacuous]
+    values, scope = [float(v) for v in found.value], [bool(v) for v in found.in_scope]
+    rows = list(zip(points, values, scope, map(bool, found.vacuous), strict=True))
     if not (csv or as_json):
         note_reading(asked, statement.id)
     if target is not None:
-        from boundcheck.report.sweep_picture import draw_sweep
+        from boundcheck.report.figures import draw_sweep
 
         draw_sweep(statement, names[0], grids[names[0]], values, scope, target)
     if csv:
         line(",".join([*names, "bound", "in_scope", "vacuous"]))
-        for point, value, inside, empty in zip(points, values, scope, vacuous, strict=True):
+        for point, value, inside, empty in rows:
             cells = [_decimal(p) for p in point] + [repr(value), str(inside).lower(), str(empty).lower()]
             line(",".join(cells))
     elif as_json:
-        rows = [
+        told = [
             {"at": {n: format_exact(p) for n, p in zip(names, point, strict=True)}, "value": json_float(value)}
             | {"in_scope": inside, "vacuous": empty}
-            for point, value, inside, empty in zip(points, values, scope, vacuous, strict=True)
+            for point, value, inside, empty in rows
         ]
         constants = {k: format_exact(v) for k, v in fixed.items()}
-        print_json({"statement": statement.id, "values": constants, "points": rows, "note": found.note})
+        print_json({"statement": statement.id, "values": constants, "points": told, "note": found.note})
     elif target is None or len(points) <= MAX_TABLE:
-        _print_table(names, points, values, scope, vacuous)
+        cells = [
+            [*map(short, point), short(value), "yes" if inside else "no", "yes" if empty else "no"]
+            for point, value, inside, empty in rows[:MAX_TABLE]
+        ]
+        table([*names, "bound", "in scope", "vacuous"], cells)
+        if len(rows) > MAX_TABLE:
+            line(f"... and {len(rows) - MAX_TABLE} more; --csv or --json gives them all.")
     if target is not None and not (csv or as_json):
         line(f"drawn: {target}")
     return 0
@@ -313,19 +288,3 @@ def _evaluate_sweep(
 
 def _decimal(value: Fraction) -> str:
     return repr(value.numerator / value.denominator) if value.denominator != 1 else format_exact(value)
-
-
-def _print_table(
-    names: list[str],
-    points: list[tuple[Fraction, ...]],
-    values: list[float],
-    scope: list[bool],
-    vacuous: list[bool],
-) -> None:
-    rows = [
-        [*(short(p) for p in point), short(value), "yes" if inside else "no", "yes" if empty else "no"]
-        for point, value, inside, empty in zip(points, values, scope, vacuous, strict=True)
-    ]
-    table([*names, "bound", "in scope", "vacuous"], rows[:MAX_TABLE])
-    if len(rows) > MAX_TABLE:
-        line(f"... and {len(rows) - MAX_TABLE} more; --csv or --json gives them all.")

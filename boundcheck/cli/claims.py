@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from boundcheck.cli.output import (
+from boundcheck.cli.options import (
     Cluster,
     Json,
     NoStore,
     Spec,
     TimeLimit,
     Workers,
+    argument,
     chosen_store,
-    json_float,
-    line,
+    option,
     pairs,
-    print_json,
-    say,
-    short,
     spec_file,
-    table,
     where,
 )
+from boundcheck.cli.output import json_float, line, print_json, progress, say, short, table
 from boundcheck.cli.statements import print_contradictions
 from boundcheck.core.targets import probe_file
 from boundcheck.errors import BadInput, SpecError, UnknownName
@@ -35,23 +32,15 @@ if TYPE_CHECKING:
     from boundcheck.core.toml_lines import TomlFile
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.evidence.not_run import NotRun
-    from boundcheck.report.sarif import Finding
+    from boundcheck.report.ci import Finding
 
 COLUMNS = ("claim", "outcome", "grade", "tightness")
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command()(run)
-    app.command()(compare)
-    app.command()(check)
 
 
 def run(
     spec: Spec,
     out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", metavar="DIR", help="Folder for the runs.", show_default="the result store"),
+        Path | None, option("-o", "--out", metavar="DIR", help="Folder for the runs.", shown="the result store")
     ] = None,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -65,13 +54,13 @@ def run(
     \b
     Example: boundcheck run examples/tour/claims.toml -o runs
     """
-    from boundcheck.cli._execute import Done, carry_out, results_of
     from boundcheck.core.places import prepare, store_place
+    from boundcheck.evidence.carry_out import Done, carry_out, results_of
     from boundcheck.evidence.spec import load_claims
 
     claims = load_claims(spec)
     store = store_place() if out is None else prepare(out)
-    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit), curves=True)
+    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit), curves=True, progress=progress)
     results_of(done)
     finished = [d for d in done if isinstance(d, Done)]
     if as_json:
@@ -94,46 +83,29 @@ def run(
 def compare(
     spec: Annotated[
         Path,
-        typer.Argument(
+        argument(
             metavar="SPEC|ID",
             parser=spec_file,
             help="A TOML file with [[claim]] tables; with --curve the id of a statement.",
-            show_default=False,
         ),
     ],
     curve: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            parser=spec_file,
-            help="A curve measured elsewhere: CSV, JSON, JSON lines, Parquet.",
-            show_default=False,
-        ),
+        option(metavar="FILE", parser=spec_file, help="A curve measured elsewhere: CSV, JSON, JSON lines, Parquet."),
     ] = None,
     problem: Annotated[
         Path | None,
-        typer.Option(
-            metavar="SPEC",
-            parser=spec_file,
-            help="With --curve: a TOML file with [problem], and [method] if known.",
-            show_default=False,
+        option(
+            metavar="SPEC", parser=spec_file, help="With --curve: a TOML file with [problem], and [method] if known."
         ),
     ] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="With --curve: a constant.", show_default=False),
-    ] = None,
+    sets: Annotated[list[str] | None, option("--set", metavar="NAME=VALUE", help="With --curve: a constant.")] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(
-            "--column",
-            metavar="ROLE=COLUMN",
-            help="With --curve: column of round, value, seed, key or stderr.",
-            show_default=False,
-        ),
+        option("--column", metavar="ROLE=COLUMN", help="With --curve: column of round, value, seed, key or stderr."),
     ] = None,
     deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="With --curve: nothing in the run is random.")
+        bool, option("--deterministic", help="With --curve: nothing in the run is random.")
     ] = False,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -151,7 +123,7 @@ def compare(
              boundcheck compare classics/gradient_descent_convex --deterministic
              --curve examples/tour/curve.csv --set L=1 --set eta=1 --set dist2_0=1
     """
-    from boundcheck.cli._execute import Done, carry_out, results_of
+    from boundcheck.evidence.carry_out import Done, carry_out, results_of
     from boundcheck.evidence.spec import load_claims
 
     if curve is not None:
@@ -160,7 +132,8 @@ def compare(
         raise BadInput("--problem, --set, --column and --deterministic belong to --curve; give one, or a SPEC alone.")
     else:
         claims = load_claims(spec)
-    done = carry_out(claims, store=chosen_store(no_store), where=where(workers, cluster, time_limit))
+    place = where(workers, cluster, time_limit)
+    done = carry_out(claims, store=chosen_store(no_store), where=place, progress=progress)
     results = [d.result for d in done if isinstance(d, Done)] or results_of(done)
     if as_json:
         print_json(_json_results(results))
@@ -224,25 +197,15 @@ def _column_notes(results: Sequence[ClaimResult]) -> list[str]:
 
 def check(
     files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="CLAIMS...", parser=spec_file, help="TOML files with [[claim]] tables.", show_default=False
-        ),
+        list[Path], argument(metavar="CLAIMS...", parser=spec_file, help="TOML files with [[claim]] tables.")
     ],
-    junit: Annotated[
-        Path | None,
-        typer.Option("--junit", metavar="FILE", help="Write a JUnit XML file for CI.", show_default=False),
-    ] = None,
-    summary: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Append a Markdown summary for CI.", show_default=False),
-    ] = None,
+    junit: Annotated[Path | None, option("--junit", metavar="FILE", help="Write a JUnit XML file for CI.")] = None,
+    summary: Annotated[Path | None, option(metavar="FILE", help="Append a Markdown summary for CI.")] = None,
     sarif: Annotated[
-        Path | None,
-        typer.Option("--sarif", metavar="FILE", help="Write a SARIF 2.1.0 file for code scanning.", show_default=False),
+        Path | None, option("--sarif", metavar="FILE", help="Write a SARIF 2.1.0 file for code scanning.")
     ] = None,
     annotate: Annotated[
-        bool, typer.Option("--annotate", help="Mark claims in a pull request on GitHub, by lines on stderr.")
+        bool, option("--annotate", help="Mark claims in a pull request on GitHub, by lines on stderr.")
     ] = False,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -259,13 +222,16 @@ def check(
     \b
     Example: boundcheck check examples/tour/claims.toml --junit boundcheck.xml
     """
-    from boundcheck.cli._execute import Done, Refused, carry_out
+    from boundcheck.core.places import write_whole
+    from boundcheck.evidence.carry_out import Done, Refused, carry_out
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
     from boundcheck.problems._own_data import load_specification
+    from boundcheck.report.ci import append_summary, findings, junit_xml, mistakes
+    from boundcheck.report.ci import sarif as sarif_log
 
     not_run: list[NotRun] = []
     try:
@@ -285,37 +251,28 @@ def check(
             _annotate(mistakes(error))
         raise
     places = [_place(file, claim) for file, claims in zip(read, own, strict=True) for claim in claims]
-    for path, option in ((junit, "--junit"), (summary, "--summary"), (sarif, "--sarif")):
+    for path, named in ((junit, "--junit"), (summary, "--summary"), (sarif, "--sarif")):
         if path is not None:
-            probe_file(path, option)
-    done = carry_out(asked, store=chosen_store(no_store), where=where(workers, cluster, time_limit))
-    not_run += [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
+            probe_file(path, named)
+    place = where(workers, cluster, time_limit)
+    done = carry_out(asked, store=chosen_store(no_store), where=place, progress=progress)
+    not_run += [NotRun("claim", d.what.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
     kept = [(d, p) for d, p in zip(done, places, strict=True) if not (isinstance(d, Refused) and d.absent)]
     done, places = [d for d, _ in kept], [place for _, place in kept]
     results = [d.result for d in done if isinstance(d, Done)]
-    refused = [(d.claim, d.problem) for d in done if isinstance(d, Refused)]
+    refused = [(d.what, d.problem) for d in done if isinstance(d, Refused)]
     against = contradictions((), results)
     suite = " ".join(map(str, files))
-    settled = [d.result if isinstance(d, Done) else (d.claim, d.problem) for d in done]
+    settled = [d.result if isinstance(d, Done) else (d.what, d.problem) for d in done]
     if junit is not None:
-        from boundcheck.core.places import write_whole
-        from boundcheck.report.junit import junit_xml
-
         write_whole(junit, junit_xml(settled, suite, against, not_run))
     if summary is not None:
-        from boundcheck.report.junit import append_summary
-
         append_summary(settled, suite, summary, not_run)
-    if sarif is not None or annotate:
-        from boundcheck.core.places import write_whole
-        from boundcheck.report.sarif import findings
-        from boundcheck.report.sarif import sarif as sarif_log
-
-        found = findings(settled, places, against)
-        if sarif is not None:
-            write_whole(sarif, sarif_log(found, not_run))
-        if annotate:
-            _annotate(found)
+    found = findings(settled, places, against)
+    if sarif is not None:
+        write_whole(sarif, sarif_log(found, not_run))
+    if annotate:
+        _annotate(found)
     missed = sum(bool(r.failures) for r in results)
     if as_json:
         met = {"met": len(results) - missed, "missed": missed, "bad input": len(refused), "not run": len(not_run)}
@@ -340,7 +297,7 @@ def _place(file: TomlFile, claim: Claim) -> tuple[str, int]:
 
 
 def _annotate(found: Sequence[Finding]) -> None:
-    from boundcheck.report.sarif import workflow_commands
+    from boundcheck.report.ci import workflow_commands
 
     for text in workflow_commands(found):
         typer.echo(text, err=True)

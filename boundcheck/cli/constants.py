@@ -9,9 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from boundcheck.cli.output import (
+from boundcheck.cli.options import (
     Cluster,
     Json,
     NoStore,
@@ -20,14 +18,10 @@ from boundcheck.cli.output import (
     TimeLimit,
     Workers,
     chosen_store,
-    line,
-    print_json,
-    progress,
-    say,
-    short,
-    table,
+    option,
     where,
 )
+from boundcheck.cli.output import line, print_json, progress, say, short, table
 from boundcheck.core.numbers import as_double, as_fraction, format_short, parse_grid
 from boundcheck.errors import BadInput
 
@@ -41,12 +35,6 @@ ALL_CLIENTS = 12  # at most this many get a line each; of more, the least, media
 HOW = 64  # characters of how a constant is known that stand in the table; what is longer is said below it
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command()(constants)
-    app.command()(tune)
-
-
 def of_runs(claims: Sequence[Claim], command: str) -> Sequence[Claim]:
     """The claims, for a command that looks at problem and method. Raises BadInput where one has a curve alone."""
     bare = next((claim for claim in claims if claim.curve is not None and not claim.method), None)
@@ -57,8 +45,8 @@ def of_runs(claims: Sequence[Claim], command: str) -> Sequence[Claim]:
 
 def constants(
     spec: Annotated[Path | None, SpecFile] = None,
-    listed: Annotated[bool, typer.Option("--list", help="Print the catalogue of all constants instead.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Leave out the steps that work in practice.")] = False,
+    listed: Annotated[bool, option("--list", help="Print the catalogue of all constants instead.")] = False,
+    quick: Annotated[bool, option("--quick", help="Leave out the steps that work in practice.")] = False,
     as_json: Json = False,
 ) -> int:
     """The constants of each claim's instance.
@@ -103,17 +91,8 @@ def _catalogue_rows() -> list[dict[str, str]]:
     """The catalogue of constants, JSON-able: one row a key."""
     from boundcheck.theory.keys import CATALOGUE
 
-    return [
-        {
-            "key": k.key,
-            "definition": k.definition,
-            "formula": k.formula,
-            "dimension": str(k.dimension),
-            "source": k.source,
-            "where": k.where,
-        }
-        for k in CATALOGUE.values()
-    ]
+    names = ("key", "definition", "formula", "dimension", "source", "where")
+    return [{name: str(getattr(k, name)) for name in names} for k in CATALOGUE.values()]
 
 
 def _print_catalogue() -> None:
@@ -215,11 +194,10 @@ def _print_step(step: Step) -> None:
 def tune(
     spec: Spec,
     target: Annotated[
-        str, typer.Option(help="Share of the metric's value at the start that is to be reached.")
+        str, option(help="Share of the metric's value at the start that is to be reached.", shown=True)
     ] = "0.01",
     local_work: Annotated[
-        str | None,
-        typer.Option("--local-work", metavar="LIST", help="Amounts E to choose among.", show_default="as in the file"),
+        str | None, option("--local-work", metavar="LIST", help="Amounts E to choose among.", shown="as in the file")
     ] = None,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -251,12 +229,7 @@ def tune(
     claims = [c for c in of_runs(load_claims(spec), "boundcheck tune") if is_bound(statement(c.statement))]
     with progress(f"{spec}: tuning", float(max(len(claims), 1))) as show:
         found = tune_claims(
-            claims,
-            share,
-            grid,
-            store=chosen_store(no_store),
-            where=where(workers, cluster, time_limit),
-            show=show,
+            claims, share, grid, store=chosen_store(no_store), where=where(workers, cluster, time_limit), show=show
         )
     if as_json:
         rows = [{"claim": c.label(), **_tuning_data(t)} for c, t in zip(claims, found, strict=True)]

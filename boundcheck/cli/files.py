@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
-from boundcheck.cli.output import Json, line, print_json, say, table
+from boundcheck.cli.options import Json, argument, option
+from boundcheck.cli.output import line, print_json, say, table
 
 SHOWN = 6  # files of a data set whose checksums the table shows
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Data sets: what is there, and where from.", rich_markup_mode=None)
-    group.command("list")(list_sets)
-    group.command()(fetch)
-    app.add_typer(group, name="data")
-    app.command()(clean)
 
 
 def _shape(facts: dict[str, Any]) -> str:
@@ -50,16 +40,7 @@ def list_sets(as_json: Json = False) -> int:
     if as_json:
         print_json({"data": facts})
         return 0
-    rows = [
-        [
-            f["name"],
-            "yes" if f["there"] else "no",
-            _shape(f),
-            f["licence"],
-            _sums(f["sha256"]),
-        ]
-        for f in facts
-    ]
+    rows = [[f["name"], "yes" if f["there"] else "no", _shape(f), f["licence"], _sums(f["sha256"])] for f in facts]
     table(["data set", "there", "size", "licence", "sha256"], rows, coloured=[1])
     for f in facts:
         if f["problem"]:
@@ -68,10 +49,8 @@ def list_sets(as_json: Json = False) -> int:
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(help="The data set.", show_default=False)],
-    source: Annotated[
-        str | None, typer.Option("--from", metavar="DIR", help="A folder that holds its files.", show_default=False)
-    ] = None,
+    name: Annotated[str, argument(help="The data set.")],
+    source: Annotated[str | None, option("--from", metavar="DIR", help="A folder that holds its files.")] = None,
     as_json: Json = False,
 ) -> int:
     """Makes sure that a data set is here.
@@ -103,10 +82,10 @@ def _amount(size: Any) -> str:
 
 
 def clean(
-    store: Annotated[bool, typer.Option("--store", help="Empty the result store.")] = False,
-    data: Annotated[bool, typer.Option("--data", help="Empty the data cache.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Empty both.")] = False,
-    entries: Annotated[bool, typer.Option("--list", help="List the runs in the result store.")] = False,
+    store: Annotated[bool, option("--store", help="Empty the result store.")] = False,
+    data: Annotated[bool, option("--data", help="Empty the data cache.")] = False,
+    everything: Annotated[bool, option("--all", help="Empty both.")] = False,
+    entries: Annotated[bool, option("--list", help="List the runs in the result store.")] = False,
     as_json: Json = False,
 ) -> int:
     """Shows and empties the result store and the data cache.

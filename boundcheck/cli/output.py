@@ -1,4 +1,4 @@
-"""What commands share: tables, JSON, numbers, progress, and the options that several of them have."""
+"""What commands print: tables, JSON, numbers, progress."""
 
 from __future__ import annotations
 
@@ -15,12 +15,8 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from boundcheck.core.executor import Where
 from boundcheck.core.numbers import format_exact, format_short
 
 Row = Sequence[str]
@@ -40,55 +36,6 @@ _COLOURS = {
 _state = {"exact": False}
 
 
-# ---- options ----
-
-
-def spec_file(text: str) -> Path:
-    """The file that SPEC names: one of examples/ that is not there is the one that comes with boundcheck."""
-    from boundcheck.evidence.shipped_files import example
-
-    return example(text)
-
-
-def matching_ids(incomplete: str) -> list[str]:
-    """The ids that begin with what is typed, for the completion of a shell; full ids once a statement is chosen."""
-    from boundcheck.cli._kept import statement_table
-
-    ids = [r["id"] for r in statement_table()["statements"] if r["id"].startswith(incomplete)]
-    bare = dict.fromkeys(id.rpartition("/")[0] for id in ids)
-    return ids if incomplete.count("/") == 2 or len(bare) == 1 else [id for id in bare if id.startswith(incomplete)]
-
-
-ID = "<paper>/<statement>[/<reading>]."
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Id = Annotated[str, typer.Argument(help=ID, show_default=False, autocompletion=matching_ids)]
-SpecFile = typer.Argument(
-    metavar="SPEC", parser=spec_file, help="A TOML file with [[claim]] tables.", show_default=False
-)
-Spec = Annotated[Path, SpecFile]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A symbol's value: 3, 1e-3, 1/3. Repeatable.", show_default=False),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option("--workers", min=1, help="Number of processes.", show_default="one a processor, for many claims"),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster", metavar="ADDRESS", help="A Dask scheduler: address, file, or local:N.", show_default=False
-    ),
-]
-TimeLimit = Annotated[
-    str | None,
-    typer.Option(
-        "--time-limit", metavar="TIME", help="Longest time of a claim or study, such as 10m.", show_default=False
-    ),
-]
-NoStore = Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")]
-
-
 def begin() -> None:
     """Called once a command begins: options that all commands share have their defaults again."""
     _state["exact"] = False
@@ -97,35 +44,6 @@ def begin() -> None:
 def with_exact(wanted: bool) -> None:
     """What --exact asks for: JSON with exact numbers of any length."""
     _state["exact"] = _state["exact"] or wanted
-
-
-def where(workers: int | None, cluster: str | None, time_limit: str | None = None) -> Where:
-    """What --workers, --cluster and --time-limit ask for."""
-    from boundcheck.core.numbers import parse_seconds
-
-    return Where(workers, cluster, None if time_limit is None else parse_seconds(time_limit, "--time-limit"))
-
-
-def chosen_store(no_store: bool) -> Path | str | None:
-    """The folder or URL of the result store, or None."""
-    from boundcheck.core.places import store_place
-
-    return None if no_store else store_place()
-
-
-def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
-    """NAME=VALUE options. Raises BadInput for another form and for a name that is given twice."""
-    from boundcheck.errors import BadInput
-
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals and value):
-            raise BadInput(f"{option} '{text}' is not of the form {form}.")
-        if name in found:
-            raise BadInput(f"{option} gives {name} twice; give each once.")
-        found[name] = value
-    return found
 
 
 # ---- text ----
@@ -302,46 +220,42 @@ def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None
 
     Where standard error is no terminal, a line every `PIPED` seconds takes the place of the bar.
     """
-    if not sys.stderr.isatty():
-        with _progress_lines(title, total) as note:
-            yield note
-        return
+    furthest = 0.0
+    with (_bar if sys.stderr.isatty() else _progress_lines)(title, total) as show:
+
+        def further(done: float) -> None:
+            nonlocal furthest
+            furthest = max(furthest, done)  # work that a lost process repeats is no step back
+            show(furthest)
+
+        yield further
+
+
+@contextlib.contextmanager
+def _bar(title: str, total: float) -> Generator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("elapsed,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
+    percent, elapsed, left = (TextColumn(text) for text in ("{task.percentage:3.0f} %", "elapsed,", "left"))
+    columns = (TextColumn("{task.description}"), BarColumn(), percent, TimeElapsedColumn(), elapsed)
     apart = sys.stdout.isatty()  # what is printed meanwhile goes above the bar, but into a pipe where there is one
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=apart) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), left, console=console, transient=True, redirect_stdout=apart) as bar:
         shown = bar.add_task(title, total=total)
-        furthest = 0.0
-
-        def show(done: float) -> None:
-            nonlocal furthest
-            furthest = max(furthest, done)  # work that a lost process repeats is no step back
-            bar.update(shown, completed=furthest)
-
-        yield show
+        yield lambda done: bar.update(shown, completed=done)
 
 
 @contextlib.contextmanager
 def _progress_lines(title: str, total: float) -> Generator[Callable[[float], None]]:
-    stream, began, ended, furthest = sys.stderr, time.monotonic(), threading.Event(), 0.0
+    stream, began, ended, reached = sys.stderr, time.monotonic(), threading.Event(), 0.0
 
     def show(done: float) -> None:
-        nonlocal furthest
-        furthest = max(furthest, done)
+        nonlocal reached
+        reached = done
 
     def tell() -> None:
         while not ended.wait(PIPED):
-            share, took = min(furthest / total, 1.0), time.monotonic() - began
+            share, took = min(reached / total, 1.0), time.monotonic() - began
             left = f", about {_clock(took / share - took)} left" if share > 0 else ""
             with contextlib.suppress(OSError, ValueError):  # who reads it has gone
                 stream.write(f"{title}: {100 * share:.0f} %, {_clock(took)} elapsed{left}\n")

@@ -11,38 +11,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli.output import (
+from boundcheck.cli.options import (
     Cluster,
     Json,
     NoStore,
     TimeLimit,
     Workers,
+    argument,
     chosen_store,
-    line,
-    print_json,
-    progress,
-    say,
-    short,
+    option,
     spec_file,
-    table,
     where,
 )
+from boundcheck.cli.output import line, print_json, progress, say, short, table
 from boundcheck.cli.statements import print_contradictions
 from boundcheck.core.targets import probe_folder
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName, hidden_character
 
 if TYPE_CHECKING:
-    from boundcheck.cli._execute import Reported
     from boundcheck.core.store import Store
+    from boundcheck.evidence.carry_out import Reported
     from boundcheck.evidence.claim import ClaimResult
     from boundcheck.evidence.studies import Study
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command()(report)
-    app.command()(diff)
-    app.command()(record)
 
 
 def default_spec() -> Path:
@@ -62,21 +52,19 @@ def record_file(text: str) -> Path:
 def report(
     specs: Annotated[
         list[Path] | None,
-        typer.Argument(
+        argument(
             metavar="[SPEC]...",
             parser=spec_file,
             help="TOML files of claims, and JSON files of recorded training.",
-            show_default="the shipped claims and records",
+            shown="the shipped claims and records",
         ),
     ] = None,
-    out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder for the pages.")] = "report",
-    replace: Annotated[bool, typer.Option("--replace", help="Remove pages of an older report in DIR.")] = False,
+    out: Annotated[str, option("-o", "--out", metavar="DIR", help="Folder for the pages.", shown=True)] = "report",
+    replace: Annotated[bool, option("--replace", help="Remove pages of an older report in DIR.")] = False,
     title: Annotated[
-        str, typer.Option(help="Title of the index page.", show_default="Bounds against experiments, or the only study")
+        str, option(help="Title of the index page.", shown="Bounds against experiments, or the only study")
     ] = "",
-    pictures: Annotated[
-        bool, typer.Option("--pictures", help="Write the picture of each page as SVG and PDF too.")
-    ] = False,
+    pictures: Annotated[bool, option("--pictures", help="Write the picture of each page as SVG and PDF too.")] = False,
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
@@ -93,7 +81,7 @@ def report(
     \b
     Example: boundcheck report examples/tour/claims.toml -o report
     """
-    from boundcheck.cli._execute import carry_out_report
+    from boundcheck.evidence.carry_out import carry_out_report
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.not_run import NotRun
@@ -102,7 +90,7 @@ def report(
     from boundcheck.evidence.studies import load_studies
     from boundcheck.problems._own_data import load_specification
     from boundcheck.report import Report, other_pages
-    from boundcheck.report.names import page_names
+    from boundcheck.report.words import page_names
     from boundcheck.verdict import count_by
 
     if any("\ud800" <= character <= "\udfff" for character in title):
@@ -145,7 +133,7 @@ def report(
         typer.echo(f"written without the training that still runs: {written(found)[-1]}", err=True)
 
     store, place = chosen_store(no_store), where(workers, cluster, time_limit)
-    found = carry_out_report(claims, wanted, asked, store=store, where=place, on_short=early)
+    found = carry_out_report(claims, wanted, asked, store=store, where=place, progress=progress, on_short=early)
     paths = written(found)
     not_run += found.not_run
     counts = count_by(r.verdict for r in found.results)
@@ -196,8 +184,8 @@ def _pages(count: int) -> str:
 
 
 def diff(
-    old: Annotated[Path, typer.Argument(help="A report's folder or its report.json.", show_default=False)],
-    new: Annotated[Path, typer.Argument(help="The same, later.", show_default=False)],
+    old: Annotated[Path, argument(help="A report's folder or its report.json.")],
+    new: Annotated[Path, argument(help="The same, later.")],
     as_json: Json = False,
 ) -> int:
     """What changed between two reports.
@@ -226,22 +214,17 @@ def diff(
 def record(
     specs: Annotated[
         list[Path],
-        typer.Argument(
+        argument(
             metavar="SPEC...",
             parser=record_file,
             help="TOML files with [[training]] tables; with --compare, records, or the names of those shipped.",
-            show_default=False,
         ),
     ],
-    out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder of the records.")] = "recorded",
-    name: Annotated[
-        list[str] | None, typer.Option("--table", help="Only the tables whose name has this in it.")
-    ] = None,
-    row: Annotated[list[str] | None, typer.Option(help="Only these rows (cases).")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Seeds of every method, in place of the table's.")] = None,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Run a row of each record again instead, and compare.")
-    ] = False,
+    out: Annotated[str, option("-o", "--out", metavar="DIR", help="Folder of the records.", shown=True)] = "recorded",
+    name: Annotated[list[str] | None, option("--table", help="Only the tables whose name has this in it.")] = None,
+    row: Annotated[list[str] | None, option(help="Only these rows (cases).")] = None,
+    seeds: Annotated[int | None, option(min=1, help="Seeds of every method, in place of the table's.")] = None,
+    compare: Annotated[bool, option("--compare", help="Run a row of each record again instead, and compare.")] = False,
     no_store: NoStore = False,
     as_json: Json = False,
 ) -> int:
@@ -317,7 +300,7 @@ def _rows_done(
 
     chosen: number of rows that are carried out; 0 for all. Gives the store and what is called after each row.
     """
-    from boundcheck.cli._execute import NotedStore
+    from boundcheck.evidence.carry_out import NotedStore
     from boundcheck.networks.study.runs import Runs
     from boundcheck.networks.study.spec import Spec
 

@@ -8,34 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from boundcheck.cli._kept import is_loaded, statement_table
-from boundcheck.cli.output import (
-    ID,
-    Json,
-    formula_lines,
-    line,
-    matching_ids,
-    note_reading,
-    print_json,
-    say,
-    table,
-    width,
-)
+from boundcheck.cli.options import ID, Json, argument, matching_ids, option
+from boundcheck.cli.output import formula_lines, line, note_reading, print_json, say, table, width
 from boundcheck.core.index import kept
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.evidence.statement_table import is_loaded, statement_table
 
 if TYPE_CHECKING:
     from boundcheck.evidence.contradictions import Contradiction
     from boundcheck.theory.statement import Statement
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command("list")(list_statements)
-    app.command()(show)
-    app.command()(cite)
 
 
 def _find(id: str) -> Statement:
@@ -46,21 +27,20 @@ def _find(id: str) -> Statement:
 
 def list_statements(
     words: Annotated[
-        list[str] | None,
-        typer.Argument(help="Only statements with all these words in id, title, number or paper.", show_default=False),
+        list[str] | None, argument(help="Only statements with all these words in id, title, number or paper.")
     ] = None,
-    paper: Annotated[str, typer.Option("--paper", help="Only this paper.", show_default=False)] = "",
-    reading: Annotated[str, typer.Option("--reading", help="Only this reading.", show_default=False)] = "",
-    false: Annotated[bool, typer.Option("--false", help="Only readings that are believed false.")] = False,
+    paper: Annotated[str, option("--paper", help="Only this paper.")] = "",
+    reading: Annotated[str, option("--reading", help="Only this reading.")] = "",
+    false: Annotated[bool, option("--false", help="Only readings that are believed false.")] = False,
     no_evidence: Annotated[
-        bool, typer.Option("--no-evidence", help="Only readings believed true or false without evidence.")
+        bool, option("--no-evidence", help="Only readings believed true or false without evidence.")
     ] = False,
     slips: Annotated[
-        bool, typer.Option("--slips", help="Only printed readings that are false or whose printed proof is refuted.")
+        bool, option("--slips", help="Only printed readings that are false or whose printed proof is refuted.")
     ] = False,
-    methods: Annotated[bool, typer.Option("--methods", help="The methods instead, with paper and parameters.")] = False,
-    problems: Annotated[bool, typer.Option("--problems", help="The kinds of problems, with parameters.")] = False,
-    metrics: Annotated[bool, typer.Option("--metrics", help="The metrics, with meaning and needs.")] = False,
+    methods: Annotated[bool, option("--methods", help="The methods instead, with paper and parameters.")] = False,
+    problems: Annotated[bool, option("--problems", help="The kinds of problems, with parameters.")] = False,
+    metrics: Annotated[bool, option("--metrics", help="The metrics, with meaning and needs.")] = False,
     as_json: Json = False,
 ) -> int:
     """The statements, with what is known of each.
@@ -177,16 +157,10 @@ def _many(counts: Mapping[str, int], what: str) -> str:
 
 def show(
     id: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID|PAPER",
-            help=f"{ID} A paper alone is shown as a card.",
-            show_default=False,
-            autocompletion=matching_ids,
-        ),
+        str, argument(metavar="ID|PAPER", help=f"{ID} A paper alone is shown as a card.", autocompletion=matching_ids)
     ],
-    latex: Annotated[bool, typer.Option("--latex", help="The claim as LaTeX, nothing else.")] = False,
-    rests: Annotated[bool, typer.Option("--rests", help="All that its proof rests on, by kind, nothing else.")] = False,
+    latex: Annotated[bool, option("--latex", help="The claim as LaTeX, nothing else.")] = False,
+    rests: Annotated[bool, option("--rests", help="All that its proof rests on, by kind, nothing else.")] = False,
     as_json: Json = False,
 ) -> int:
     """One statement in full, or a paper with its statements.
@@ -278,9 +252,7 @@ def _show_paper(paper: str, as_json: bool) -> int:
     return 1 if against else 0
 
 
-def cite(
-    id: Annotated[str, typer.Argument(metavar="ID|PAPER", help=ID, show_default=False, autocompletion=matching_ids)],
-) -> int:
+def cite(id: Annotated[str, argument(metavar="ID|PAPER", help=ID, autocompletion=matching_ids)]) -> int:
     """The BibTeX entry of a paper, or of a statement's publication.
 
     The note names the statement. The entry has the DOI or the arXiv number where there is one.

@@ -6,22 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from boundcheck.cli.output import (
-    Cluster,
-    Json,
-    TimeLimit,
-    Workers,
-    line,
-    print_json,
-    progress,
-    say,
-    short,
-    spec_file,
-    table,
-    where,
-)
+from boundcheck.cli.options import Cluster, Json, TimeLimit, Workers, argument, option, spec_file, where
+from boundcheck.cli.output import line, print_json, progress, say, short, table
 from boundcheck.core.extras import needed_for
 from boundcheck.core.places import is_url, write_whole
 from boundcheck.core.targets import probe_file, probe_folder, probe_picture
@@ -34,19 +20,9 @@ if TYPE_CHECKING:
 MAX_CLIENTS_SHOWN = 30
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command()(sweep)
-    app.command()(plot)
-    app.command()(schedule)
-
-
 def sweep(
-    spec: Annotated[
-        Path,
-        typer.Argument(metavar="SPEC", parser=spec_file, help="A TOML file of a sweep.", show_default=False),
-    ],
-    out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder or URL of the data set.")],
+    spec: Annotated[Path, argument(metavar="SPEC", parser=spec_file, help="A TOML file of a sweep.")],
+    out: Annotated[str, option("-o", "--out", metavar="DIR", help="Folder or URL of the data set.", shown=True)],
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
@@ -62,7 +38,7 @@ def sweep(
     \b
     Example: boundcheck sweep examples/tour/sweep.toml -o scope
     """
-    from boundcheck.cli._execute import executor_for
+    from boundcheck.evidence.carry_out import executor_for
     from boundcheck.sweeps.dataset import need_pyarrow
     from boundcheck.sweeps.run import carry_out
     from boundcheck.sweeps.spec import load_sweep
@@ -105,26 +81,23 @@ def _data(summary: Summary) -> dict[str, Any]:
 
 
 def plot(
-    place: Annotated[str, typer.Argument(metavar="DIR", help="A data set of boundcheck sweep.", show_default=False)],
+    place: Annotated[str, argument(metavar="DIR", help="A data set of boundcheck sweep.")],
     out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", metavar="FILE", help="The SVG file.", show_default="DIR with the ending .svg"),
+        Path | None, option("-o", "--out", metavar="FILE", help="The SVG file.", shown="DIR with the ending .svg")
     ] = None,
-    x: Annotated[str | None, typer.Option(help="Column of the horizontal axis.", show_default="chosen")] = None,
-    y: Annotated[str | None, typer.Option(help="Column of the vertical axis of a map.", show_default="chosen")] = None,
+    x: Annotated[str | None, option(help="Column of the horizontal axis.", shown="chosen")] = None,
+    y: Annotated[str | None, option(help="Column of the vertical axis of a map.", shown="chosen")] = None,
     value: Annotated[
-        str, typer.Option(help="Column to draw: label, or one of numbers such as bound, tightness, step_ratio.")
+        str, option(help="Column to draw: label, or one of numbers such as bound, tightness, step_ratio.", shown=True)
     ] = "label",
     lines: Annotated[
-        bool, typer.Option("--lines", help="Draw slices: the value over x, a line for each level of y.")
+        bool, option("--lines", help="Draw slices: the value over x, a line for each level of y.")
     ] = False,
     breaks: Annotated[
-        str | None,
-        typer.Option(metavar="LIST", help="With numbers on a map: where the classes end.", show_default="chosen"),
+        str | None, option(metavar="LIST", help="With numbers on a map: where the classes end.", shown="chosen")
     ] = None,
     at: Annotated[
-        list[str] | None,
-        typer.Option("--at", metavar="NAME=VALUE", help="Only rows with this value. Repeatable.", show_default=False),
+        list[str] | None, option("--at", metavar="NAME=VALUE", help="Only rows with this value. Repeatable.")
     ] = None,
     as_json: Json = False,
 ) -> int:
@@ -159,37 +132,26 @@ def plot(
 
 def schedule(
     spec: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="SPEC",
-            parser=spec_file,
-            help="A TOML file with a [method] or [[claim]] tables.",
-            show_default=False,
-        ),
+        Path | None, argument(metavar="SPEC", parser=spec_file, help="A TOML file with a [method] or [[claim]] tables.")
     ] = None,
     times: Annotated[
         str,
-        typer.Option(
+        option(
             "--times",
             metavar="TIMES",
             help="1,2,7/2 (one a client), f0, f80, f80_literal, spread:RATIO or exponential:RATE,RATE,...",
-            show_default=False,
         ),
     ] = "",
-    policy: Annotated[str, typer.Option("--policy", help="One of sync, async, fedfix, fedbuff.")] = "async",
-    dt: Annotated[str, typer.Option("--dt", help="The window of fedfix.", show_default=False)] = "",
-    m: Annotated[str, typer.Option("--buffer", help="The buffer of fedbuff.", show_default=False)] = "",
-    ties: Annotated[str, typer.Option("--ties", help="one_by_one or joint.", show_default=False)] = "",
-    clients: Annotated[
-        int | None, typer.Option("--clients", min=1, help="For times that fit any number.", show_default=False)
-    ] = None,
+    policy: Annotated[str, option("--policy", help="One of sync, async, fedfix, fedbuff.", shown=True)] = "async",
+    dt: Annotated[str, option("--dt", help="The window of fedfix.")] = "",
+    m: Annotated[str, option("--buffer", help="The buffer of fedbuff.")] = "",
+    ties: Annotated[str, option("--ties", help="one_by_one or joint.")] = "",
+    clients: Annotated[int | None, option("--clients", min=1, help="For times that fit any number.")] = None,
     rounds: Annotated[
-        int | None, typer.Option("--rounds", min=1, max=1_000_000, help="Rounds to show.", show_default="a period")
+        int | None, option("--rounds", min=1, max=1_000_000, help="Rounds to show.", shown="a period")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of exponential times.")] = 0,
-    plot: Annotated[
-        str | None, typer.Option("--plot", metavar="FILE", help="Draw it (.svg, .png or .pdf).", show_default=False)
-    ] = None,
+    seed: Annotated[int, option("--seed", min=0, help="Of exponential times.", shown=True)] = 0,
+    plot: Annotated[str | None, option("--plot", metavar="FILE", help="Draw it (.svg, .png or .pdf).")] = None,
     as_json: Json = False,
 ) -> int:
     """The timetable of an asynchronous method.

@@ -6,42 +6,31 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from boundcheck.cli.output import Id, Json, Sets, line, print_json
+from boundcheck.cli.options import Id, Json, Sets, argument, option, pair
+from boundcheck.cli.output import line, print_json
 from boundcheck.errors import BadInput, BoundcheckError
 
 EXITS = {"PROVED": 0, "VIOLATED": 1}
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command("worst-case")(worst_case)
-    app.command()(audit)
-    app.command("try")(try_)
-    app.command()(repair)
-
-
 def worst_case(
     id: Id = "",
-    every: Annotated[bool, typer.Option("--all", help="All statements believed true, at small sizes.")] = False,
+    every: Annotated[bool, option("--all", help="All statements believed true, at small sizes.")] = False,
     sets: Sets = None,
     sweeps: Annotated[
         list[str],
-        typer.Option("--sweep", metavar="NAME=VALUES", help="Values of a symbol, LOW:HIGH:COUNT[:log] or V1,V2,...."),
+        option(
+            "--sweep", metavar="NAME=VALUES", help="Values of a symbol, LOW:HIGH:COUNT[:log] or V1,V2,....", shown=True
+        ),
     ] = [],  # noqa: B006
-    clients: Annotated[int | None, typer.Option(help="Number of clients.", show_default=False)] = None,
-    samples: Annotated[int, typer.Option(help="Functions of each client.")] = 1,
-    rounds: Annotated[int | None, typer.Option(help="Number of rounds.", show_default=False)] = None,
+    clients: Annotated[int | None, option(help="Number of clients.")] = None,
+    samples: Annotated[int, option(help="Functions of each client.", shown=True)] = 1,
+    rounds: Annotated[int | None, option(help="Number of rounds.")] = None,
     method: Annotated[
-        list[str], typer.Option("--method", metavar="NAME=VALUE", help="A parameter of the method; text or JSON.")
+        list[str], option("--method", metavar="NAME=VALUE", help="A parameter of the method; text or JSON.", shown=True)
     ] = [],  # noqa: B006
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the certificate, for `verify`.", show_default=False)
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", metavar="FILE", help="With --all: write the table.", show_default=False)
-    ] = None,
+    certificate: Annotated[Path | None, option(metavar="FILE", help="Write the certificate, for `verify`.")] = None,
+    out: Annotated[Path | None, option("-o", metavar="FILE", help="With --all: write the table.")] = None,
     as_json: Json = False,
 ) -> int:
     """How loose a bound is over all instances of its class.
@@ -134,10 +123,7 @@ def verify_certificate(path: Path, *, as_json: bool) -> int:
     return int(not stands)
 
 
-def audit(
-    id: Id,
-    as_json: Json = False,
-) -> int:
+def audit(id: Id, as_json: Json = False) -> int:
     """All that can be found about a statement in two minutes.
 
     Units, constants that meet all conditions, where the bound says nothing, a search for an instance that breaks it,
@@ -153,18 +139,14 @@ def audit(
 
 
 def try_(
-    bound: Annotated[str, typer.Argument(help='Such as "gap <= L*dist2_0/(2*k)".', show_default=False)],
-    method: Annotated[str, typer.Option(help="The kind of method.", show_default=False)],
-    conditions: Annotated[list[str], typer.Option("--if", metavar="CONDITION", help='Such as "eta <= 1/L".')] = [],  # noqa: B006
-    assume: Annotated[
-        list[str], typer.Option(metavar="A,B", help="Assumptions, by their names.", show_default=False)
+    bound: Annotated[str, argument(help='Such as "gap <= L*dist2_0/(2*k)".')],
+    method: Annotated[str, option(help="The kind of method.")],
+    conditions: Annotated[
+        list[str], option("--if", metavar="CONDITION", help='Such as "eta <= 1/L".', shown=True)
     ] = [],  # noqa: B006
-    keys: Annotated[
-        list[str], typer.Option("--key", metavar="NAME=KEY", help="Which constant a letter is.", show_default=False)
-    ] = [],  # noqa: B006
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the theorem file.", show_default=False)
-    ] = None,
+    assume: Annotated[list[str], option(metavar="A,B", help="Assumptions, by their names.")] = [],  # noqa: B006
+    keys: Annotated[list[str], option("--key", metavar="NAME=KEY", help="Which constant a letter is.")] = [],  # noqa: B006
+    save: Annotated[Path | None, option(metavar="FILE", help="Write the theorem file.")] = None,
     as_json: Json = False,
 ) -> int:
     """What ten seconds tell about a bound that you type.
@@ -180,9 +162,9 @@ def try_(
     """
     from boundcheck.worst_case.typed import theorem_file, typed
 
-    pairs = dict(_pair(text, "--key", "L=samples/L") for text in keys)
+    named = dict(pair(text, "--key", "L=samples/L") for text in keys)
     names = [name.strip() for text in assume for name in text.split(",") if name.strip()]
-    found = typed(bound, method, conditions, names, pairs)
+    found = typed(bound, method, conditions, names, named)
     if save is not None:
         save.write_text(theorem_file(found), encoding="utf-8")
     return _audited(found.statement, found, as_json=as_json)
@@ -190,7 +172,7 @@ def try_(
 
 def repair(
     id: Id,
-    budget: Annotated[str, typer.Option(help="Of the search for each repair.")] = "4s",
+    budget: Annotated[str, option(help="Of the search for each repair.", shown=True)] = "4s",
     as_json: Json = False,
 ) -> int:
     """Small changes after which a broken statement is not broken.
@@ -279,15 +261,8 @@ def _map(claimed: Any, fixed: Any, grids: Any, sizes: Any, *, as_json: bool) -> 
 
 
 def _parameter(text: str) -> tuple[str, Any]:
-    name, value = _pair(text, "--method", "NAME=VALUE, such as K=2 or participation=full")
+    name, value = pair(text, "--method", "NAME=VALUE, such as K=2 or participation=full")
     try:
         return name, json.loads(value)
     except ValueError:
         return name, value
-
-
-def _pair(text: str, option: str, form: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip() or not value.strip():
-        raise BadInput(f"{option} '{text}' is not of the form {form}.")
-    return name.strip(), value.strip()

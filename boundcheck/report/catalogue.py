@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from boundcheck.core.numbers import parse_number
 from boundcheck.core.svg import Node, graph
 from boundcheck.errors import BoundcheckError
@@ -14,21 +16,28 @@ from boundcheck.evidence.standing import Sources, Word, collected, rests_groups
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.records import content
 from boundcheck.report.evidence_kinds import kinds
-from boundcheck.report.formulas import claim_lines, is_wide, markup, relation_pieces, symbol_mathml
+from boundcheck.report.formulas import (
+    NARROW,
+    WIDE,
+    claim_lines,
+    fits_column,
+    is_wide,
+    markup,
+    relation_pieces,
+    symbol_mathml,
+)
 from boundcheck.report.mathtext import symbols_of
-from boundcheck.report.names import paper_page_name, statement_page_name
 from boundcheck.report.pages import page
+from boundcheck.report.pictures import bounds_picture
 from boundcheck.report.playground import playground
-from boundcheck.report.statement_picture import bounds_picture
-from boundcheck.report.words import pretty, shortened
+from boundcheck.report.words import paper_page_name, pretty, shortened, statement_page_name
 from boundcheck.report.worked import worked_number
+from boundcheck.report.written import in_latex, letter
 from boundcheck.theory.discovery import all_statements, readings
 from boundcheck.theory.mathml import latex_to_mathml
 from boundcheck.theory.typeset import expr_text
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.statement import Statement
 
@@ -139,8 +148,6 @@ class Catalogue:
 
     def _graph(self, name: str) -> Markup | str:
         """What the statement rests on and what rests on it; "" for one without neighbours."""
-        from markupsafe import Markup
-
         found = columns(name, self.down)
         if len(found) == 1:
             return ""
@@ -149,18 +156,21 @@ class Catalogue:
         return Markup(graph(found, direct(self.down), nodes, name, title))
 
     def _statement(self, report: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-        from markupsafe import Markup
-
         own = self.readings[entry["id"]]
         printed = next((s for s in own if _printed(s.reading)), None)
         amended = next((s for s in own if not _printed(s.reading)), None)
-        rows = [
-            self._shown(s, printed if s is not printed else amended, r)
-            for s, r in zip(own, entry["readings"], strict=True)
-        ]
+        pair = [s for s in (printed, amended) if s is not None]
+
+        def formulas(shown: Sequence[Statement], room: float) -> dict[str, list[list[str]]]:
+            return {s.id: claim_lines(s, amended if s is printed else printed, _kind(s), room) for s in shown}
+
+        lines = formulas(own, WIDE)
+        if len(pair) == 2 and any(is_wide(lines[s.id]) for s in pair):  # cut further, they may stand side by side
+            narrow = formulas(pair, NARROW)
+            lines |= narrow if all(map(fits_column, narrow.values())) else {}
+        rows = [self._shown(s, lines[s.id], r) for s, r in zip(own, entry["readings"], strict=True)]
         best = own[0]
         ids = {s.id for s in own}
-        pair = [s for s in (printed, amended) if s is not None]
         worked = self._worked(report, best, pair)
         drawn = [best, *(s for s in pair if s is not best)]
         return {
@@ -182,18 +192,16 @@ class Catalogue:
             "siblings": [c for c in report["claims"] if c["statement"]["id"] in ids],
         }
 
-    def _shown(self, reading: Statement, other: Statement | None, told: Mapping[str, Any]) -> dict[str, Any]:
-        """What a page shows of one reading."""
-        kind = "printed" if _printed(reading.reading) else "corrected"
-        lines = claim_lines(reading, other, kind)
+    def _shown(self, reading: Statement, lines: list[list[str]], entry: Mapping[str, Any]) -> dict[str, Any]:
+        """What a page shows of one reading. lines: its formula; entry: what `data` has of it."""
         return {
-            **told,
+            **entry,
             "s": reading,
             "lines": markup(lines),
             "wide": is_wide(lines),
             "line": self._line(reading),
             "digest": self._digest(reading),
-            "marked": any(f'class="{kind}"' in piece for line in lines for piece in line),
+            "marked": any(f'class="{_kind(reading)}"' in piece for line in lines for piece in line),
             "conditions": [(c, markup([relation_pieces(c.relation, reading)])) for c in reading.conditions],
             "domain": [markup([relation_pieces(r, reading)]) for r in reading.domain],
             "metric": _metric(reading),
@@ -271,10 +279,6 @@ class Catalogue:
 
     def _outline(self, reading: Statement) -> Iterator[dict[str, Any]]:
         """The steps of the derivation in their order, with their status on record and the witness of refuted ones."""
-        from markupsafe import Markup
-
-        from boundcheck.report.written import in_latex, letter
-
         record = self.known.records.get(reading.id)
         if record is None:
             return
@@ -369,6 +373,11 @@ def _printed(reading: str) -> bool:
     return reading.startswith("as_printed")
 
 
+def _kind(reading: Statement) -> str:
+    """The class of what a reading has and its counterpart has not."""
+    return "printed" if _printed(reading.reading) else "corrected"
+
+
 def _short(value: str) -> str:
     """= and the value, or ≈ and three digits where it is long."""
     try:
@@ -388,8 +397,6 @@ def _number(reading: Statement, constants: Sequence[tuple[str, str]]) -> str:
 
 
 def _assumption(assumption: Assumption, statement: Statement) -> dict[str, Any]:
-    from markupsafe import Markup
-
     own = {s.name: s for s in statement.symbols}
     free = set() if assumption.inequality is None else {str(s) for s in assumption.inequality.free_symbols}
     return {

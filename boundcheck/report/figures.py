@@ -10,17 +10,21 @@ import html
 import io
 import re
 from collections.abc import Generator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core import svg
 from boundcheck.core.extras import needed_for
 from boundcheck.core.numbers import as_double
-from boundcheck.core.palette import DASHES, PALETTE, colour
+from boundcheck.core.palette import DASHES, PALETTE, colour, line_style
+from boundcheck.core.places import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from boundcheck.methods.schedules import Timetable
+    from boundcheck.theory.statement import Statement
 
 MAX_ROWS = 60  # clients of a timetable that are drawn; more would be lines without a name
 LABELLED = 60  # contributions up to which delays are drawn
@@ -167,3 +171,31 @@ def timetable(table: Timetable, form: str, title: str = "") -> bytes:
         draw_timetable(ax, table)
         ax.set_title(title, fontsize=10)
         return file_of(figure, form, title, "")
+
+
+def draw_sweep(
+    statement: Statement, name: str, grid: list[Fraction], values: list[float], scope: list[bool], target: Path
+) -> None:
+    """Writes the picture of a bound over the grid of one symbol; the ending of the target names its format.
+
+    name, grid: the symbol and its values. values, scope: the bound at each, and whether it is in scope there.
+    """
+    x = [as_double(g, name) for g in grid]
+    inside = [v if s else float("nan") for v, s in zip(values, scope, strict=True)]
+    outside = [float("nan") if s else v for v, s in zip(values, scope, strict=True)]
+    with new_figure((6.4, 4.2)) as figure:
+        axes = figure.add_subplot()
+        axes.plot(x, inside, marker=".", label="in scope", **line_style("bound"))
+        if not all(scope):
+            axes.plot(x, outside, marker="x", label="out of scope", **line_style("trivial") | {"linestyle": "none"})
+        if min(x) > 0 and max(x) > 30 * min(x):
+            axes.set_xscale("log")
+        finite = [v for v in values if 0 < v < float("inf")]
+        if len(finite) == len(values) and max(finite) > 30 * min(finite):
+            axes.set_yscale("log")
+        what = f"bound on {statement.metric.quantity}" if statement.metric.quantity != "none" else "value"
+        axes.set_xlabel(name)
+        axes.set_ylabel(what)
+        axes.set_title(statement.id)
+        axes.legend()
+        write_whole(target, file_of(figure, target.suffix[1:].lower(), statement.id, f"{what} over {name}"))

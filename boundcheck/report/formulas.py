@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
+from markupsafe import Markup
 from sympy.printing.latex import LatexPrinter
 
 from boundcheck.theory.mathml import latex_to_mathml
@@ -22,8 +23,6 @@ from boundcheck.theory.translate import negative_last
 from boundcheck.theory.typeset import metric_latex, symbol_latex
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
@@ -32,6 +31,8 @@ WIDE = 46  # ems of a piece: what is wider is cut further; a page of 1280 pixels
 STRETCH = 1.25  # of the widths below, to cover nine formulas of ten as Chromium sets them
 HALF = 22  # ems of a left side and the start of the right one that stay together
 COLUMN = 28  # ems that one of two columns has room for
+ROWS = 12  # of a column on the first screen
+NARROW = 22  # ems of a piece that is cut for a column, so that signs and brackets around it fit as well
 # characters of a private area, which no statement has: around what is marked, on its way through LaTeX
 _OPEN, _CLOSE = "\ue000", "\ue001"
 LETTERS, LONG = 4, 12  # abbreviations of a formula, and operations from which on a part gets one
@@ -47,15 +48,17 @@ def mathml(latex: str, kind: str = "changed") -> str:
     return text.replace("<mo>‖</mo>", '<mo stretchy="false">‖</mo>')  # a norm's bars enclose what stands in one row
 
 
-def claim_lines(statement: Statement, other: Statement | None = None, kind: str = "changed") -> list[list[str]]:
+def claim_lines(
+    statement: Statement, other: Statement | None = None, kind: str = "changed", room: float = WIDE
+) -> list[list[str]]:
     """The claim as lines of MathML pieces: one a hypothesis, then the inequality, piece by piece.
 
-    other: the reading with which this one is compared; what it has not is marked with the class `kind`. Long parts that
-    occur several times get a letter, and a line of their own that says what it stands for.
+    other: the reading with which this one is compared; what it has not is marked with the class `kind`. room: ems of
+    the widest piece. Long parts that occur several times get a letter, and a line that says what it stands for.
     """
 
     def shown_as(expr: Any, before: Any) -> Any:
-        return arranged(expr) if other is None else marked(expr, before, statement, follow=kind != "printed")
+        return arranged(expr) if other is None else marked(expr, before, statement, follow=kind != "printed", room=room)
 
     hypotheses = [shown_as(relation, before) for relation, before in _hypotheses(statement, other)]
     bound = shown_as(statement.bound, None if other is None else other.bound)
@@ -64,9 +67,9 @@ def claim_lines(statement: Statement, other: Statement | None = None, kind: str 
         before = None if other is None else other.metric.value
         value = arranged(value) if before is None else shown_as(value, before)
     named, shown = _abbreviated([*hypotheses, bound, *([] if value is None else [value])], statement)
-    lines = [_relation(relation, statement) for relation in shown[: len(hypotheses)]]
-    lines.append(_conclusion(statement, other, shown[len(hypotheses)], None if value is None else shown[-1]))
-    lines += [_relation(sp.Eq(letter, part, evaluate=False), statement) for letter, part in named]
+    lines = [_relation(relation, statement, room) for relation in shown[: len(hypotheses)]]
+    lines.append(_conclusion(statement, other, shown[len(hypotheses)], None if value is None else shown[-1], room))
+    lines += [_relation(sp.Eq(letter, part, evaluate=False), statement, room) for letter, part in named]
     return [[mathml(latex, kind) for latex in line] for line in lines]
 
 
@@ -78,7 +81,8 @@ def _abbreviated(exprs: Sequence[Any], statement: Statement) -> tuple[list[tuple
         counts: Counter[Any] = Counter()
         for expr in (*shown, *(part for _, part in found)):
             counts.update(p for p in sp.preorder_traversal(expr) if p.args and not getattr(p, "is_Relational", False))
-        long = [p for p, count in counts.items() if count > 1 and p.count_ops() >= LONG]
+        several = (p for p, count in counts.items() if count > 1)
+        long = [p for p in several if p.count_ops() >= LONG or width(_latex(p, statement)) > NARROW]
         if not long or sum(width(_latex(expr, statement)) for expr in shown) < 2 * WIDE:
             break
         part = max(long, key=lambda p: (counts[p] - 1) * p.count_ops())
@@ -108,7 +112,7 @@ def _hypotheses(statement: Statement, other: Statement | None) -> Iterator[tuple
 
 def relation_pieces(relation: Any, statement: Statement) -> list[str]:
     """A condition as MathML pieces."""
-    return [mathml(latex) for latex in _relation(arranged(relation), statement)]
+    return [mathml(latex) for latex in _relation(arranged(relation), statement, WIDE)]
 
 
 def metric_mathml(statement: Statement) -> str:
@@ -119,8 +123,6 @@ def metric_mathml(statement: Statement) -> str:
 
 def markup(lines: Sequence[Sequence[str]]) -> Markup:
     """Lines of pieces as HTML that breaks between the pieces."""
-    from markupsafe import Markup
-
     rows = ("".join(f"<span>{piece}</span>" for piece in line) for line in lines)
     return Markup("".join(f'<div class="line">{row}</div>' for row in rows))
 
@@ -130,27 +132,27 @@ def symbol_mathml(symbol: Symbol) -> str:
     return latex_to_mathml(symbol_latex(symbol))
 
 
-def _relation(relation: Any, statement: Statement) -> list[str]:
+def _relation(relation: Any, statement: Statement, room: float) -> list[str]:
     if not getattr(relation, "is_Relational", False):
         return [_latex(relation, statement)]
-    left, right = _pieces(relation.lhs, statement), _pieces(relation.rhs, statement)
+    left, right = _pieces(relation.lhs, statement, room), _pieces(relation.rhs, statement, room)
     right[0] = f"{_SIGNS[relation.rel_op]} {right[0]}"
     if len(left) == len(right) == 1 and width(left[0]) + width(right[0]) < HALF:
         return [f"{left[0]} {right[0]}"]
     return [*left, *right]
 
 
-def _conclusion(statement: Statement, other: Statement | None, bound: Any, value: Any) -> list[str]:
+def _conclusion(statement: Statement, other: Statement | None, bound: Any, value: Any, room: float) -> list[str]:
     left = metric_latex(statement)
     index = None if statement.metric.index is None else statement.symbol(statement.metric.index)
     if statement.kind.limit and index is not None:
         left = rf"\{statement.kind.limit}_{{{symbol_latex(index)} \to \infty}} {_grouped(left)}"
     if left and value is None and other is not None and metric_latex(other) != metric_latex(statement):
         left = _mark(left)
-    pieces = _pieces(bound, statement)
+    pieces = _pieces(bound, statement, room)
     if not left:
         return pieces
-    lefts = [left] if value is None else _pieces(value, statement)
+    lefts = [left] if value is None else _pieces(value, statement, room)
     pieces[0] = f"{_SIGNS.get(statement.kind.sign, '=')} {pieces[0]}"
     if len(lefts) == 1 and width(pieces[0]) + width(lefts[0]) < HALF:
         return [f"{lefts[0]} {pieces[0]}", *pieces[1:]]
@@ -161,37 +163,37 @@ def _grouped(text: str) -> str:
     return rf"\left( {text} \right)" if " - " in text and not text.startswith(r"\mathbb") else text
 
 
-def _pieces(expr: Any, statement: Statement) -> list[str]:
-    """LaTeX of an expression, cut at its summands, and further where a summand is wider than a page."""
+def _pieces(expr: Any, statement: Statement, room: float) -> list[str]:
+    """LaTeX of an expression, cut at its summands, and further where a summand is wider than `room`."""
     if expr.is_Add:
         found: list[str] = []
         for number, term in enumerate(negative_last(list(expr.args))):
             negative = term.could_extract_minus_sign()
-            own = _pieces(_negated(term) if negative else term, statement)
+            own = _pieces(_negated(term) if negative else term, statement, room)
             if number or negative:
                 own[0] = f"{'-' if negative else '+'} {own[0]}"
             found += own
         return found
     latex = _latex(expr, statement)
-    if width(latex) <= WIDE:
+    if width(latex) <= room:
         return [latex]
     above, below = sp.fraction(expr, exact=True)
     if expr.is_Mul or below != 1:
         factors = [f for f in sp.Mul.make_args(above) if f != 1]
-        found = [p for f in factors for p in _factor(f, statement)] or ["1"]
+        found = [p for f in factors for p in _factor(f, statement, room)] or ["1"]
         for factor in (f for f in sp.Mul.make_args(below) if f != 1):
-            own = _factor(factor, statement)
+            own = _factor(factor, statement, room)
             found += [f"/ {own[0]}", *own[1:]]
         return found
     if expr.is_Pow:
         root = expr.exp == sp.Rational(1, 2)
-        own = _pieces(expr.base, statement)
+        own = _pieces(expr.base, statement, room)
         end = ")" if root else f")^{{{_latex(expr.exp, statement)}}}"
         return _enclosed("√ (" if root else "(", own, end)
     name = _CALLED.get(expr.func.__name__)
     if name is None:
         return [latex]
-    own = [_pieces(argument, statement) for argument in expr.args]
+    own = [_pieces(argument, statement, room) for argument in expr.args]
     listed = [p for pieces in own[:-1] for p in (*pieces[:-1], f"{pieces[-1]} ,")] + own[-1]
     return _enclosed(f"{name} (", listed, ")")
 
@@ -202,15 +204,15 @@ def _enclosed(start: str, pieces: Sequence[str], end: str) -> list[str]:
     return [f"{start} {pieces[0]}", *pieces[1:-1], f"{pieces[-1]} {end}"]
 
 
-def _factor(expr: Any, statement: Statement) -> list[str]:
-    pieces = _pieces(expr, statement)
+def _factor(expr: Any, statement: Statement, room: float) -> list[str]:
+    pieces = _pieces(expr, statement, room)
     return _enclosed("(", pieces, ")") if expr.is_Add else pieces
 
 
 @lru_cache(maxsize=1 << 14)
 def width(latex: str) -> float:
     """About how many ems wide a formula is when typeset."""
-    return STRETCH * _wide(ET.fromstring(latex_to_mathml(latex)))
+    return _ems(latex_to_mathml(latex))
 
 
 def _wide(node: ET.Element) -> float:
@@ -231,7 +233,17 @@ def _wide(node: ET.Element) -> float:
 
 def is_wide(lines: Iterable[Sequence[str]]) -> bool:
     """Whether a piece of these lines is wider than one of two columns."""
-    return any(STRETCH * _wide(ET.fromstring(piece)) > COLUMN for line in lines for piece in line)
+    return any(_ems(piece) > COLUMN for line in lines for piece in line)
+
+
+def fits_column(lines: Iterable[Sequence[str]]) -> bool:
+    """Whether one of two columns has room for these lines, without a wide piece and in at most `ROWS` rows."""
+    rows = [-(-sum(map(_ems, line)) // COLUMN) for line in lines]
+    return not is_wide(lines) and sum(rows) <= ROWS
+
+
+def _ems(mathml: str) -> float:
+    return STRETCH * _wide(ET.fromstring(mathml))
 
 
 # ---- expressions whose parts stand in the order in which they are shown ----
@@ -317,19 +329,20 @@ def _mark(latex: str) -> str:
     return f"{{{_OPEN} {latex} {_CLOSE}}}"
 
 
-def marked(expr: Any, other: Any, statement: Statement, *, follow: bool = False) -> Any:
+def marked(expr: Any, other: Any, statement: Statement, *, follow: bool = False, room: float = WIDE) -> Any:
     """The arranged expression with its smallest parts that `other` has not replaced by symbols that print as marked.
 
     other: None marks all of it. follow: summands and factors stand in the order of those of `other`.
+    room: ems beyond which a part is marked piece by piece.
     """
-    return _Comparison(statement, follow).of(expr, other)
+    return _Comparison(statement, follow, room).of(expr, other)
 
 
 class _Comparison:
-    """Marks the parts of one reading that another has not. follow: see `marked`."""
+    """Marks the parts of one reading that another has not. follow, room: see `marked`."""
 
-    def __init__(self, statement: Statement, follow: bool) -> None:
-        self.statement, self.follow = statement, follow
+    def __init__(self, statement: Statement, follow: bool, room: float) -> None:
+        self.statement, self.follow, self.room = statement, follow, room
 
     def of(self, expr: Any, other: Any, *, inside: bool = False) -> Any:
         if other is not None and expr == other:
@@ -351,8 +364,13 @@ class _Comparison:
             below = _built(sp.Pow, [self.of(sp.Integer(expr.q), None), sp.Integer(-1)])
             return below if expr.p == 1 else _built(sp.Mul, [self.of(sp.Integer(expr.p), None), below])
         latex = _latex(arranged(expr), self.statement)
-        if (expr.is_Add or expr.is_Mul) and width(latex) > WIDE:  # part by part, so that lines can break there
-            return _built(expr.func, [self.of(a, None, inside=expr.is_Mul) for a in _parts(expr)])
+        if width(latex) > self.room:  # part by part, so that lines can break there
+            if expr.is_Add or expr.is_Mul:
+                return _built(expr.func, [self.of(a, None, inside=expr.is_Mul) for a in _parts(expr)])
+            if isinstance(expr, sp.Max | sp.Min):
+                return _extreme(expr)(*(self.of(a, None) for a in _parts(expr)))
+            if expr.is_Pow or expr.func.__name__ in _CALLED:
+                return _built(expr.func, [self.of(expr.args[0], None, inside=expr.is_Pow), *expr.args[1:]])
         return sp.Symbol(_mark(rf"\left( {latex} \right)" if inside and expr.is_Add else latex))
 
     def _of_many(self, expr: Any, other: Any) -> Any:

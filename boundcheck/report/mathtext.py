@@ -12,20 +12,21 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup, escape
+
 from boundcheck.errors import BadInput
 from boundcheck.report.words import prose
 from boundcheck.theory.mathml import GREEK, latex_to_mathml
 from boundcheck.theory.typeset import symbol_latex
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from boundcheck.theory.statement import Statement
 
 _NAME = r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:_\{[A-Za-z0-9+-]+\})?"
 _OPERATOR = r"<=|>=|!=|\*\*|-\+|[-+*/^=<>(){}\[\]|]"
+_FILE = r"[\w./-]+\.(?:csv|html|json|py|toml)\b"  # a name of a file, which may look like a difference
 _TOKEN = re.compile(
-    rf"(?<![\w'’.])(?P<name>{_NAME})(?![\w'’])|(?<![\w.])(?P<number>\d+(?:\.\d+)?)(?!\.?\w)|(?P<sign>{_OPERATOR}|\s+)|"
+    rf"{_FILE}|(?<![\w'’.])(?P<name>{_NAME})(?![\w'’])|(?<![\w.])(?P<number>\d+(?:\.\d+)?)(?!\.?\w)|(?P<sign>{_OPERATOR}|\s+)|"
     r"[\w'’.]+|.",
     re.DOTALL,
 )
@@ -60,8 +61,6 @@ def symbols_of(statement: Statement | None) -> tuple[tuple[str, str], ...]:
 @lru_cache(maxsize=1 << 14)
 def math(text: str, symbols: tuple[tuple[str, str], ...] = ()) -> Markup:
     """The sentence as HTML with its formulas as MathML. symbols: see `symbols_of`."""
-    from markupsafe import Markup, escape
-
     known = dict(symbols)
     found: list[str] = []
     plain: list[str] = []

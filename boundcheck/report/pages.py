@@ -11,8 +11,12 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup, escape
+
 from boundcheck.core.numbers import format_exact, parse_number, round_down
 from boundcheck.core.palette import PALETTE
+from boundcheck.report.evidence_kinds import kinds
+from boundcheck.report.formulas import claim_lines, markup, metric_mathml, symbol_mathml
 from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.pictures import (
@@ -32,22 +36,14 @@ from boundcheck.report.pictures import (
 )
 from boundcheck.report.words import power_of_ten, pretty, prose, ratio, shortened, tightness
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.typeset import expr_mathml
+from boundcheck.worst_case.table import changed, shipped
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 
 PAPERS = "papers.html"  # the page of the papers' figures and tables
-OUTCOMES: Mapping[str, str] = {
-    "FAILED": "the run could not be executed; nothing is known",
-    "OUT_OF_SCOPE": "a hypothesis of the statement does not hold here",
-    "VIOLATED": "in scope, and the inequality is false; there is a witness",
-    "VACUOUS": "the bound nowhere beats its trivial value",
-    "UNDECIDED": "the evidence does not decide",
-    "HOLDS": "true at every compared point",
-}
 _ID = re.compile(r"\b[a-z]\w*/[a-z]\w*(?:/[a-z]\w*)?", re.ASCII)  # what may be the id of a statement
 _FIRST = ("VIOLATED", "FAILED", "UNDECIDED", "VACUOUS", "HOLDS", "OUT_OF_SCOPE")  # the order of the index
 _BAR = {  # outcome or grade -> its tone in a bar of counts
@@ -56,34 +52,12 @@ _BAR = {  # outcome or grade -> its tone in a bar of counts
     **dict.fromkeys(("UNDECIDED", "VACUOUS", "SUPPORTED"), "open"),
     **dict.fromkeys(("OUT_OF_SCOPE", "none"), "none"),
 }
-GRADES: Mapping[str, str] = {
-    "PROVED": "an exact certificate covers all instances",
-    "EXACT": "exact arithmetic, or floats with a rigorous rounding bound, at these constants",
-    "SUPPORTED": "statistics, plain floating point, estimated constants or a finite range of a limit",
-    "none": "nothing was compared",
-}
-STANDING: Mapping[str, str] = {
-    "decided": "✓ decided exactly by the problem",
-    "sampled": "~ holds at many points; not decided",
-    "granted": "? taken for granted",
-    "broken": "✗ broken",
-}
-# An outcome is shown by its sign and its name as well as by its colour.
-GLYPHS: Mapping[str, str] = {
-    "FAILED": "!",
-    "OUT_OF_SCOPE": "⊘",
-    "VIOLATED": "✗",
-    "VACUOUS": "○",
-    "UNDECIDED": "?",
-    "HOLDS": "✓",
-}
 
 
 @cache
 def environment() -> Environment:
     """The templates with the words and filters that all pages share."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("boundcheck.report"),
@@ -92,18 +66,10 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["pretty"] = _pretty
-    environment.filters["prose"] = prose
-    environment.filters["math"] = mathtext
-    environment.filters["tightness"] = tightness
-    environment.filters["ratio"] = lambda value: ratio(float(value))
-    environment.filters["sentence"] = _sentence
-    environment.filters["plain_spec"] = _plain_spec
-    environment.filters["command"] = _command
-    own: dict[str, Any] = {"ids": link_ids, "exact": _exact}
-    environment.filters.update(own)
-    words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
-    words |= {"bars_caption": BARS_CAPTION, "limits_caption": LIMITS_CAPTION}
+    filters: dict[str, Any] = {"pretty": _pretty, "prose": prose, "math": mathtext, "tightness": tightness}
+    filters |= {"sentence": _sentence, "plain_spec": _plain_spec, "command": _command, "ids": link_ids, "exact": _exact}
+    environment.filters.update(filters)
+    words: dict[str, Any] = {"bars_caption": BARS_CAPTION, "limits_caption": LIMITS_CAPTION}
     words |= {"palette": PALETTE, "asset": lambda name: Markup(asset(name))}
     environment.globals.update(words)
     return environment
@@ -116,8 +82,6 @@ def page(template: str, **values: Any) -> str:
 
 def _command(text: str) -> Markup:
     """A command that breaks between its options only."""
-    from markupsafe import Markup, escape
-
     words = text.replace(" --", "\n--").split("\n")
     return Markup(" ").join(Markup("<span>{}</span>").format(escape(word)) for word in words)
 
@@ -154,11 +118,6 @@ def index_page(
     beside the page, each with the files of the same figure in other forms. rows: of the papers' figures and tables,
     which have a page of their own.
     """
-    from markupsafe import Markup
-
-    from boundcheck.report.evidence_kinds import kinds
-    from boundcheck.report.worst import worst_cases
-
     claims: list[dict[str, Any]] = [
         {**c, "spark": Markup(claim_sparkline(c)), "own": symbols_of(_stated(c))} for c in report["claims"]
     ]
@@ -188,6 +147,39 @@ def index_page(
     )
 
 
+def worst_cases(papers: set[str]) -> dict[str, Any]:
+    """The rows of these papers, the command that makes the table, and whether other code made it.
+
+    A row has the id, the number of sizes in scope and of those PROVED, the narrowest and the widest looseness with the
+    size of each, or why there is none. changed: the statement is another one today, so that the row says nothing of it.
+    """
+    data = shipped()
+    other = set(changed(data))
+    rows = [_worst_row(own, other) for own in data["rows"] if own["statement"].partition("/")[0] in papers]
+    return {"rows": rows, "command": data["command"].partition(" -o ")[0], "other_code": "the code" in other}
+
+
+def _worst_row(own: Mapping[str, Any], other: set[str]) -> dict[str, Any]:
+    inside = [s for s in own["sizes"] if s["outcome"] != "OUT_OF_SCOPE"]  # elsewhere the theorem says nothing
+    known = [s for s in inside if s["looseness"][0] is not None]
+    row = {"id": own["statement"], "changed": own["statement"] in other, "sizes": len(inside), "why": own["why"]}
+    if not known:
+        scope = "a condition fails at every small size" if own["sizes"] and not inside else ""
+        why = own["why"] or scope or inside[0]["why"] or "the worst case is not positive"
+        return row | {"ends": [], "why": why}
+    least, most = (pick(known, key=lambda s: s["looseness"][0]) for pick in (min, max))
+    ends = [_size_words(s) for s in ([least] if least is most else [least, most])]
+    return row | {"ends": ends, "proved": sum(s["outcome"] == "PROVED" for s in inside)}
+
+
+def _size_words(size: Mapping[str, Any]) -> tuple[str, str]:
+    """The looseness, and the options of the command that computes it."""
+    low, high = size["looseness"]
+    if high is None:
+        return f"at least {low:.4g}", size["at"]
+    return f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else f"{low:.4g} to {high:.4g}", size["at"]
+
+
 def _figure_caption(picture: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """What the record says of a picture; a name made of the file's where it says nothing."""
     found = next((f"{row['name']}: {row['shows']}" for row in rows if row["picture"] == picture), "")
@@ -213,10 +205,6 @@ def study_pages(report: Mapping[str, Any]) -> dict[str, str]:
 
 def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
     """The page of one claim out of `report["claims"]`."""
-    from markupsafe import Markup
-
-    from boundcheck.report.formulas import claim_lines, markup, metric_mathml
-
     stated = _stated(claim)
     place = [c["page"] for c in report["claims"]].index(claim["page"])
     pages = statement_pages(report)
@@ -244,8 +232,6 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
 
 def _axis_labels(claim: Mapping[str, Any], stated: Statement) -> tuple[str, str]:
     """HTML of the labels of x and y: symbol and meaning of the index, the left side of the claim and its unit."""
-    from boundcheck.report.formulas import metric_mathml, symbol_mathml
-
     name, unit = stated.metric.index, claim["statement"]["metric"]["dimension"]
     x = "rounds"
     if name is not None:
@@ -268,8 +254,6 @@ def statement_pages(report: Mapping[str, Any]) -> dict[str, str]:
 
 def link_ids(text: str, report: Mapping[str, Any]) -> Markup:
     """The text as HTML with formulas typeset, and every id of a statement of the catalogue as a link to its page."""
-    from markupsafe import Markup
-
     pages = statement_pages(report)
     found, end = Markup(), 0
     for match in _ID.finditer(text):
@@ -351,10 +335,6 @@ def _rows(claim: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _conditions(claim: Mapping[str, Any], stated: Statement) -> list[dict[str, Any]]:
-    from markupsafe import Markup
-
-    from boundcheck.theory.typeset import expr_mathml
-
     decided = {c["name"]: c for c in claim["scope"].get("conditions", [])}
     rows: list[dict[str, Any]] = []
     for condition in stated.conditions:
@@ -382,10 +362,6 @@ def _slack(decided: Mapping[str, Any]) -> str:
 
 
 def _symbols(claim: Mapping[str, Any], stated: Statement) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    from markupsafe import Markup
-
-    from boundcheck.theory.typeset import expr_mathml
-
     rows: list[dict[str, Any]] = []
     exact: dict[str, str] = {}
     for symbol in claim["statement"]["symbols"]:

@@ -11,20 +11,24 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import parse_number
 from boundcheck.core.palette import DASHES
-from boundcheck.core.svg import WIDTH, Chart, Line, axes, bar, chart_svg, sample, sparkline
+from boundcheck.core.svg import WIDTH, Chart, Line, axes, bar, chart_svg, drawable, sample, sparkline
+from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.ordering import rankings
 from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.words import pretty, prose
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
+    from boundcheck.theory.statement import Statement
 
 ASSETS = Path(__file__).parent / "assets"
 LEAST = 1e-300  # below, axis limits underflow
@@ -38,6 +42,7 @@ LIMITS_CAPTION = (
 BARS_CAPTION = "Rounds on a log scale: promised by the bound, and needed by the run with the same step size."
 POINTS = 3  # fewer make no curve: they are drawn as bars
 READINGS = (1, 3, 4, 5)  # places in `DASHES` of the bounds of other readings; 2 is the value at the start
+GRID = tuple(m * 10**k for k in range(6) for m in (1, 2, 5))  # values of the index of a statement page
 PANEL = (430, 280)  # pixels of one chart of several
 Rows = Sequence[tuple[str, str, Sequence[tuple[str, str, float, float]]]]  # see `bars_html`
 
@@ -53,8 +58,6 @@ def asset(name: str) -> str:
 
 def legend_html(lines: Iterable[Line]) -> Markup:
     """The names of the lines with their looks, each once."""
-    from markupsafe import Markup
-
     rows = {line.label: Markup("<li>{} {}</li>").format(Markup(sample(line)), line.label) for line in lines}
     return Markup('<ul class="legend">{}</ul>').format(Markup("").join(row for name, row in rows.items() if name))
 
@@ -68,8 +71,6 @@ def chart_html(chart: Chart, index: str, name: str = "chart", legend: bool = Tru
 
     index: what the values of x are, for the readout. name: unlike those of the other charts of the page.
     """
-    from markupsafe import Markup
-
     x, y = axes(chart)
     lines: list[dict[str, Any]] = []
     for line in chart.lines:
@@ -93,8 +94,6 @@ def chart_html(chart: Chart, index: str, name: str = "chart", legend: bool = Tru
 
 def bars_html(rows: Rows) -> Markup:
     """Bars beside their words. rows: name, note, and (role, words, start, width) of each bar, in per cent."""
-    from markupsafe import Markup
-
     row = Markup('<dt>{} <span class="small soft">{}</span></dt><dd>{}</dd>')
     one = Markup('{}<span class="small">{}</span>')
     shown = (
@@ -244,13 +243,49 @@ def claim_sparkline(claim: Mapping[str, Any]) -> str:
     return sparkline([("bound", [b for b, _ in good]), ("metric", [m for _, m in good])])
 
 
+# --- a statement -----------------------------------------------------------------------------------------------------
+
+
+def bounds_picture(own: Sequence[Statement], constants: Mapping[str, str]) -> Markup | str:
+    """Bounds over the index on logarithmic axes, in and out of scope; "" without an index or with too few points.
+
+    own: the readings, the one that the page leads with first; constants: text of each constant by symbol.
+    """
+    import numpy as np
+
+    name = own[0].metric.index or next((s.name for r in own for s in r.symbols if s.name == r.metric.index), "")
+    if not name:
+        return ""
+    grid = [v for v in GRID if own[0].symbol(name).admits(Fraction(v))]
+    lines: list[Line] = []
+    for number, reading in enumerate(own):
+        names = {s.name for s in reading.symbols}
+        try:
+            found = reading.evaluate(**{n: v for n, v in constants.items() if n in names} | {name: np.array(grid)})
+        except BoundcheckError:  # a constant of this reading alone
+            continue
+        values = np.broadcast_to(np.asarray(found.value, dtype=float), (len(grid),)).tolist()
+        scope = np.broadcast_to(np.asarray(found.in_scope, dtype=bool), (len(grid),))
+        note = "" if scope.all() else ", out of scope here" if not scope.any() else ", in scope for some values only"
+        points = [(float(k), v) for k, v in zip(grid, values, strict=True) if drawable(v, log=True)]
+        if len(points) >= POINTS:
+            x, y = zip(*points, strict=True)
+            printed = reading.reading.startswith("as_printed")
+            dash = READINGS[number % 4] if number else 0
+            label = reading.reading.replace("_", " ") + note
+            lines.append(Line(label, "bound" if printed else "reading" if number else "metric", x, y, dash=dash))
+    if not lines:
+        return ""
+    text = "; ".join(f"{line.label}: from {line.y[0]:.4g} to {line.y[-1]:.4g}" for line in lines)
+    chart = Chart(f"Bounds over {name}", text, lines, (True, True), size=PANEL)
+    return Markup('<div class="bounds">{}{}</div>').format(Markup(chart_svg(chart, "bounds")), legend_html(lines))
+
+
 # --- studies ----------------------------------------------------------------------------------------------------------
 
 
 def study_picture(study: Mapping[str, Any]) -> Markup | str:
     """A chart for each panel of a study, with one legend, or "" where there is no curve."""
-    from markupsafe import Markup
-
     if not study["series"]:
         return ""
     shown: list[Markup] = []

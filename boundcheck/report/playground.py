@@ -16,6 +16,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sympy as sp
+from markupsafe import Markup
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.report.formulas import markup, relation_pieces, symbol_mathml
@@ -28,8 +29,6 @@ from boundcheck.theory.relations import difference
 from boundcheck.theory.typeset import relation_text
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
@@ -66,8 +65,6 @@ def playground(own: Sequence[Statement]) -> dict[str, Any]:
 
     own: the readings of one statement, the first shown first. The fields start at constants of the worked number.
     """
-    from markupsafe import Markup
-
     builder = Builder()
     texts = [_reading(s, builder) for s in own]
     names = dict.fromkeys(name for reading in texts for name in reading["symbols"])

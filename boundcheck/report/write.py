@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.errors import StoreError
 from boundcheck.report.catalogue import catalogue as statements
+from boundcheck.report.ci import markdown
 from boundcheck.report.data import KIND, report_data
-from boundcheck.report.markdown import markdown
-from boundcheck.report.names import NOT_RUN, paper_page_name
 from boundcheck.report.pages import PAPERS, claim_page, index_page, papers_page, study_pages
 from boundcheck.report.pictures import page_charts
+from boundcheck.report.words import NOT_RUN, paper_page_name
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult

@@ -90,3 +90,50 @@ name = "Where they lead"
 problem = { kind = "scgd_appendix_c" }
 methods = [{ kind = "fedavg", E = 2, eta = "1/10" }]
 """
+
+LIMITS = """
+[[limits]]
+name = "Where it ends"
+problem = { kind = "fedshuffle_36" }
+methods = [{ kind = "fedavg_rr" }]
+parameter = "eta_l"
+values = ["1/10", "1"]
+"""
+
+TRAINING = """
+[[training]]
+name = "NAME"
+source = "a test"
+engine = "sampled"
+problem = { kind = "scgd_section_4", seed = 0 }
+rounds = ROUNDS
+points = 2
+seeds = 2
+compare = { metric = "gap" }
+expected_order = ["SCGD", "FedAvg"]
+methods = [
+  { label = "SCGD", method = { kind = "scgd", E = 4, eta = "1/10000" } },
+  { label = "FedAvg", method = { kind = "fedavg", E = 4, size = 3, eta = "1/10000" } },
+]
+"""
+
+NEURAL = """
+[[training]]
+name = "NAME"
+source = "a test"
+neural = { device = "DEVICE" }
+problem = { kind = "neural", data = "digits", model = "softmax", clients = 3, samples = 40, test_samples = 20 }
+rounds = 2
+points = 2
+seeds = 2
+compare = { metric = "accuracy", best = "highest" }
+methods = [{ label = "FedAvg", method = { kind = "fedavg_rr", batch = 4, eta_l = "1/100" } }]
+"""
+
+
+def training(name: str = "trained", rounds: int = 20) -> str:
+    return TRAINING.replace("NAME", name).replace("ROUNDS", str(rounds))
+
+
+def neural(name: str, device: str) -> str:
+    return NEURAL.replace("NAME", name).replace("DEVICE", device)

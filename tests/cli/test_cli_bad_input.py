@@ -113,6 +113,28 @@ def test_commands(boundcheck_cli: Run, spec: Callable[..., Path], arguments: lis
     assert said in sentence(found.err)
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        "tightness = { at_most = '1e4000' }",
+        "tightness = { at_least = '1e400' }",
+        "rate = { metric = 'dist2', slope = [0, '1e400'] }",
+        "rate = { metric = 'dist2', slope = [0, 1], last = '1e400' }",
+        "level = '1e400'",
+    ],
+)
+def test_expectations_that_no_double_holds(boundcheck_cli: Run, spec: Callable[..., Path], more: str) -> None:
+    found = boundcheck_cli("check", spec(f"{FEDAVG}{more}\n"))
+    assert (found.code, "Traceback" in found.err) == (2, False)
+    assert "above the largest number in double precision" in found.err
+
+
+def test_the_largest_double_is_an_expectation(boundcheck_cli: Run, spec: Callable[..., Path]) -> None:
+    """One round of the example: the bound is met exactly (76/75), so that bound over metric is 1."""
+    path = spec(FEDAVG + "tightness = { at_least = 1, at_most = '1.7e308' }\n")
+    assert boundcheck_cli("check", path, "--no-store").code == 0
+
+
 def test_json_errors_are_json(boundcheck_cli: Run) -> None:
     found = boundcheck_cli("scope", THEOREM, *sets(eta="0"), "--json")
     assert found.code == 2
@@ -203,7 +225,7 @@ def test_outputs_are_probed_before_the_work(
     def work(*_: object, **__: object) -> None:
         raise AssertionError("the work has begun")
 
-    monkeypatch.setattr("boundcheck.cli._execute.carry_out", work)
+    monkeypatch.setattr("boundcheck.evidence.carry_out.carry_out", work)
     path = spec(FEDAVG)
     for arguments in (["--junit", "."], ["--junit", tmp_path / "no" / "x.xml"]):
         found = boundcheck_cli("check", path, *arguments)

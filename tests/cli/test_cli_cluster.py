@@ -118,7 +118,7 @@ class TestCommands:
             split.append(len(seeds))
             return held(run_seeds, seeds, curve, 20, *rest)
 
-        monkeypatch.setattr("boundcheck.cli._execute.MANY_SEEDS", 10)
+        monkeypatch.setattr("boundcheck.evidence.carry_out.MANY_SEEDS", 10)
         monkeypatch.setattr(stored, "WORTH", -1.0)
         monkeypatch.setattr(stored, "_elsewhere", noted)
         local, cluster = both("check", spec(SAMPLED), "--json")

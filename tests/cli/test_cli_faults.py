@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -70,26 +69,6 @@ def test_data_that_are_not_here_end_no_check(boundcheck_cli: Run, spec: Write, t
     assert data["expectations"] == {"met": 1, "missed": 0, "bad input": 0, "not run": 1}
 
 
-def test_a_full_disk_leaves_the_folder_as_it_was(
-    boundcheck_cli: Run, spec: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written = 0
-    whole = os.fsync
-
-    def full(number: int) -> None:
-        nonlocal written
-        written += 1
-        if written > 3:
-            raise OSError(28, "No space left on device")
-        whole(number)
-
-    monkeypatch.setattr("boundcheck.report.write.os.fsync", full)
-    found = boundcheck_cli("report", spec(HOLDS), "-o", tmp_path / "pages", "--no-store")
-    assert found.code == 2
-    assert "No space left on device" in found.err
-    assert list((tmp_path / "pages").iterdir()) == []
-
-
 def test_progress_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -128,7 +107,7 @@ def test_constants_of_many_claims_say_where_they_are(
 
 
 def test_a_shell_completes_ids(boundcheck_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from boundcheck.cli.output import matching_ids
+    from boundcheck.cli.options import matching_ids
 
     script = boundcheck_cli("completion", "bash").out
     assert "_BOUNDCHECK_COMPLETE=complete_bash" in script

@@ -69,27 +69,3 @@ def test_statements_of_load_are_listed_and_not_kept(boundcheck_cli: Run, fresh: 
         assert not any(b"mine/mine" in p.read_bytes() for p in (tmp_path / "index").glob("*/*.json"))
     finally:
         unload("mine")
-
-
-def test_a_terminal_of_80_columns_loses_no_column(boundcheck_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(type(sys.stdout), "isatty", lambda self: True, raising=False)
-    out = boundcheck_cli("list", "--paper", "scgd").out
-    assert max(map(len, out.splitlines()[:-1])) <= 80
-    for part in ("title: ", "kind: ", "our verdict: ", "dimensions: units disagree", "evidence: "):
-        assert part in out
-    formula = boundcheck_cli("show", "async_fl/theorem_1/sharp").out
-    shown = boundcheck_cli("show", "scgd/theorem_3_3").out
-    assert max(map(len, shown.splitlines())) <= 80
-    for whole in ("printed: σ²", "(quasi-)convexity", "dimensionless", "clients/sigma2"):  # no word is broken
-        assert whole in shown
-    drawn = [row for row in formula.splitlines() if "─" in row or "⎛" in row]
-    assert drawn
-    assert max(map(len, drawn)) <= 80
-
-
-def test_list_false_shows_false_readings_only(boundcheck_cli: Run) -> None:
-    found = boundcheck_cli("list", "--paper", "scgd", "--false", "--json").json
-    assert {r["belief"] for r in found["statements"]} == {"false"}
-    every = boundcheck_cli("list", "--paper", "scgd", "--json").json["statements"]
-    assert len(found["statements"]) == sum(r["belief"] == "false" for r in every) > 0

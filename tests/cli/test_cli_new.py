@@ -1,9 +1,7 @@
-"""new paper, new statement; data and clean."""
+"""new paper, new statement."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 import os
 import re
@@ -12,7 +10,6 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-import pytest
 from cli_tools import Answer, Run
 from loaded_papers import unloaded_afterwards
 
@@ -43,13 +40,6 @@ def run_installed(package: Path, site: Path, *arguments: str) -> subprocess.Comp
         text=True,
         env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{package}", "PYTHONDONTWRITEBYTECODE": "1"},
         check=False,
-    )
-
-
-def run_tests(package: Path, site: Path) -> subprocess.CompletedProcess[str]:
-    """The skeleton's own tests."""
-    return run_installed(
-        package, site, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(package), str(package)
     )
 
 
@@ -97,7 +87,8 @@ def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: 
     assert listed.out.splitlines()[-1].endswith(divided.err.removeprefix("boundcheck: ").strip())
 
     typed(MARK, "dist2_0 / (4 * k + 2)")  # a factor 1/eta is missing
-    wrong = run_tests(package, site)
+    tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(package), str(package))
+    wrong = run_installed(package, site, *tests)
     assert wrong.returncode == 1
     assert f"the formula is not typed yet ({MARK})" in wrong.stdout
     failed = [line.split(" - ")[0] for line in wrong.stdout.splitlines() if line.startswith("FAILED")]
@@ -108,7 +99,7 @@ def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: 
     assert len(failed) == 6
 
     typed(*["dist2_0 / (eta * (4 * k + 2))"] * 2)
-    right = run_tests(package, site)
+    right = run_installed(package, site, *tests)
     assert right.returncode == 0, right.stdout
 
 
@@ -143,71 +134,11 @@ def test_a_skeleton_is_found_before_it_is_installed(boundcheck_cli: Run, tmp_pat
 
 
 def test_nothing_is_overwritten(boundcheck_cli: Run, tmp_path: Path) -> None:
+    there = boundcheck_cli("new", "statement", "scgd/theorem_3_3")  # found in the package, and left alone
+    assert (there.code, "theorem_3_3.py is there already" in there.err) == (2, True)
     assert boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path).code == 0
     (tmp_path / "my_paper" / "pyproject.toml").write_text("mine")
     again = boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path)
     assert again.code == 2
     assert "is not overwritten" in again.err
     assert (tmp_path / "my_paper" / "pyproject.toml").read_text() == "mine"
-
-
-def test_a_statement_of_a_known_paper_goes_to_its_folder(boundcheck_cli: Run) -> None:
-    found = boundcheck_cli("new", "statement", "scgd/theorem_3_3")
-    assert found.code == 2  # it is there already: found in the package, and left alone
-    assert "theorem_3_3.py is there already" in found.err
-
-
-def test_data_is_listed_and_fetched(boundcheck_cli: Run, tmp_path: Path) -> None:
-    listed = boundcheck_cli("data", "list", "--json").json["data"]
-    (diabetes,) = [d for d in listed if d["name"] == "diabetes"]
-    assert (diabetes["there"], diabetes["rows"], diabetes["columns"]) == (True, 442, 10)
-    assert "BSD" in diabetes["licence"]
-    assert "442 x 10" in boundcheck_cli("data", "list").out
-    assert "442 rows of 10 columns" in boundcheck_cli("data", "fetch", "diabetes").out
-    package = importlib.util.find_spec("sklearn")  # where its files are: importing it takes seconds
-    assert package is not None
-    assert package.origin is not None
-    folder = Path(package.origin).parent / "datasets" / "data"
-    found = boundcheck_cli("data", "fetch", "diabetes", "--from", folder, "--json")
-    assert found.code == 0
-    assert sorted(Path(p).name for p in found.json["copied"]) == sorted(diabetes["sha256"])
-    for path in map(Path, found.json["copied"]):
-        assert path.parent == tmp_path / "data" / "diabetes"
-        assert hashlib.sha256(path.read_bytes()).hexdigest() == diabetes["sha256"][path.name]
-
-
-def test_a_wrong_file_is_not_copied(boundcheck_cli: Run, tmp_path: Path) -> None:
-    from boundcheck.problems import diabetes
-
-    folder = tmp_path / "files"
-    folder.mkdir()
-    for name in diabetes.FILES:
-        (folder / name).write_bytes(b"something else")
-    found = boundcheck_cli("data", "fetch", "diabetes", "--from", folder)
-    assert found.code == 2
-    assert "not the expected" in found.err
-    assert not (tmp_path / "data").exists()
-
-
-def test_clean_shows_and_empties(boundcheck_cli: Run, tmp_path: Path) -> None:
-    from boundcheck.core.places import prepare
-
-    assert boundcheck_cli("clean", "--json").json["store"]["files"] == 0
-    (prepare(tmp_path / "store") / "run").write_text("abc")
-    shown = boundcheck_cli("clean", "--json").json
-    assert shown["store"] == {"folder": str(tmp_path / "store"), "files": 1, "bytes": 3, "emptied": False}
-    assert boundcheck_cli("clean", "--data").code == 0
-    assert (tmp_path / "store" / "run").exists()
-    assert "emptied" in boundcheck_cli("clean", "--all").out
-    assert not (tmp_path / "store" / "run").exists()
-
-
-def test_clean_leaves_what_is_not_ours(boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "letter").write_text("dear")
-    monkeypatch.setenv("BOUNDCHECK_STORE", str(home))
-    found = boundcheck_cli("clean", "--store")
-    assert found.code == 2
-    assert "is not emptied" in found.err
-    assert (home / "letter").exists()

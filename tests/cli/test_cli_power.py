@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from cli_tools import Run
 
-
-def test_the_command(boundcheck_cli: Run, tmp_path: Path) -> None:
-    path = tmp_path / "claims.toml"
-    path.write_text(
-        """
+CLAIM = """
 [[claim]]
 name = "descent"
 statement = "scgd/theorem_3_3/corrected"
 problem = { kind = "scgd_appendix_b", clients = 2, start = 2 }
 method = { kind = "scgd", E = 2, eta = "largest" }
 at = { K = [1, 100] }
-
-[[claim]]
-name = "elsewhere"
-statement = "scgd/theorem_3_3/corrected"
-problem = { kind = "random_quadratics", clients = 2, d = 2, seed = 1 }
-method = { kind = "scgd", E = 1, eta = "0.5*largest" }
-curve = "runs.csv"
 """
-    )
+
+
+def test_the_command(boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path) -> None:
+    outside = CLAIM.replace("descent", "elsewhere").replace("at = { K = [1, 100] }", 'curve = "runs.csv"')
+    path = spec(CLAIM, outside.replace('"largest"', '"0.5*largest"'))
     (tmp_path / "runs.csv").write_text("round,dist2\n0,1\n2,0.5\n")
     found = boundcheck_cli("power", path)
     assert found.code == 0

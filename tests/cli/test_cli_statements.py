@@ -15,6 +15,7 @@ import pytest
 from cli_tools import Run
 
 from boundcheck.cli import main, output
+from boundcheck.evidence import shipped_files
 
 THEOREM = "scgd/theorem_3_3"
 EDGE = ["--set", "mu=1/100", "--set", "L=1/10", "--set", "n=2", "--set", "E=64"]
@@ -30,6 +31,8 @@ def own_papers() -> Iterator[None]:
 def test_list_flags_equation_2_from_the_declarations(boundcheck_cli: Run) -> None:
     found = boundcheck_cli("list", "--paper", "scgd", "--json")
     assert found.code == 0
+    false = boundcheck_cli("list", "--paper", "scgd", "--false", "--json").json["statements"]
+    assert false == [r for r in found.json["statements"] if r["belief"] == "false"] != []
     rows = {r["id"]: r for r in found.json["statements"]}
     assert rows["scgd/equation_2/as_printed_main"]["dimensions"] == "units disagree"
     assert rows["scgd/equation_2/as_printed_main"]["dimension_errors"]
@@ -142,14 +145,6 @@ def test_list_and_show_count_the_shipped_claims(boundcheck_cli: Run) -> None:
     assert as_json.json["claims"] == {"HOLDS": 1, "VIOLATED": 1}
 
 
-def test_a_statement_about_a_constant(boundcheck_cli: Run) -> None:
-    id = "fedshuffle/section_5_full_participation"
-    assert "metric: constant:participation/M" in boundcheck_cli("show", id).out
-    found = boundcheck_cli("evaluate", id, "--set", "n=3", "--set", "b=2", "--set", "w_max=1/2")
-    assert "bound: 0.375 = 3/8 exactly" in found.out
-    assert boundcheck_cli("scope", id, "--set", "n=3", "--set", "b=2", "--set", "w_max=1/2").code == 0
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -169,6 +164,15 @@ def test_narrow_output(monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
     lines = [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in shown.getvalue().splitlines()]
     assert max(map(len, lines)) <= (60 if terminal else 80)
     assert "scgd/theorem_3_3/conservative" in lines
+    for part in ("title: ", "kind: ", "our verdict: ", "dimensions: ", "evidence: ", "printed: σ²", "dimensionless"):
+        assert any(part in text for text in lines)  # no column is lost, and no word is broken
+
+
+def test_a_formula_is_as_wide_as_the_output(boundcheck_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    formula = boundcheck_cli("show", "async_fl/theorem_1/sharp").out
+    drawn = [row for row in formula.splitlines() if "─" in row or "⎛" in row]
+    assert 0 < max(map(len, drawn)) <= 80
 
 
 def test_outcomes_are_coloured_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,6 +326,8 @@ def test_scope_on_the_edge(boundcheck_cli: Run) -> None:
     inside = boundcheck_cli("scope", f"{THEOREM}/as_printed_main", *EDGE, "--set", "eta=10/256")
     assert inside.code == 0
     assert "largest eta in scope: 5/128" in inside.out
+    beyond = boundcheck_cli("scope", f"{THEOREM}/as_printed_main", *EDGE, "--set", f"eta=0.0390625{'0' * 24}1")
+    assert beyond.code == 3
     outside = boundcheck_cli("scope", f"{THEOREM}/corrected", *EDGE, "--set", "eta=10/256", "--json")
     assert outside.code == 3
     assert outside.json["in_scope"] is False
@@ -333,13 +339,6 @@ def test_scope_on_the_edge(boundcheck_cli: Run) -> None:
         "smooth_clients",
         "finite_gradient_noise",
     ]
-
-
-def test_scope_just_beyond_the_edge(boundcheck_cli: Run) -> None:
-    found = boundcheck_cli(
-        "scope", f"{THEOREM}/as_printed_main", *EDGE, "--set", "eta=0.03906250000000000000000000000001"
-    )
-    assert found.code == 3
 
 
 def test_version(boundcheck_cli: Run) -> None:
@@ -366,3 +365,32 @@ def test_show_lists_what_a_proof_rests_on_by_weight(boundcheck_cli: Run) -> None
     assert boundcheck_cli("show", id, "--rests", "--json").code == 2
     none = boundcheck_cli("show", "async_fl/equation_108", "--rests")
     assert (none.code, "has no derivation" in none.err) == (2, True)
+
+
+def test_slips_are_the_printed_readings_that_are_false_or_break(boundcheck_cli: Run) -> None:
+    every = boundcheck_cli("list", "--json").json["statements"]
+    rows = boundcheck_cli("list", "--slips", "--json").json["statements"]
+    printed = [row for row in every if row["reading"].startswith("as_printed")]
+    assert rows == [row for row in printed if row["belief"] == "false" or row["refuted_at"]]
+    assert {"fedshuffle/lemma_d_5/as_printed", "async_fl/theorem_1/as_printed"} <= {row["id"] for row in rows}
+    # where another reading is encoded, a false one says what that replaces
+    paths = {row["id"].rpartition("/")[0] for row in every if not row["reading"].startswith("as_printed")}
+    assert all((row["correction"] is not None) == (row["id"].rpartition("/")[0] in paths) for row in rows)
+    own = [row for row in rows if row["id"].startswith("fedshuffle/")]
+    lines = boundcheck_cli("list", "--slips", "--paper", "fedshuffle").out.splitlines()
+    assert [text.split()[0] for text in lines[1 : 1 + len(own)]] == [row["id"] for row in own]
+    assert lines[-1] == f"{len(own)} readings, {sum(bool(row['refuted_at']) for row in own)} with a refuted step."
+
+
+def test_readings_without_evidence(boundcheck_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = boundcheck_cli("list", "--paper", "classics", "--json").json
+    lacking = [r["id"] for r in rows["statements"] if r["belief"] != "open" and not r["borne_out_by"]]
+    assert rows["counts"]["believed true or false without evidence"] == len(lacking)
+    found = boundcheck_cli("list", "--paper", "classics", "--no-evidence", "--json")
+    assert (found.json, found.code) == (lacking, 1 if lacking else 0)
+    one = ("list", "--reading", "as_printed_client_3", "--no-evidence")
+    assert (boundcheck_cli(*one).out, boundcheck_cli(*one).code) == ("", 0)
+    monkeypatch.setattr(shipped_files, "shipped_witnesses", dict)
+    monkeypatch.setattr(shipped_files, "claims_by_id", dict)
+    found = boundcheck_cli(*one)
+    assert (found.code, found.out) == (1, "fedshuffle/section_4_2_sum_one/as_printed_client_3: believed true\n")

@@ -85,7 +85,8 @@ CHECK = """
 import sys
 from pathlib import Path
 from cluster_items import Item, stored
-from boundcheck.cli import _execute, main
+from boundcheck.cli import main
+from boundcheck.evidence import carry_out
 from boundcheck.core.cluster import ClusterExecutor
 
 def work(*_, **__):
@@ -95,7 +96,7 @@ def work(*_, **__):
     return []
 
 if __name__ == "__main__":
-    _execute.carry_out = work
+    carry_out.carry_out = work
     sys.exit(main(["check", sys.argv[3]]))
 """
 CLAIM = """

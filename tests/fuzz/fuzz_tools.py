@@ -59,7 +59,7 @@ def call(arguments: Sequence[str]) -> Answer:
 
     out, err = io.StringIO(), io.StringIO()
     with (
-        patch("boundcheck.cli._own_error.sentence", unforeseen),
+        patch("boundcheck.cli.own_error", unforeseen),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

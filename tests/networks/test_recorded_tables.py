@@ -96,9 +96,10 @@ def test_a_record_shows_what_new_runs_show(file: Path, spec_file: Path) -> None:
     assert shown.tables == fresh.tables
     assert shown.words[1:] == fresh.words
     assert (shown.kind, shown.name) == ("recorded", "Recorded: Two step sizes")
-    said = f"RECORDED, not run for this report: on {record.recorded} by 'boundcheck record"
+    said = f"RECORDED, not run for this report: on {record.recorded}, in "
     for words in (said, record.code[:12], "is that of the code here", f"record {file.name} --compare --row '2 rounds'"):
         assert words in shown.words[0]
+    assert record.command not in shown.words[0]  # it names a file that an installed package lacks
     for new, old in zip(fresh.series, shown.series, strict=True):
         np.testing.assert_allclose(old.y, new.y, rtol=1e-8)
     assert [row.case for row in record.rows] == ["2 rounds", "5 rounds"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from boundcheck.evidence.claim import Claim, ClaimResult
 from boundcheck.evidence.claim_result import Reading
 from boundcheck.verdict import Grade, Outcome, Tightness, Verdict
 
+AXE = Path(os.environ.get("AXE_CORE") or Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js")
 CONSTANTS: Mapping[str, Any] = {
     "mu": {"value": "1/3", "known": "certified", "side": "lower", "how": "exact LDL^T of A - mu*P"},
     "L": {"value": "2", "known": "certified", "side": "upper", "how": "largest eigenvalue"},

@@ -6,23 +6,19 @@ The check of contrast and names needs axe-core: `make axe` puts it into build/ax
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from collections.abc import Generator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from report_tools import SCOPE_OUT, hand_made
+from report_tools import AXE, SCOPE_OUT, hand_made
 
 from boundcheck.core.palette import PALETTE
 from boundcheck.report import write_report
 from boundcheck.verdict import Grade, Outcome
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = (390, 768, 1280)
 SCREEN = 900  # pixels, the first screen
 # What may be wrong with a page: wider than the window, a formula cut at 1280, and links that lead nowhere.
@@ -40,17 +36,6 @@ FAULTS = """() => {
 KEEP = """let own; window.charts = [];
 const construct = (of, given) => { const chart = new of(...given); window.charts.push(chart); return chart; };
 Object.defineProperty(window, "uPlot", {get: () => own, set: made => { own = new Proxy(made, {construct}); }});"""
-AXE = Path(os.environ.get("AXE_CORE") or Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js")
-playwright: Any = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Generator[Any]:
-    with playwright.sync_playwright() as running:
-        launched = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
@@ -130,10 +115,6 @@ def first_screen(page: Any, *selectors: str) -> dict[str, float]:
 
 
 PARTS = (".pair", ".verdict-line", "#assumptions", "#rests", "#rested", "#worked", "#command")
-LONG_FORMULAS = {  # whose two formulas fill more than a screen
-    "statement.fedshuffle.theorem_5_1_strongly_convex_tuned.html",
-    "statement.fedshuffle.theorem_e_1_strongly_convex_tuned.html",
-}
 TALLEST = 6000  # pixels of a statement page on a phone
 
 
@@ -344,4 +325,4 @@ def test_the_whole_catalogue_in_the_browser(browser: Any, tmp_path: Path) -> Non
     for name in (n for n in names if n.startswith("statement.")):
         late += [name] if first_screen(watched.show(name), ".pair")[".pair"] > SCREEN else []
         assert phone.show(name).evaluate("document.documentElement.scrollHeight") <= TALLEST, name
-    assert set(late) <= LONG_FORMULAS
+    assert late == []

@@ -200,6 +200,22 @@ def test_the_difference_of_two_readings_is_marked_in_the_formula_and_no_more() -
     assert max(map(len, texts)) < len(whole)
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("fedshuffle/theorem_5_1_strongly_convex_tuned", "pair"),  # cut further, with a letter for what occurs thrice
+        ("fedshuffle/section_4_1_limit", "pair wide"),  # in two columns it would leave the first screen
+    ],
+)
+def test_two_formulas_stand_side_by_side_where_they_fit(name: str, kind: str) -> None:
+    listed = Catalogue([name], Sources(Known({}, {}, {})))
+    (page,) = (
+        p for n, p in listed.pages(report_data([], "T") | {"catalogue": listed.data()}).items() if "statement" in n
+    )
+    first = page[page.index(f'<div class="{kind}">') : page.index('class="small soft key"')]
+    assert ("<msub><mi>u</mi><mrow><mn>1</mn></mrow></msub>" in first) == (kind == "pair")
+
+
 def test_a_worked_number_is_what_its_command_prints() -> None:
     found = worked_number(statement(THEOREM))
     assert found is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from boundcheck.core.svg import Node, graph
 from boundcheck.report.catalogue import columns, direct
 
@@ -20,20 +22,17 @@ def drawn(centre: str, down: dict[str, list[str]]) -> tuple[list[str], int]:
 CHAIN = {"e": ["d", "c", "b", "a"], "d": ["c", "b", "a"], "c": ["b", "a"], "b": ["a"]}
 
 
-def test_an_edge_that_others_imply_is_not_drawn() -> None:
-    boxes, edges = drawn("c", CHAIN)
-    assert sorted(boxes) == ["a", "b", "c", "d", "e"]
-    assert edges == 4
-
-
-def test_neighbours_reach_to_depth_two() -> None:
-    boxes, _ = drawn("e", CHAIN)
-    assert sorted(boxes) == ["c", "d", "e"]
-
-
-def test_two_ways_to_one_lemma_are_both_drawn() -> None:
-    boxes, edges = drawn("d", {"d": ["b", "c", "a"], "b": ["a"], "c": ["a"]})
-    assert (sorted(boxes), edges) == (["a", "b", "c", "d"], 4)
+@pytest.mark.parametrize(
+    ("centre", "down", "boxes", "edges"),
+    [
+        ("c", CHAIN, "abcde", 4),  # an edge that others imply is not drawn
+        ("e", CHAIN, "cde", 2),  # neighbours reach to depth two
+        ("d", {"d": ["b", "c", "a"], "b": ["a"], "c": ["a"]}, "abcd", 4),  # two ways to one lemma
+    ],
+)
+def test_boxes_and_edges(centre: str, down: dict[str, list[str]], boxes: str, edges: int) -> None:
+    found, count = drawn(centre, down)
+    assert ("".join(sorted(found)), count) == (boxes, edges)
 
 
 def test_a_statement_without_neighbours_has_no_graph() -> None:

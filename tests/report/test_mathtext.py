@@ -23,6 +23,7 @@ def shown(text: str, symbols: tuple[tuple[str, str], ...] = ()) -> str:
         ("is L-Lipschitz", "is L-Lipschitz"),
         ("processor x86_64, scgd/theorem_3_3/corrected", "processor x86_64, scgd/theorem_3_3/corrected"),
         ("the lemma's sum, u_{k+1} <= 3 u_k", "the lemma&#39;s sum, ⟦uk+1≤3uk⟧"),
+        ("record figures-2-and-3-a-x.json --compare", "record figures-2-and-3-a-x.json --compare"),
         ("below 1 - mu*eta", "below ⟦1−μη⟧"),
         ("<b> & mu", "&lt;b&gt; &amp; ⟦μ⟧"),
     ],

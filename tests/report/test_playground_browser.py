@@ -6,36 +6,22 @@ Needs the package playwright and a Chromium; without them these tests are skippe
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
-import shutil
 import tomllib
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playground_tools import difference, drawn
+from report_tools import AXE
 
 from boundcheck.report import write_report
 from boundcheck.sweeps.spec import sweep_from_text
 from boundcheck.theory.discovery import readings, statement
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-AXE = Path(os.environ.get("AXE_CORE") or Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js")
 NAME = "fedshuffle/theorem_5_1_strongly_convex"
 TUNED = "fedshuffle/theorem_5_1_strongly_convex_tuned"
-playwright: Any = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Generator[Any]:
-    with playwright.sync_playwright() as running:
-        launched = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")

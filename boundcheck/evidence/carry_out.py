@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_executor
 from boundcheck.core.store import Store, Stored
 from boundcheck.errors import BadInput, MissingExtra, Unsupported, WorkerLost
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+from boundcheck.evidence.claim_constants import no_progress
 from boundcheck.evidence.kept_results import NOWHERE, Entry, entry_of, entry_of_claim, keep, recall
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -21,6 +22,7 @@ from boundcheck.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     from boundcheck.core.executor import Executor
+    from boundcheck.evidence.claim_constants import Progress
     from boundcheck.evidence.stored import Spread
 
 
@@ -37,25 +39,17 @@ class Done:
     folders: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Refused:
-    """A claim whose specification turned out to be bad input, or beyond its engine, while it was carried out."""
-
-    claim: Claim
-    problem: str
-
-    absent: bool = False  # because a data set or an optional package is not on this machine
-
-    @property
-    def lacking(self) -> str:
-        """For the executor: what another machine may have."""
-        return self.problem if self.absent else ""
+Item = TypeVar("Item", bound=Claim | Limits | Asked, covariant=True)
 
 
 @dataclass(frozen=True)
-class _NoStudy:
-    """The same of a study."""
+class Refused(Generic[Item]):
+    """What turned out to be bad input, or beyond its engine, while it was carried out.
 
+    absent: because a data set or an optional package is not on this machine.
+    """
+
+    what: Item
     problem: str
     absent: bool = False
 
@@ -63,6 +57,12 @@ class _NoStudy:
     def lacking(self) -> str:
         """For the executor: what another machine may have."""
         return self.problem if self.absent else ""
+
+    @property
+    def words(self) -> str:
+        """The sentence that names it."""
+        named = f"claim '{self.what.label()}'" if isinstance(self.what, Claim) else f"study '{self.what.name}'"
+        return f"{named}: {self.problem}"
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class NotedStore(Store):
 
 def _carry_out(
     job: _Job, tell: Callable[[float], None], spread: Spread | None = None
-) -> Done | Refused | LimitStudy | Study | _NoStudy | Lost:
+) -> Done | Refused[Any] | LimitStudy | Study | Lost:
     """One job; at the top of the module, so that worker processes find it. spread: of the seeds of a sampled claim."""
     what = job.what
     store = None if job.store is None else NotedStore(job.store)
@@ -160,8 +160,7 @@ def _carry_out(
     except WorkerLost as error:
         return Lost(str(error))
     except (BadInput, MissingExtra, Unsupported) as error:  # a StoreError concerns all jobs and is passed on
-        absent = is_absence(error)
-        return Refused(what, str(error), absent) if isinstance(what, Claim) else _NoStudy(str(error), absent)
+        return Refused(what, str(error), is_absence(error))
     folders: tuple[str, ...] = ()
     if store is not None:
         runs = tuple(store.used)
@@ -180,10 +179,11 @@ def _carry_out_all(
     where: Where,
     title: str,
     *,
+    progress: Progress,
     curves: bool = False,
     on_short: Callable[[Sequence[Any]], None] | None = None,
 ) -> list[Any]:
-    """The results in the order of the jobs, `Lost` among them, with a progress bar.
+    """The results in the order of the jobs, `Lost` among them.
 
     What the store has is not handed to the executor. Of the rest, those that take longer are begun first, so that no
     process is left with one at the end; a process alone begins with the short ones. After the others, one after the
@@ -191,8 +191,6 @@ def _carry_out_all(
     GPU of this machine: side by side they would share its memory. on_short: called once, with None for what still runs,
     when all but the long jobs are done and one of these is not.
     """
-    from boundcheck.cli.output import progress
-
     found = recall(jobs[0].store if jobs else None, [job.entry for job in jobs], curves=curves)
     results = [k and (Done(k.result, k.folders) if isinstance(k.result, ClaimResult) else k.result) for k in found]
     rest = [index for index, result in enumerate(results) if result is None]
@@ -239,16 +237,18 @@ def carry_out(
     store: Path | str | None,
     where: Where = HERE,
     curves: bool = False,
-) -> list[Done | Refused]:
-    """All claims in their order, with a progress bar; what was finished before an interruption is in the store.
+    progress: Progress = no_progress,
+) -> list[Done | Refused[Claim]]:
+    """All claims in their order; what was finished before an interruption is in the store.
 
     where: by default in this process for up to 3 claims, else on one process a processor. curves: whether their runs
-    must be in the store when it returns. A claim that is bad input does not stop the others.
+    must be in the store when it returns. progress: shows how much is done. A claim that is bad input does not stop the
+    others.
     Raises StoreError and KeyboardInterrupt at once.
     """
     jobs = [_Job.of(claim, store) for claim in claims]
     title = _count(len(claims), "claim", "claims")
-    found = _carry_out_all(jobs, where, title, curves=curves)
+    found = _carry_out_all(jobs, where, title, progress=progress, curves=curves)
     return [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found, strict=True)]
 
 
@@ -259,6 +259,7 @@ def carry_out_report(
     *,
     store: Path | str | None,
     where: Where = HERE,
+    progress: Progress = no_progress,
     on_short: Callable[[Reported], None] | None = None,
 ) -> Reported:
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.
@@ -278,7 +279,7 @@ def carry_out_report(
             with suppress(BadInput, WorkerLost):  # raised again at the end, with what comes until then
                 on_short(_reported(claims, limits, studies, found))
 
-    found = _carry_out_all(jobs, where, " and ".join(titles), on_short=early)
+    found = _carry_out_all(jobs, where, " and ".join(titles), progress=progress, on_short=early)
     return _reported(claims, limits, studies, found)
 
 
@@ -288,33 +289,30 @@ def _reported(
     """What was carried out, sorted; see `carry_out_report`. found: None for what still runs."""
     done = [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found[: len(claims)], strict=True)]
     rest = found[len(claims) :]
-    names = [*(asked.name for asked in limits), *(asked.name for asked in studies)]
-    kinds = [*("limits" for _ in limits), *(asked.kind for asked in studies)]
-    own = list(zip(kinds, names, rest, strict=True))
-    not_run = [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
-    not_run += [NotRun(kind, name, r.problem) for kind, name, r in own if isinstance(r, _NoStudy) and r.absent]
-    not_run += [NotRun(kind, name, WAITING, waiting=True) for kind, name, r in own if r is None]
-    done = [d for d in done if not (isinstance(d, Refused) and d.absent)]
-    bad = _refusals(done)
-    bad += [f"study '{n}': {r.problem}" for _, n, r in own if isinstance(r, _NoStudy) and not r.absent]
-    gone = [f"study '{n}': {_ended(r)}" for _, n, r in own if isinstance(r, Lost)]
+    named = [("limits", asked.name) for asked in limits] + [(asked.kind, asked.name) for asked in studies]
+    studied = [(kind, name, r) for (kind, name), r in zip(named, rest, strict=True)]
+    not_run = [NotRun("claim", d.what.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
+    not_run += [NotRun(kind, name, r.problem) for kind, name, r in studied if isinstance(r, Refused) and r.absent]
+    not_run += [NotRun(kind, name, WAITING, waiting=True) for kind, name, r in studied if r is None]
+    bad = [r.words for r in (*done, *rest) if isinstance(r, Refused) and not r.absent]
+    gone = [
+        f"study '{name}': {r.reason} What is in the store is kept; --workers 1 needs the least memory."
+        for _, name, r in studied
+        if isinstance(r, Lost)
+    ]
     if bad:
         raise BadInput("\n".join([*bad, *gone]))
     if gone:
         raise WorkerLost("\n".join(gone))
-    limit_studies, found_studies = (
-        [r for r in part if r is not None and not isinstance(r, _NoStudy)]
+    there, more = (
+        [r for r in part if r is not None and not isinstance(r, Refused)]
         for part in (rest[: len(limits)], rest[len(limits) :])
     )
-    return Reported(results_of(done), limit_studies, found_studies, not_run)
+    return Reported([d.result for d in done if isinstance(d, Done)], there, more, not_run)
 
 
 def _count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
-
-
-def _ended(lost: Lost) -> str:
-    return f"{lost.reason} What is in the store is kept; --workers 1 needs the least memory."
 
 
 def _lost(claim: Claim, lost: Lost) -> Done:
@@ -323,13 +321,9 @@ def _lost(claim: Claim, lost: Lost) -> Done:
     return Done(ClaimResult(claim, verdict, claim.method, missed))
 
 
-def _refusals(done: Sequence[Done | Refused]) -> list[str]:
-    return [f"claim '{d.claim.label()}': {d.problem}" for d in done if isinstance(d, Refused)]
-
-
-def results_of(done: Sequence[Done | Refused]) -> list[ClaimResult]:
+def results_of(done: Sequence[Done | Refused[Claim]]) -> list[ClaimResult]:
     """The results; raises BadInput listing every claim that was refused."""
-    refused = _refusals(done)
+    refused = [d.words for d in done if isinstance(d, Refused)]
     if refused:
         raise BadInput("\n".join(refused))
     return [d.result for d in done if isinstance(d, Done)]

@@ -1,32 +1,132 @@
-"""Commands that write skeletons: new paper, new statement, new method."""
+"""Commands about your own code: power, identify, conformance, new paper, new statement, new method."""
 
 from __future__ import annotations
 
 import importlib.util
 import keyword
+import math
 import re
 from pathlib import Path
 from string import Template
 from typing import Annotated
 
-import typer
-
-from boundcheck.cli.output import Json, line, print_json, say
+from boundcheck.cli.options import Json, Spec, argument, option, spec_file
+from boundcheck.cli.output import line, print_json, say, short, table
 from boundcheck.errors import BadInput, StoreError, nearest
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 FIRST = "theorem_1"  # the statement with which a new paper begins
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    group = typer.Typer(
-        no_args_is_help=True, help="Skeletons: a paper, a statement or a method.", rich_markup_mode=None
-    )
-    group.command()(paper)
-    group.command()(statement)
-    group.command()(method)
-    app.add_typer(group, name="new")
+def power(spec: Spec, as_json: Json = False) -> int:
+    """Which mistakes in an implementation each claim would miss.
+
+    The claim keeps its rounds and seeds. The mistakes are made from the parts of the method (weights, steps, cohorts,
+    ...) and carried out as the claim's method is. A mistake is caught where the verdict is another. Below the table
+    stand, for each claim, the tightness window that catches more, and the mistakes that only a comparison with the
+    reference catches (boundcheck.judge; assert_matches of the pytest plugin).
+
+    \b
+    Example: boundcheck power examples/tour/claims.toml
+    """
+    from boundcheck.errors import BoundcheckError
+    from boundcheck.evidence.spec import load_claims
+    from boundcheck.judge.power import Power, power_of
+
+    found: list[Power] = []
+    refused: list[tuple[str, str]] = []
+    for claim in load_claims(spec):
+        try:
+            found.append(power_of(claim))
+        except BoundcheckError as error:
+            refused.append((claim.label(), str(error)))
+    if as_json:
+        print_json(
+            {
+                "claims": [p.to_dict() for p in found],
+                "refused": [{"claim": label, "why": why} for label, why in refused],
+            }
+        )
+        return 0
+    rows = [
+        [
+            p.label,
+            p.outcome.value,
+            "-" if math.isnan(p.tightness) else short(p.tightness),
+            str(len(p.judged) - len(p.not_run)),
+            str(len(p.caught)),
+            str(len(p.missed)),
+        ]
+        for p in found
+    ]
+    table(["claim", "outcome", "tightness", "mistakes", "caught", "missed"], rows)
+    for p in found:
+        say(f"{p.label}: {p.words()}")
+    for label, why in refused:
+        say(f"{label}: not judged. {why}")
+    return 0
+
+
+def identify(
+    file: Annotated[Path, argument(metavar="FILE", parser=spec_file, help="A Python file, which is run.")],
+    run: Annotated[str, option("--run", help="The function run(task, seed) in it.")],
+    rounds: Annotated[int, option(help="Rounds that are compared.", shown=True)] = 30,
+    seeds: Annotated[int, option(help="Seeds of a run that is random.", shown=True)] = 512,
+    as_json: Json = False,
+) -> int:
+    """Which published method the code in a file is.
+
+    It names kind, options, paper and equation. This runs the file, so take only code that you trust. The function gets
+    a task with numbers by the usual names (K, E, eta, eta_l, mu, ...) and returns the iterates, as for
+    boundcheck.judge. Where the runs are those of no kind, they are compared with those of kinds that have one known
+    mistake. Exit code 1 where nothing agrees.
+
+    \b
+    Example: boundcheck identify examples/tour/fedavg.py --run fedavg
+    """
+    from boundcheck.judge.identify import function_of
+    from boundcheck.judge.identify import identify as found_by
+
+    found = found_by(function_of(file, run), rounds=rounds, seeds=seeds)
+    if as_json:
+        print_json({"file": str(file), "run": run, **found.to_dict()})
+    else:
+        say(f"{file} was run. {found.reason}")
+    return 0 if found.matches else 1
+
+
+def conformance(
+    package: Annotated[str, argument(help="An installed package with plug-ins.")],
+    every: Annotated[bool, option("--all", help="Print the checks that passed, too.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Checks the problems, methods and parts of a package.
+
+    Parts and methods run on random quadratics, where every outcome is gone through in fractions; the gradients,
+    constants and minimiser of problems are looked at, at sampled points. A check that cannot be asked is counted apart.
+    Exit code 1 where a check fails.
+
+    \b
+    Example: boundcheck conformance own-problem
+    """
+    from boundcheck.judge.conformance.suite import conformance as run
+    from boundcheck.judge.findings import Status
+
+    checks = run(package)
+    counts = {
+        status: sum(c.status is status for c in checks) for status in (Status.PASSED, Status.FAILED, Status.NOT_ASKED)
+    }
+    if as_json:
+        tally = {answer.value: count for answer, count in counts.items()}
+        print_json({"package": package, "counts": tally, "checks": [c.to_dict() for c in checks]})
+    else:
+        for check in checks:
+            if every or check.status is not Status.PASSED:
+                say(f"{check.status.value.upper()} {check.subject}: {check.name}: {check.sentence}.")
+                if check.detail:
+                    say(f"    {check.detail}")
+        line(f"{counts[Status.PASSED]} passed, {counts[Status.FAILED]} failed, {counts[Status.NOT_ASKED]} not asked.")
+    return 1 if counts[Status.FAILED] else 0
 
 
 def _checked(name: str, what: str) -> str:
@@ -39,8 +139,8 @@ def _checked(name: str, what: str) -> str:
 
 
 def paper(
-    name: Annotated[str, typer.Argument(help="Name of the paper, as ids will begin.", show_default=False)],
-    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where to make the package.")] = Path(),
+    name: Annotated[str, argument(help="Name of the paper, as ids will begin.")],
+    folder: Annotated[Path, option("--in", metavar="DIR", help="Where to make the package.", shown=True)] = Path(),
     as_json: Json = False,
 ) -> int:
     """A package with one statement and its tests.
@@ -66,10 +166,9 @@ def paper(
 
 
 def statement(
-    id: Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)],
+    id: Annotated[str, argument(help="<paper>/<statement>[/<reading>].")],
     package: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the paper's package.", show_default="where the paper is"),
+        Path | None, option(metavar="DIR", help="Folder of the paper's package.", shown="where the paper is")
     ] = None,
     as_json: Json = False,
 ) -> int:
@@ -96,8 +195,8 @@ def statement(
 
 
 def method(
-    name: Annotated[str, typer.Argument(help="Name of the method, as specifications say kind.", show_default=False)],
-    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where to write the files.")] = Path(),
+    name: Annotated[str, argument(help="Name of the method, as specifications say kind.")],
+    folder: Annotated[Path, option("--in", metavar="DIR", help="Where to write the files.", shown=True)] = Path(),
     as_json: Json = False,
 ) -> int:
     """A method's module and its tests, which pass as they are.
