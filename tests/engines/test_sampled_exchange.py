@@ -12,7 +12,7 @@ from sampled_simulation import Simulation
 from sampled_toys import Toy, random_toy
 
 from boundcheck.core import streams
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -40,6 +40,7 @@ from boundcheck.methods.parts import (
     Uniform,
     WithReplacement,
 )
+from tests.engines.drawn_plans import plan
 
 F = Fraction
 PATHS = ("numpy", "numba")

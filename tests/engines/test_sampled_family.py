@@ -14,7 +14,7 @@ import pytest
 from sampled_simulation import Simulation
 from sampled_toys import Toy, random_toy
 
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -40,6 +40,7 @@ from boundcheck.methods.parts import (
     Unbiased,
     Uniform,
 )
+from tests.engines.drawn_plans import plan
 
 PATHS = ("numpy", "numba")
 SIZES = (3, 1, 4, 2, 3)

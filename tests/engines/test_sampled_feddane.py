@@ -13,7 +13,7 @@ from sampled_simulation import Simulation
 from sampled_toys import Toy, random_toy
 from test_sampled_models import Model, model
 
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.engines.simulate.measure import measures
 from boundcheck.engines.simulate.metrics import dissimilarity
 from boundcheck.engines.simulate.oracles import ArrayOracle
@@ -41,6 +41,7 @@ from boundcheck.methods.parts import (
     WithReplacement,
 )
 from boundcheck.problems.build import build
+from tests.engines.drawn_plans import plan
 
 F = Fraction
 PATHS = ("numpy", "numba")

@@ -6,10 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
-from boundcheck.engines import batched_cycles as batch
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.claim import run_claim
@@ -145,11 +143,6 @@ def test_no_statement_about_plain_steps_takes_it(more: str) -> None:
     assert not result.failures
     assert result.verdict.outcome is Outcome.OUT_OF_SCOPE
     assert "the statement is about block_averaging, the run is no named method" in result.verdict.reason
-
-
-def test_the_batched_search_says_so() -> None:
-    with pytest.raises(Unsupported, match="the batched search cannot carry the method 'fedavg'"):
-        batch.cycle_map(build({**SPECS[5], "momentum_l": "1/2"}), np.ones((1, 2, 1, 1)), np.ones((1, 2, 1)), np.ones(1))
 
 
 def test_it_does_not_go_with_the_momentum_of_the_server() -> None:

@@ -27,7 +27,7 @@ def test_it_rises_and_decays_at_the_rounds_given() -> None:
     assert [method.schedule.step(method.cycle_of(t, clients)) for t in range(7)] == SIZES
     assert method.parameters() == {"E": 1, "eta_g": 1}
     assert not method.schedule.is_constant()
-    assert method.exact_steps()
+    assert method.schedule.is_exact()
 
 
 def test_the_default_divides_by_ten() -> None:
