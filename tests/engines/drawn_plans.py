@@ -108,7 +108,8 @@ def plan(method: Method, clients: Sequence[int] | Clients, seed: int, rounds: in
     lowered = lower(method, clients, rounds)
     cohorts = np.full((rounds, lowered.largest), -1, dtype=np.int64)
     for r in range(rounds):
-        drawn = lowered.cohorts.draw(seeds, r)[0]
+        known = None if lowered.handed else method.participation.fixed(r, clients)
+        drawn = lowered.cohorts.draw(seeds, r)[0] if known is None else known
         cohorts[r, : len(drawn)] = drawn
     epochs: Any = getattr(method.local, "E", 0)
     if lowered.sampling != "reshuffled" or not isinstance(epochs, int):

@@ -74,6 +74,7 @@ PLAIN: Mapping[str, Method] = {
     "batches of one": Method("m", Uniform(1), Epochs(2, 2), InverseCycle(F(1, 2)), server=FAST),
     "batches above all sizes": Method("m", Uniform(5), Epochs(3, 7), LogHorizon(F(1, 4), 9), server=FAST),
     "batches in turn": Method("m", TURNS, Epochs(2, 2), InverseCycle(F(1, 2)), server=FAST),
+    "weights of a cohort drawn again": Method("m", WithReplacement(3), Epochs(1, 1), STEP, Largest()),
     "weights of the cohort": Method("m", Uniform(2), Epochs(1, 1), Constant(F(1, 8)), Largest()),
 }
 SETS = Subsets(((0, 1), (), (2, 3, 4), (1, 4)), (F(1, 3), F(1, 6), F(1, 4), F(1, 4)))

@@ -62,9 +62,8 @@ class Build:
 
     def plan(self, t: int) -> Plan:
         """The plan of round t."""
-        same = self.rule.collecting == "same" and self._uses_collected(t)
-        collected = {n: s.rule for n, s in self.reading.collect(0, self.number).items()} if same else {}
-        rules = tuple(dict.fromkeys([*self.rules, *(r for r in collected.values() if r is not None)]))
+        same = self.rule.collecting == "same" and self._uses_collected()
+        collected, rules = self._collecting if same else ({}, self.rules)
         drawn = self.rounds.method.participation.drawing(self.clients) is not None
         ratios = None if self.rule.receives or same or not drawn else self._ratios()
         law = self.rounds.law(t, one_by_one=ratios is None, rules=rules)
@@ -72,7 +71,13 @@ class Build:
             return self._by_moments(law, ratios)
         return self._by_cohorts(law, collected, t)
 
-    def _uses_collected(self, t: int) -> bool:
+    @property
+    def _collecting(self) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
+        """The rule by which each vector that is collected is summed, and all rules of the round."""
+        collected = {n: s.rule for n, s in self.reading.collect(0, self.number).items()}
+        return collected, tuple(dict.fromkeys([*self.rules, *(r for r in collected.values() if r is not None)]))
+
+    def _uses_collected(self) -> bool:
         visits = self.rounds.method.local.visits(0, (0,), self.clients)
         compiled = self.rounds.works.compiled(0, visits[0][1])[0]
         return compiled.mentions("collected") or any(v.mentions("collected") for v in self.combined.values())
@@ -153,8 +158,7 @@ class Build:
 
     def sources(self, t: int) -> list[tuple[Fraction, Source]]:
         """Each cohort of round t, with its probability: the source with what it collects of itself."""
-        collected = {n: s.rule for n, s in self.reading.collect(0, self.number).items()}
-        rules = tuple(dict.fromkeys([*self.rules, *(r for r in collected.values() if r is not None)]))
+        collected, rules = self._collecting
         law = self.rounds.law(t, one_by_one=True, rules=rules)
         return [(cohort.p, self._with_collected(law, cohort, collected)) for cohort in law.cohorts]
 
