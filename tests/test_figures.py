@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.simulate import plan
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from tests.engines.drawn_plans import plan
 
 REPEATS, ROUNDS = 3, 160  # rounds of eight cycles
 E, DEVICES = 4, 20

@@ -202,7 +202,7 @@ def describe(
         algorithms=setting.algorithms,
         parameters=tuple(setting.parameters),
         chosen=setting.chosen,
-        rounded_steps=not setting.method.exact_steps(),
+        rounded_steps=not setting.method.schedule.is_exact(),
         step_sizes=setting.step_sizes,
         momentum=setting.described.server_momentum,
         rarest=rarest_choice(setting.method, clients) if drawn else None,

@@ -146,7 +146,7 @@ def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fractio
         return None
     if not isinstance(problem, Quadratic) or metric.quantity not in problem.metrics:
         return None
-    if not method.exact_steps():
+    if not method.schedule.is_exact():
         return None
     if metric.weights is not None:
         return _limit_of_mean(metric.quantity, method, problem)

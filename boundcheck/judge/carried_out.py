@@ -17,10 +17,10 @@ from boundcheck.engines.exact.paths import oracle_iterates
 from boundcheck.engines.exact.paths_histories import History
 from boundcheck.engines.exact.paths_rounds import Cohort, Plan, Walk
 from boundcheck.engines.exact.paths_visits import Atoms, Ended, Point, Values
-from boundcheck.engines.exact.visits import batch_sizes
 from boundcheck.judge.mutants import Mutant
 from boundcheck.judge.task import task_of
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts.local import batch_sizes
 from boundcheck.problems.problem import Floats, Problem, clients_of
 
 

@@ -8,7 +8,7 @@ raises `NotAffine`, and is carried out by readers with numbers alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn
@@ -225,14 +225,18 @@ class Vector:
             self._sum = sum((c * _points(t) for t, c in self.terms.items()), Fraction(0))
         return self._sum
 
+    def everywhere(self) -> Iterator[Term]:
+        """Its terms, and those inside its nodes."""
+        for term in self.terms:
+            yield from occurring(term)
+
     def atoms(self) -> set[Atom]:
         """All atoms that occur in it."""
-        found = {term for term in self.terms if isinstance(term, Atom)}
-        return found.union(*(v.atoms() for term in self.terms for v in _inside(term)))
+        return {term for term in self.everywhere() if isinstance(term, Atom)}
 
     def mentions(self, place: str) -> bool:
         """Whether an atom of this place occurs in it."""
-        return any(_mentions(term, place) for term in self.terms)
+        return any(isinstance(term, Atom) and term.place == place for term in self.everywhere())
 
     def replaced(self, by: Mapping[Any, Vector]) -> Vector:
         """The vector with terms put for others, inside nodes too."""
@@ -258,10 +262,16 @@ def _inside(term: Term) -> tuple[Vector, ...]:
     return (term.centre, term.shift) if isinstance(term, Minimiser) else ()
 
 
-def _mentions(term: Term, place: str) -> bool:
-    if isinstance(term, Atom):
-        return term.place == place
-    return any(v.mentions(place) for v in _inside(term))
+def occurring(term: Term) -> Iterator[Term]:
+    """The term, and all terms inside it."""
+    yield term
+    for vector in _inside(term):
+        yield from vector.everywhere()
+
+
+def draws(term: Term) -> bool:
+    """Whether a term rests on the samples of a local step, or solves a subproblem."""
+    return any(isinstance(t, Minimiser) or (isinstance(t, Gradient) and not t.whole) for t in occurring(term))
 
 
 def _replaced(term: Term, by: Mapping[Any, Vector]) -> Vector:

@@ -272,15 +272,6 @@ class Method:
         if cohort and any(clients.weights[i] for i in cohort):
             self.factors(cohort, clients)
 
-    def exact_steps(self) -> bool:
-        """Whether the step sizes that run are those of the schedule's formula, not rounded ones."""
-        return self.schedule.is_exact()
-
-    def momentum_factors(self, cohort: Sequence[int], clients: Clients) -> list[Fraction]:
-        """w_i/p_i for each client of a cohort: with them the sampled gradients estimate grad F without bias."""
-        unbiased = Unbiased()
-        return unbiased.coefficients(cohort, self.context(clients))
-
     def parameters(self) -> Mapping[str, Fraction]:
         """The numbers of all parts under the names that statements use (E, eta, eta0, size, eta_g, ...)."""
         found: dict[str, Fraction] = {}

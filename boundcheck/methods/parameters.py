@@ -142,6 +142,18 @@ def whole_steps(value: Any, name: str) -> parts.LocalWork:
     return parts.GradientSteps(count(value, name)) if own is None else parts.OwnSteps(own)
 
 
+def local_steps(K: int, batch: int | None) -> parts.LocalWork:
+    """K local steps with the whole gradient, or with that of `batch` samples drawn anew."""
+    return parts.GradientSteps(K) if batch is None else parts.StochasticSteps(K, batch)
+
+
+def local_epochs(E: Any, batch: int | None, sampling: Any = None) -> parts.Epochs:
+    """E local epochs; what is None has its default."""
+    return parts.Epochs(
+        1 if E is None else E, 1 if batch is None else batch, "reshuffled" if sampling is None else sampling
+    )
+
+
 def cohorts_from(values: Any, name: str) -> tuple[tuple[int, ...], ...]:
     """A list of lists of client numbers. Raises BadInput."""
     if not is_list(values) or not all(is_list(s) for s in values):

@@ -11,10 +11,10 @@ import numpy as np
 from sampled_toys import Toy
 
 from boundcheck.core import streams
-from boundcheck.engines.simulate import plan
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, EpochRange, Epochs, Stale, Visit, inclusion
+from tests.engines.drawn_plans import plan
 
 
 def normalised(method: Method, clients: Clients, client: int, visit: Visit) -> Fraction:

@@ -13,7 +13,7 @@ import torch
 from sampled_toys import random_toy
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build
 from boundcheck.methods.method import Method
@@ -40,6 +40,7 @@ from boundcheck.networks.engine import local_step
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.run import NeuralCurve, run_neural
 from boundcheck.problems.problem import clients_of
+from tests.engines.drawn_plans import plan
 from tests.networks.neural_toys import Interrupted, Saving, classifier, perceptron
 
 torch.set_num_threads(1)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from boundcheck.engines.run import run
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build as method_of
 from boundcheck.networks.engine.device import Settings
@@ -19,6 +19,7 @@ from boundcheck.networks.engine.run import run_neural
 from boundcheck.problems.build import build
 from boundcheck.problems.least_squares import LeastSquares
 from boundcheck.problems.problem import clients_of
+from tests.engines.drawn_plans import plan
 from tests.networks.neural_toys import Interrupted, Saving
 
 torch.set_num_threads(1)

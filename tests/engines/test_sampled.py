@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sampled_simulation import Simulation
-from sampled_toys import DIM, equation_36, make_toy, random_toy
+from sampled_toys import equation_36, make_toy, random_toy
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.simulate import concatenate, run_sampled
@@ -81,23 +80,8 @@ def test_schedules_by_hand(path: Any) -> None:
     assert values == pytest.approx([1, 1 / 2, 1 / 4, 3 / 16, 9 / 64], rel=1e-14)
 
 
-PARTICIPATIONS = (Full(), Cyclic((2, 0, 4, 1, 3)), Uniform(1), Uniform(3), Uniform(5))
-WORKS = (GradientSteps(3), Epochs(1, 1), Epochs(2, 2), Epochs(3, 7))
 SMALL = Constant(Fraction(1, 512))
 SCHEDULES = (Constant(Fraction(1, 8)), InverseCycle(HALF, 2), InverseCycle(HALF), LogHorizon(Fraction(1, 4), 9))
-
-
-@pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
-@pytest.mark.parametrize("path", PATHS)
-def test_runs_follow_the_plan_exactly(kind: str, path: Any) -> None:
-    toy = random_toy(kind, DIM[kind], (3, 1, 4, 2, 3))
-    for participation in PARTICIPATIONS:
-        for w, work in enumerate(WORKS):
-            method = Method("m", participation, work, SCHEDULES[w], server=ServerStep(Fraction(5, 4)))
-            for seed in (0, 2**40 + 3):
-                curve = run_sampled(method, toy, 5, range(seed, seed + 1), ("dist2",), [5], path=path)
-                known = Simulation(method, toy, seed, 5)
-                assert curve.samples["dist2"][0, 0] == pytest.approx(known.dist2(5), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -202,35 +186,6 @@ def test_mean_of_the_plain_average() -> None:
     expected = weights @ np.array([1, 1 / 2, 2 / 3]) / weights.sum()
     assert abs(x.mean() - expected) < 5 * x.std(ddof=1) / 20000**0.5
     assert 5 * x.std(ddof=1) / 20000**0.5 < 0.01
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_divergence_is_infinite_and_silent(path: Any) -> None:
-    method = Method("m", Uniform(2), Epochs(1, 1), Constant(Fraction(1000)))
-    curve = run_sampled(method, equation_36(), 120, 3, ("dist2", "gap"), [0, 1, 120], path=path)
-    assert np.all(np.isfinite(curve.samples["gap"][:, :2]))
-    assert np.all(np.isposinf(curve.samples["gap"][:, 2]))
-    assert curve.diverged == 120
-
-
-@dataclass(frozen=True)
-class Largest:
-    """Only the client with the largest number counts."""
-
-    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
-        return [Fraction(int(i == max(cohort))) for i in cohort]
-
-    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
-        return None
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_weights_that_depend_on_the_cohort(path: Any) -> None:
-    toy = random_toy("quadratic", 2, (3, 1, 4, 2, 3))
-    method = Method("m", Uniform(2), Epochs(1, 1), SCHEDULES[0], aggregation=Largest())
-    curve = run_sampled(method, toy, 6, range(4, 5), ("dist2",), [6], path=path)
-    assert curve.info["path"] == path
-    assert curve.values["dist2"][0] == pytest.approx(Simulation(method, toy, 4, 6).dist2(6), rel=1e-12)
 
 
 @dataclass(frozen=True)

@@ -8,90 +8,34 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampled_cases import BLOCKS, PATHS, SHARES, SIZES, STALES, STEP, WORK, weighted
 from sampled_simulation import Simulation
-from sampled_toys import Toy, random_toy
 
 from boundcheck.core import streams
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
-    Average,
     Blocks,
-    Constant,
     Correction,
-    EpochRange,
-    Epochs,
     Full,
-    GradientSteps,
     HandOver,
-    Independent,
-    InverseCycle,
     Momentum,
-    Pattern,
-    Proximal,
-    Same,
     ServerStep,
     Stale,
-    StochasticSteps,
-    SumOne,
-    Unbiased,
     Uniform,
-    WithReplacement,
 )
+from tests.engines.drawn_plans import plan
 
 F = Fraction
-PATHS = ("numpy", "numba")
-SIZES = (3, 1, 4, 2, 3)
-SHARES = tuple(F(k, 20) for k in (6, 1, 7, 2, 4))
-STEP = Constant(F(1, 16))
 ROUNDS = 9
-SOME = Independent((F(1, 2), F(1, 3), F(3, 4), F(1, 5), F(3, 4)))
-TIMES = Pattern(((0, 1), (), (2,), (1, 3, 4)), lead=((3,), (0, 1, 2)))
-WORK = Epochs(2, 2)
-
-
-def toy(kind: str = "rows", d: int = 5) -> Toy:
-    return replace(random_toy(kind, d, SIZES, 2), shares=SHARES)
-
-
-STALES: dict[str, Method] = {
-    "pattern": Method("m", TIMES, WORK, STEP, Unbiased(), ServerStep(F(3, 2)), exchange=Stale()),
-    "identical": Method("m", TIMES, GradientSteps(3), InverseCycle(F(1, 8)), Same(F(1, 2)), exchange=Stale()),
-    "random": Method("m", SOME, WORK, STEP, SumOne(), exchange=Stale()),
-    "drawn again": Method("m", WithReplacement(4), Epochs(1, 2, "replacement"), STEP, Average(), exchange=Stale()),
-    "proximal": Method("m", Uniform(2), Proximal(F(1, 2), Epochs(EpochRange(1, 3), 2)), STEP, exchange=Stale()),
-}
-BLOCKS: dict[str, Method] = {
-    "periodic": Method("m", Full(), Epochs(1, 2), STEP, exchange=Blocks(3, "whole")),
-    "partial": Method("m", Full(), GradientSteps(1), STEP, exchange=Blocks(3)),
-    "batches above most clients": Method("m", Full(), StochasticSteps(2, 4), STEP, exchange=Blocks(3)),
-    "order": Method("m", Full(), WORK, STEP, exchange=Blocks(4, order=(2, 0, 3, 1), weights="data")),
-    "given": Method("m", Full(), WORK, STEP, exchange=Blocks(2, ((4, 0), (1, 3, 2)), weights="data")),
-    "more blocks than coordinates": Method("m", Full(), WORK, STEP, exchange=Blocks(7)),
-    "averaged hand-over": Method("m", Full(), WORK, STEP, exchange=Blocks(2, hand_over=HandOver(3, 3, 1))),
-    "hand-over": Method("m", Full(), WORK, STEP, exchange=Blocks(2, "whole", hand_over=HandOver(3, 4))),
-    "hand-over of all": Method("m", Full(), WORK, STEP, exchange=Blocks(2, hand_over=HandOver(5, 2))),
-}
-
-
-@pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
-@pytest.mark.parametrize("name", [*STALES, *BLOCKS])
-def test_runs_are_what_the_parts_say(kind: str, name: str) -> None:
-    method, problem = (STALES | BLOCKS)[name], toy(kind)
-    for seed in (1, 2**40 + 3):
-        known = Simulation(method, problem, seed, ROUNDS)
-        for path in PATHS:
-            curve = run_sampled(method, problem, ROUNDS, range(seed, seed + 1), grid=range(ROUNDS + 1), path=path)  # pyright: ignore
-            expected = [known.dist2(t) for t in range(ROUNDS + 1)]
-            np.testing.assert_allclose(curve.samples["dist2"][0], expected, rtol=1e-12, err_msg=path)
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("name", list(BLOCKS))
 def test_discrepancies_are_those_of_the_models(name: str, path: Any) -> None:
-    method, problem = BLOCKS[name], toy()
+    method, problem = BLOCKS[name], weighted(d=5)
     blocks = method.exchange
     assert isinstance(blocks, Blocks)
     parts = blocks.blocks(5)
@@ -128,7 +72,7 @@ def test_models_are_handed_to_fresh_clients() -> None:
 
 
 def test_what_does_not_go_together_is_named() -> None:
-    problem = toy()
+    problem = weighted(d=5)
     blocks = Method("m", Full(), WORK, STEP, exchange=Blocks(2))
     wrongs = {
         "all take part": replace(blocks, participation=Uniform(2)),

@@ -11,133 +11,63 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampled_cases import (
+    ALL,
+    BLOCKS,
+    CASES,
+    MOMENTA,
+    PATHS,
+    SETS,
+    SHARES,
+    SIZES,
+    SOLVES,
+    SOME,
+    STALES,
+    STEP,
+    WALKS,
+    weighted,
+)
 from sampled_simulation import Simulation
-from sampled_toys import Toy, random_toy
+from sampled_toys import DIM
 
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Average,
     Constant,
-    Cyclic,
     EpochRange,
     Epochs,
-    Formula,
     Full,
     GradientSteps,
     Importance,
-    Independent,
-    InverseCycle,
-    Momentum,
     OneByWeight,
-    ServerMomentum,
-    ServerStep,
-    StochasticSteps,
     Subsets,
     SumOne,
     Unbiased,
     Uniform,
 )
+from tests.engines.drawn_plans import plan
 
-PATHS = ("numpy", "numba")
-SIZES = (3, 1, 4, 2, 3)
-SHARES = tuple(Fraction(k, 20) for k in (6, 1, 7, 2, 4))
-STEP = Constant(Fraction(1, 16))
 F = Fraction
-
-
-def weighted(kind: str, d: int = 2, seed: int = 0, sizes: Sequence[int] = SIZES) -> Toy:
-    return replace(random_toy(kind, d, sizes, seed), shares=SHARES)
-
-
-SETS = Subsets(((0, 1), (), (2, 3, 4), (1, 4)), (F(1, 3), F(1, 6), F(1, 4), F(1, 4)))
-SOME = Independent((F(1, 2), F(1, 3), F(1), F(1, 5), F(3, 4)))
-WORK = Epochs(2, 2)
-CASES: dict[str, Method] = {
-    "fedshuffle": Method("m", Full(), Epochs(2, 1, divide="size"), STEP, Unbiased(), ServerStep(F(5, 4))),
-    "ascending": Method("m", Uniform(3), Epochs(1, 2, divide="size"), STEP, Unbiased(), ServerStep(F(1), True)),
-    "independent": Method("m", SOME, Epochs(1, 1, divide="size"), STEP, Unbiased()),
-    "importance": Method("m", Importance(F(2)), WORK, InverseCycle(F(1, 8), 2), Unbiased()),
-    "one by weight": Method("m", OneByWeight(), Epochs(3, 1, divide="work"), STEP, Unbiased()),
-    "sets": Method("m", SETS, WORK, STEP, Unbiased()),
-    "average of varying cohorts": Method("m", SETS, GradientSteps(3), STEP),
-    "sum one": Method("m", Uniform(3), WORK, STEP, SumOne()),
-    "sum one of varying cohorts": Method("m", SOME, WORK, STEP, SumOne(per_share=True)),
-    "nova": Method("m", Uniform(2), Epochs((1, 2, 3, 1, 2), 1, divide="largest"), STEP, Unbiased("nova")),
-    "least work": Method("m", Uniform(3), Epochs(2, 1, common="min"), STEP, SumOne()),
-    "mean work": Method("m", SETS, Epochs(2, 2, common="mean"), STEP, Unbiased()),
-    "unfinished": Method(
-        "m", Full(), Epochs(2, 1, divide="work", missed=(1, 1, 5, 0, 3)), STEP, Unbiased("unfinished")
-    ),
-    "nothing finished": Method("m", Full(), Epochs(1, 1, missed=(3, 1, 0, 2, 1)), STEP, Unbiased()),
-    "with replacement": Method("m", Uniform(2), Epochs(2, 2, "replacement"), STEP),
-    "random epochs": Method("m", Uniform(3), Epochs(EpochRange(2, 5), 2, divide="size"), STEP, Unbiased()),
-    "random epochs of all": Method("m", Full(), Epochs(EpochRange(1, 3), 1, "replacement"), STEP, Unbiased()),
-    "cyclic by weight": Method("m", Cyclic((2, 0, 4, 1, 3)), WORK, STEP, SumOne()),
-}
-MVR = Momentum(F(1, 4))
-MOMENTA: dict[str, Method] = {
-    "mvr": Method("m", OneByWeight(), Epochs(2, 1, divide="size"), STEP, Unbiased(), momentum=MVR),
-    "mvr of all": Method("m", Full(), WORK, STEP, Unbiased(), ServerStep(F(3, 2)), Momentum(F(1, 8), start="gradient")),
-    "mvr warmed up": Method("m", SOME, WORK, STEP, SumOne(), momentum=Momentum(F(1, 3), start="sampled", warm_up=4)),
-    "mvr of full steps": Method("m", SETS, GradientSteps(2), STEP, Unbiased(), momentum=MVR),
-    "practical": Method("m", Uniform(2), Epochs(2, 2, divide="size"), STEP, momentum=Momentum(F(1, 10), False)),
-    "practical, started": Method(
-        "m",
-        Full(),
-        Epochs(1, 1, missed=(1, 1, 2, 0, 0)),
-        STEP,
-        Unbiased(),
-        momentum=Momentum(F(1, 10), False, "gradient"),
-    ),
-    "practical of varying": Method("m", SETS, Epochs(EpochRange(1, 2)), STEP, momentum=Momentum(F(1, 2), False)),
-}
-DRAWN = EpochRange(1, 2)
-NOVA, LEAST, MEAN = Epochs(DRAWN, divide="largest"), Epochs(DRAWN, common="min"), Epochs(DRAWN, common="mean")
-HEAVY, AHEAD = ServerMomentum(F(1, 3)), ServerMomentum(F(2, 5), nesterov=True)
-GROWING = ServerMomentum("(r-1)/(r+2)", nesterov=True)
-STEPS = Formula("2/(31 + 7*t)")
-MORE: dict[str, Method] = {
-    "nova, drawn epochs": Method("m", Full(), NOVA, STEP, Unbiased("nova")),
-    "nova of some": Method("m", Uniform(1), replace(NOVA, sampling="replacement"), STEP, Unbiased("nova")),
-    "nova, summing to one": Method("m", OneByWeight(), NOVA, STEP, SumOne("data")),
-    "nova with momentum": Method("m", Full(), NOVA, STEP, Unbiased("nova"), momentum=Momentum(F(1, 2), False)),
-    "nova, server momentum": Method("m", Full(), NOVA, STEP, Unbiased("nova"), server_momentum=AHEAD),
-    "least drawn work": Method("m", Uniform(2), replace(LEAST, E=EpochRange(1, 3), batch=2), STEP, SumOne()),
-    "mean of drawn work": Method("m", Full(), replace(MEAN, sampling="replacement"), STEP, SumOne()),
-    "mean of some": Method("m", Uniform(2), MEAN, STEP, Unbiased()),
-    "mean with momentum": Method("m", Full(), MEAN, STEP, SumOne(), momentum=Momentum(F(1, 2))),
-    "heavy ball": Method("m", Full(), GradientSteps(1), STEP, SumOne(), server_momentum=HEAVY),
-    "ahead": Method("m", Uniform(2), Epochs(1, 2), STEP, SumOne(), ServerStep(F(3, 2)), server_momentum=AHEAD),
-    "growing": Method("m", Uniform(1), Epochs(1, 1, divide="size"), STEP, Unbiased(), server_momentum=GROWING),
-    "growing, at x": Method("m", Full(), GradientSteps(2), STEP, server_momentum=replace(GROWING, nesterov=False)),
-    "fista": Method("m", Uniform(2), GradientSteps(1), STEP, server_momentum=ServerMomentum("fista", nesterov=True)),
-    "by round": Method("m", Uniform(2), Epochs(1, 2), Formula("1/(16 + 5*r)"), Unbiased()),
-    "by step": Method("m", Uniform(2), GradientSteps(3), STEPS, SumOne()),
-    "by step and round": Method("m", Full(), GradientSteps(2), Formula("(r + 2)/(40 + t)"), server_momentum=AHEAD),
-    "by drawn step": Method("m", Uniform(1), StochasticSteps(2), STEPS, Unbiased()),
-    "by batch of clients alike": Method("m", Full(), Epochs(2, 2), STEPS, Unbiased()),
-    "by drawn batch of clients alike": Method("m", Full(), Epochs(1, 2, "replacement", "size"), STEPS),
-}
-ALL = CASES | MOMENTA | MORE
 
 
 def sizes_of(name: str) -> Sequence[int]:
     return (3,) * 5 if "alike" in name else SIZES
 
 
-@pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
+@pytest.mark.parametrize("kind", DIM)
 @pytest.mark.parametrize("name", ALL)
 def test_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
-    method, toy = ALL[name], weighted(kind, sizes=sizes_of(name))
-    rounds = 4 if kind == "isotropic" else 3
+    method, rounds = ALL[name], 9 if name in STALES or name in BLOCKS else 7 if name in WALKS else 4
+    toy = weighted(kind, 5 if name in BLOCKS else DIM[kind], sizes=sizes_of(name))
     for seed in (1, 2**40 + 3):
-        dist2 = Simulation(method, toy, seed, rounds).dist2(rounds)
-        for path in PATHS:
-            curve = run_sampled(method, toy, rounds, range(seed, seed + 1), ("dist2",), [rounds], path=path)  # pyright: ignore
-            assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
+        known = Simulation(method, toy, seed, rounds)
+        dist2 = [known.dist2(t) for t in range(rounds + 1)]
+        for path in ("numpy", "auto") if name in SOLVES else PATHS:
+            curve = run_sampled(method, toy, rounds, range(seed, seed + 1), grid=range(rounds + 1), path=path)  # pyright: ignore
+            np.testing.assert_allclose(curve.samples["dist2"][0], dist2, rtol=1e-11, err_msg=path)
 
 
 def test_cohorts_follow_their_laws() -> None:
@@ -178,7 +108,7 @@ def test_random_epochs_and_replacement_follow_their_laws() -> None:
 
 def test_an_empty_cohort_changes_nothing() -> None:
     nobody = Subsets(((), (0, 1, 2, 3, 4)), (F(1, 2), F(1, 2)))
-    toy = weighted("quadratic")
+    toy = weighted("quadratic", 2)
     for aggregation in (Unbiased(), Average(), SumOne()):
         method = Method("m", nobody, Epochs(1, 1), STEP, aggregation)
         drawn = plan(method, Clients(SHARES, SIZES), 0, 12)
@@ -193,7 +123,7 @@ def test_an_empty_cohort_changes_nothing() -> None:
 @pytest.mark.parametrize("path", PATHS)
 def test_gradients_at_epoch_starts(path: Any) -> None:
     """The mean over the epochs of a round of |grad F|^2, with grad F(x) = A (x - centre) for this toy."""
-    toy = weighted("quadratic")
+    toy = weighted("quadratic", 2)
     toy.flat.centred["grad2"] = np.diag([F(3), F(5)]).astype(float)  # pyright: ignore
     method = replace(MOMENTA["mvr"], local=Epochs(3, 1, divide="size"))
     met = Simulation(method, toy, 7, 4).starts
@@ -218,7 +148,8 @@ def test_gradients_at_epoch_starts(path: Any) -> None:
 def test_divergence_is_infinite_and_silent(path: Any) -> None:
     for method in (CASES["random epochs"], MOMENTA["mvr"], MOMENTA["practical"]):
         wild = replace(method, schedule=Constant(F(10**6)))
-        curve = run_sampled(wild, weighted("rows"), 80, 3, ("dist2", "gap"), [0, 80], path=path)
-        assert np.all(np.isposinf(curve.samples["dist2"][:, 1]))
-        assert np.all(np.isposinf(curve.samples["gap"][:, 1]))
+        curve = run_sampled(wild, weighted("rows"), 80, 3, ("dist2", "gap"), [0, 1, 80], path=path)
+        assert np.all(np.isfinite(curve.samples["gap"][:, :2]))
+        assert np.all(np.isposinf(curve.samples["dist2"][:, 2]))
+        assert np.all(np.isposinf(curve.samples["gap"][:, 2]))
         assert curve.diverged == 80

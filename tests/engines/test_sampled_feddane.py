@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampled_cases import NEAR, PATHS, SHARES, SIZES, STEP, WALKS, weighted
 from sampled_simulation import Simulation
-from sampled_toys import Toy, random_toy
 from test_sampled_models import Model, model
 
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.engines.simulate.measure import measures
 from boundcheck.engines.simulate.metrics import dissimilarity
 from boundcheck.engines.simulate.oracles import ArrayOracle
@@ -30,73 +30,17 @@ from boundcheck.methods.parts import (
     Full,
     GradientSteps,
     Independent,
-    InverseCycle,
     Momentum,
     NoStep,
     Pattern,
     Proximal,
-    SumOne,
-    Unbiased,
-    Uniform,
     WithReplacement,
 )
 from boundcheck.problems.build import build
+from tests.engines.drawn_plans import plan
 
 F = Fraction
-PATHS = ("numpy", "numba")
-SIZES = (3, 1, 4, 2, 3)
-SHARES = tuple(F(k, 20) for k in (6, 1, 7, 2, 4))
-STEP = Constant(F(1, 16))
 ROUNDS = 7
-WORK = Proximal(F(1, 2), Epochs(2, 2))
-AGAIN = WithReplacement(4)
-PIPELINE = Correction(pipelined=True, decay="inverse")
-
-
-def toy(kind: str = "rows", d: int = 3) -> Toy:
-    return replace(random_toy(kind, d, SIZES, 4), shares=SHARES)
-
-
-WALKS: dict[str, Method] = {
-    "fedprox": Method("m", AGAIN, WORK, STEP),
-    "feddane": Method("m", AGAIN, WORK, STEP, correction=Correction(AGAIN)),
-    "same cohort": Method("m", Uniform(3), WORK, STEP, correction=Correction()),
-    "dane": Method("m", Full(), Proximal(F(2), GradientSteps(3)), STEP, correction=Correction(Full(), weights="data")),
-    "by data": Method("m", Uniform(2), WORK, STEP, SumOne(), correction=Correction(WithReplacement(3), weights="data")),
-    "decayed": Method("m", AGAIN, WORK, STEP, correction=Correction(Uniform(2), "geometric", F(1, 3))),
-    "inverse": Method("m", Uniform(2), WORK, InverseCycle(F(1, 8)), correction=Correction(AGAIN, "inverse", F(3, 4))),
-    "pipelined": Method("m", AGAIN, WORK, STEP, correction=PIPELINE),
-    "pipelined pattern": Method(
-        "m", Pattern(((0, 2), (1, 3, 4)), ((1,),)), WORK, STEP, Unbiased(), correction=Correction(pipelined=True)
-    ),
-    "weights of clients": Method(
-        "m",
-        Independent((F(1), F(1, 2), F(1, 3), F(1, 2), F(1, 4))),
-        Proximal((F(1), F(0), F(1, 2), F(2), F(3)), Epochs(EpochRange(1, 3), 1, "replacement", divide="size")),
-        STEP,
-        correction=Correction(),
-    ),
-}
-SOLVES: dict[str, Method] = {
-    "solved fedprox": Method("m", AGAIN, ExactSolve(F(8)), NoStep()),
-    "solved feddane": Method("m", AGAIN, ExactSolve(F(8)), NoStep(), correction=Correction(AGAIN)),
-    "solved dane": Method("m", Full(), ExactSolve(F(7)), NoStep(), correction=Correction(weights="data")),
-    "solved pipelined": Method(
-        "m", AGAIN, ExactSolve(tuple(F(k) for k in (8, 9, 10, 11, 7))), NoStep(), correction=PIPELINE
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
-@pytest.mark.parametrize("name", [*WALKS, *SOLVES])
-def test_runs_are_what_the_parts_say(kind: str, name: str) -> None:
-    method, problem = (WALKS | SOLVES)[name], toy(kind)
-    for seed in (1, 2**40 + 3):
-        known = Simulation(method, problem, seed, ROUNDS)
-        expected = [known.dist2(t) for t in range(ROUNDS + 1)]
-        for path in PATHS if name in WALKS else ("numpy", "auto"):
-            curve = run_sampled(method, problem, ROUNDS, range(seed, seed + 1), grid=range(ROUNDS + 1), path=path)  # pyright: ignore
-            np.testing.assert_allclose(curve.samples["dist2"][0], expected, rtol=1e-12, err_msg=path)
 
 
 @pytest.mark.parametrize("kind", ["logistic", "softmax"])
@@ -166,7 +110,7 @@ def test_newton_runs_and_is_certified(path: Any) -> None:
 def test_certified_inexactness_is_no_less_than_the_true_one(path: Any) -> None:
     for kind in ("isotropic", "quadratic"):
         for name in ("feddane", "pipelined", "same cohort"):
-            method, problem = WALKS[name], toy(kind)
+            method, problem = WALKS[name], weighted(kind)
             method = replace(method, local=Proximal(F(8), Epochs(3, 1)))
             curve = run_sampled(method, problem, ROUNDS, range(5, 6), ("inexactness",), [0, 1, 2, 5, ROUNDS], path=path)
             known = Simulation(method, problem, 5, ROUNDS)
@@ -186,8 +130,8 @@ def test_certified_inexactness_is_no_less_than_the_true_one(path: Any) -> None:
             beside = run_sampled(method, problem, ROUNDS, range(5, 6), ("dist2", "inexactness"), [2, ROUNDS], path=path)
             assert np.array_equal(plainer.samples["dist2"], beside.samples["dist2"])
     flat = Method("m", Full(), Proximal(F(1, 10**6), GradientSteps(1)), STEP)  # no curvature, so no certificate
-    assert least_curvature(toy("rows").flat, 1) <= 0
-    assert np.isposinf(run_sampled(flat, toy("rows"), 1, 1, ("inexactness",), [1], path=path).values["inexactness"][0])
+    assert least_curvature(weighted().flat, 1) <= 0
+    assert np.isposinf(run_sampled(flat, weighted(), 1, 1, ("inexactness",), [1], path=path).values["inexactness"][0])
 
 
 def test_dissimilarity_by_its_definition() -> None:
@@ -217,14 +161,14 @@ def test_dissimilarity_as_the_problem_computes_it() -> None:
 
 
 def test_what_cannot_be_carried_out_is_named() -> None:
-    problem = toy()
+    problem = weighted()
     prox = WALKS["fedprox"]
     some = Independent((F(1, 2),) * 5)
     wrongs = {
         "momentum does not go with proximal": replace(prox, participation=Full(), momentum=Momentum(F(1, 2))),
-        "momentum does not go with clients": replace(prox, local=WORK.work, momentum=Momentum(F(1, 2))),
+        "momentum does not go with clients": replace(prox, local=NEAR.work, momentum=Momentum(F(1, 2))),
         "momentum does not go with a gradient": replace(
-            prox, participation=Full(), local=WORK.work, momentum=Momentum(F(1, 2)), correction=Correction()
+            prox, participation=Full(), local=NEAR.work, momentum=Momentum(F(1, 2)), correction=Correction()
         ),
         "one of no client": replace(prox, participation=some, correction=Correction()),
     }
@@ -233,7 +177,7 @@ def test_what_cannot_be_carried_out_is_named() -> None:
             run_sampled(method, problem, 2, 1)
     run_sampled(replace(prox, participation=some, correction=Correction(Full())), problem, 2, 1)
     with pytest.raises(Unsupported, match="no proximal subproblems"):
-        run_sampled(replace(prox, local=WORK.work), problem, 2, 1, ("inexactness",))
+        run_sampled(replace(prox, local=NEAR.work), problem, 2, 1, ("inexactness",))
     with pytest.raises(BadInput, match="client 1 with the proximal weight 0 is not strongly convex"):
         run_sampled(Method("m", Pattern(((1,),)), ExactSolve(F(0)), NoStep()), problem, 2, 1)
     with pytest.raises(Unsupported, match="does not measure 'round_gap'"):

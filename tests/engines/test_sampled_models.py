@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.engines.simulate.oracles import ArrayOracle
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
@@ -31,6 +31,7 @@ from boundcheck.methods.parts import (
 from boundcheck.problems.build import build
 from boundcheck.problems.population import Population
 from boundcheck.problems.problem import Arrays
+from tests.engines.drawn_plans import plan
 
 F = Fraction
 PATHS = ("numpy", "numba")

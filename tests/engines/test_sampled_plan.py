@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from boundcheck.core import streams
-from boundcheck.engines.simulate import plan
 from boundcheck.engines.simulate.drawing import draw_cohorts, draw_sparse, draw_visits, draw_words
 from boundcheck.errors import BadInput
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, Constant, Epochs, Full, GradientSteps, InverseCycle, Uniform
+from tests.engines.drawn_plans import plan
 
 HALF = Fraction(1, 2)
 

@@ -60,7 +60,7 @@ def test_problems_that_are_not_quadratic_by_hand() -> None:
 def test_a_square_root_is_rounded_down_in_both_engines() -> None:
     p = build_problem({"kind": "quadratics", "clients": [{"A": 1, "b": 0}], "start": [1]})
     method = build({"kind": "gradient_descent", "eta": "1/(2*sqrt(r+2))"})
-    assert not method.exact_steps()
+    assert not method.schedule.is_exact()
     curve = run_exact(method, p, range(3), ["dist2"])
     assert curve.values["dist2"][2] == pytest.approx(((1 - 8**-0.5) * (1 - 12**-0.5)) ** 2, rel=1e-12)
     assert run_sampled(method, p, 2, 1, ("dist2",), [2]).values["dist2"][0] == pytest.approx(curve.values["dist2"][2])

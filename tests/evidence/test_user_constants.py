@@ -179,7 +179,7 @@ def test_a_name_alone_is_no_assumption() -> None:
 
 def test_a_rounded_step_supports_only() -> None:
     method = {"kind": "scgd", "E": 1, "ell": 1, "T": 10_000}
-    assert not build_method(method).exact_steps()
+    assert not build_method(method).schedule.is_exact()
     found = run_claim(Claim("scgd/choice_of_e/corrected", PAIR, method)).verdict
     assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
     assert "rounded down" in found.details["rounded_steps"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.errors import Unsupported
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import (
@@ -151,24 +151,3 @@ def test_waiting_for_all_needs_no_law() -> None:
     assert sync.factors((0, 1, 2), THREE) == [F(1, 3)] * 3
     assert not sync.is_random(THREE)
     assert Timed(RATES, Buffer(3)).fixed(0, THREE) == (0, 1, 2)
-
-
-BAD = [
-    ({"kind": "fedavg_async", "times": "f81"}, "f80"),
-    ({"kind": "fedavg_async", "times": {"kind": "exponential", "rate": [1]}}, "rates"),
-    ({"kind": "fedavg_async", "times": "f0", "ties": "random"}, "one_by_one"),
-    ({"kind": "fedbuff", "times": "f0", "m": 0}, "at least 1"),
-    ({"kind": "biased_sampling", "cohorts": [[0, -1]]}, "no client number"),
-    ({"kind": "biased_sampling", "cohorts": [[0]], "weights": "mean"}, "average"),
-]
-
-
-@pytest.mark.parametrize(("spec", "said"), BAD)
-def test_bad_input(spec: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
-        build({**spec, **STEPS})
-
-
-def test_an_unknown_parameter() -> None:
-    with pytest.raises(UnknownName):
-        build({"kind": "fedfix", "times": "f0", "dt": 1, "window": 2, **STEPS})

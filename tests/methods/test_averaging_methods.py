@@ -11,37 +11,13 @@ from typing import Any
 import pytest
 
 from boundcheck.engines.run import run
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput
 from boundcheck.methods.build import build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import StochasticSteps
 from boundcheck.problems.build import build as build_problem
 
 PARTIAL: dict[str, Any] = {"kind": "partial_averaging", "tau": 4, "eta": "1/10"}
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"tau": 0}, "tau = 0"),
-        ({"tau": "1/2"}, "tau = 1/2"),
-        ({"partition": [[0], [1]]}, "2 blocks were given for tau = 4"),
-        ({"partition": [[0], [1], [2], [-1]]}, "integers from 0 on"),
-        ({"order": [0, 1]}, "no permutation of the blocks 0 to 3"),
-    ],
-)
-def test_bad_parameters(more: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadInput, match=message):
-        build({**PARTIAL, **more})
-
-
-@pytest.mark.parametrize(
-    "more",
-    [{"gradient": "half"}, {"weights": "size"}, {"hand_over": {"number": 2}}, {"partition": "halves"}, {"E": 2}],
-)
-def test_unknown_names(more: dict[str, Any]) -> None:
-    with pytest.raises(UnknownName):
-        build({**PARTIAL, **more})
 
 
 def test_a_partition_that_does_not_fit_the_problem() -> None:

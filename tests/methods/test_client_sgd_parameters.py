@@ -6,12 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
-from boundcheck.engines import batched_cycles as batch
 from boundcheck.engines.run import run
-from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.methods.build import algorithms, build
@@ -89,12 +87,6 @@ def test_gradients_may_be_clipped_and_weights_decay(spec: dict[str, Any]) -> Non
         assert not algorithms(build({**spec, key: value}))
 
 
-@pytest.mark.parametrize("spec", BY_STEPS, ids=lambda s: s["kind"])
-def test_no_momentum_where_work_is_divided_by_steps(spec: dict[str, Any]) -> None:
-    with pytest.raises(UnknownName, match="momentum_l"):
-        build({**spec, "momentum_l": "9/10"})
-
-
 @pytest.mark.parametrize(
     "spec",
     [
@@ -110,23 +102,6 @@ def test_no_composition_is_of_a_known_kind_with_it(spec: dict[str, Any]) -> None
     plain = build(spec)
     assert algorithms(plain)
     assert not algorithms(replace(plain, client_optimizer=ClientOptimizer(F(1, 2))))
-
-
-@pytest.mark.parametrize("value", [1, "-1/10", "3/2", "much", None, {"a": "1/10"}])
-def test_what_is_refused(value: Any) -> None:
-    for spec in (SPECS[0], SPECS[-1]):
-        with pytest.raises(BadInput, match="momentum_l"):
-            build({**spec, "momentum_l": value})
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("weight_decay_l", "-1/10"), ("weight_decay_l", "much"), ("clip_l", 0), ("clip_l", "-1"), ("clip_l", "off")],
-)
-def test_what_is_refused_of_weight_decay_and_clipping(key: str, value: Any) -> None:
-    for spec in (SPECS[0], SPECS[-1], BY_STEPS[0]):
-        with pytest.raises(BadInput, match=key):
-            build({**spec, key: value})
 
 
 def test_plain_steps_are_no_part() -> None:
@@ -145,11 +120,6 @@ def test_no_statement_about_plain_steps_takes_it(more: str) -> None:
     assert not result.failures
     assert result.verdict.outcome is Outcome.OUT_OF_SCOPE
     assert "the statement is about block_averaging, the run is no named method" in result.verdict.reason
-
-
-def test_the_batched_search_says_so() -> None:
-    with pytest.raises(Unsupported, match="the batched search cannot carry the method 'fedavg'"):
-        batch.cycle_map(build({**SPECS[5], "momentum_l": "1/2"}), np.ones((1, 2, 1, 1)), np.ones((1, 2, 1)), np.ones(1))
 
 
 def test_it_does_not_go_with_the_momentum_of_the_server() -> None:

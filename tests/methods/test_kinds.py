@@ -111,8 +111,6 @@ def test_a_composition_of_named_parts_is_an_instance_of_the_kinds_that_its_parts
     epochs = {"part": "epochs", "E": 2, "divide": "size"}
     shuffled = build({"kind": "composed", "local": epochs, "aggregation": "unbiased", "eta": 1})
     assert shuffled.local == Epochs(2, divide="size")
-    with pytest.raises(UnknownName, match="the local 'epoch' is unknown; did you mean 'epochs'"):
-        build({"kind": "composed", "local": "epoch", "eta": 1})
 
 
 def test_the_kinds_of_a_theorem_may_be_narrower_than_what_is_built() -> None:

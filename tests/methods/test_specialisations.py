@@ -98,30 +98,51 @@ def test_fedshuffle_tends_to_gradient_descent_with_partial_participation() -> No
             assert abs(second) < F(1, 100) * limit[name][k]
 
 
-def test_fedfix_with_half_the_time_of_equal_clients_is_synchronous_with_twice_the_server_step() -> None:
-    about = problem(weights=WEIGHTS)
-    steps = {"K": 3, "eta_l": "1/20"}
-    half = curve({"kind": "fedfix", **steps, "times": "f0", "dt": "1/2"}, about, range(0, 2 * ROUNDS + 1, 2))
-    assert_moves(half)
-    assert half == curve({"kind": "fedavg_sync", **steps, "eta_g": 2}, about)
+TWICE, JOINT = {"K": 3, "eta_l": "1/20"}, {"kind": "fedavg_async", "K": 2, "eta_l": "1/5", "times": [2, 2, 2]}
+HALF_TIME = {"kind": "fedfix", **TWICE, "times": "f0", "dt": "1/2"}
+SYNC = {"kind": "fedavg_sync", "K": 2, "eta_l": "1/5"}
+FULL = {"kind": "feddane", "mu": 2, "participation": "full"}
+CORRECTED = {"kind": "feddane", "mu": 2, "participation": "uniform", "K": 2, "decay": "constant"}
+OFF = {**CORRECTED, "decay": {"kind": "constant", "factor": 0}}
+PROX = {"kind": "fedprox", "mu": 2, "participation": "uniform", "K": 2}
+SOLVER = {"steps": 2, "eta": "1/5"}
 
 
-def test_asynchronous_fedavg_of_equal_clients_with_joint_ties_is_synchronous() -> None:
-    about = problem(weights=WEIGHTS)
-    steps = {"K": 2, "eta_l": "1/5"}
-    spec = {"kind": "fedavg_async", **steps, "times": [2, 2, 2]}
-    expected = curve({"kind": "fedavg_sync", **steps}, about)
+def periodic(tau: int, **more: Any) -> dict[str, Any]:
+    return {"kind": "periodic_averaging", "tau": tau, "eta": "1/6", "gradient": "full", **more}
+
+
+# A method, another that does the same, how many of its rounds make one of the other, whether clients have weights of
+# their own, and methods that do not do the same.
+SAME: list[tuple[dict[str, Any], dict[str, Any], int, bool, list[dict[str, Any]]]] = [
+    (
+        {"kind": "fedavg_sync", **TWICE, "eta_g": 2},
+        {"kind": "fedfix", **TWICE, "times": "f0", "dt": "1/2"},
+        2,
+        True,
+        [],
+    ),
+    # one by one, the second of a tie works on an old model
+    (SYNC, {**JOINT, "ties": "joint"}, 1, True, [JOINT, {**JOINT, "ties": "joint", "times": [1, 2, 2]}]),
+    ({"kind": "fedavg", "E": 3, "eta": "1/6"}, {"kind": "fedavg_sync", "K": 3, "eta_l": "1/6"}, 1, False, []),
+    ({"kind": "fedavg", "E": 2, "eta": "1/6"}, periodic(2), 2, False, []),
+    ({"kind": "fedavg", "E": 3, "eta": "1/6"}, periodic(3), 3, False, []),
+    ({"kind": "fedavg_sync", "K": 2, "eta_l": "1/6"}, periodic(2, weights="data"), 2, True, []),
+    ({"kind": "fedavg_sync", "K": 3, "eta_l": "1/6"}, periodic(3, weights="data"), 3, True, []),
+    ({**PROX, "solver": "exact"}, {**OFF, "solver": "exact"}, 1, False, [{**CORRECTED, "solver": "exact"}]),
+    ({**PROX, "solver": SOLVER}, {**OFF, "solver": SOLVER}, 1, False, [{**CORRECTED, "solver": SOLVER}]),
+    ({"kind": "dane", "mu": 2}, FULL, 1, False, []),
+]
+
+
+@pytest.mark.parametrize(("spec", "same", "each", "weighted", "others"), SAME)
+def test_methods_that_do_the_same(spec: Any, same: Any, each: int, weighted: bool, others: list[Any]) -> None:
+    about = problem(**({"weights": WEIGHTS} if weighted else {}))
+    expected = curve(spec, about)
     assert_moves(expected)
-    assert curve({**spec, "ties": "joint"}, about) == expected
-    assert curve(spec, about) != expected  # one by one, the second of a tie works on an old model
-    assert curve({**spec, "ties": "joint", "times": [1, 2, 2]}, about) != expected
-
-
-def test_synchronous_fedavg_of_equal_weights_is_fedavg() -> None:
-    about = problem()
-    expected = curve({"kind": "fedavg", "E": 3, "eta": "1/6"}, about)
-    assert_moves(expected)
-    assert curve({"kind": "fedavg_sync", "K": 3, "eta_l": "1/6"}, about) == expected
+    assert curve(same, about, range(0, each * ROUNDS + 1, each)) == expected
+    for other in others:
+        assert curve(other, about) != expected
 
 
 def test_fedprox_without_proximal_term_is_fedavg() -> None:
@@ -139,36 +160,7 @@ def test_fedprox_without_proximal_term_is_fedavg() -> None:
     assert not {"fedavg", "fedavg_reshuffled"} & set(algorithms(build({**epochs, "mu": 1}), three))
 
 
-@pytest.mark.parametrize("tau", [2, 3])
-def test_periodic_averaging_is_fedavg_at_the_averaging_rounds(tau: int) -> None:
-    about = problem()
-    spec = {"kind": "periodic_averaging", "tau": tau, "eta": "1/6", "gradient": "full"}
-    found = curve(spec, about, range(0, tau * ROUNDS + 1, tau))
-    assert_moves(found)
-    assert found == curve({"kind": "fedavg", "E": tau, "eta": "1/6"}, about)
-    by_weight = {**spec, "weights": "data"}
-    weighted = problem(weights=WEIGHTS)
-    expected = curve({"kind": "fedavg_sync", "K": tau, "eta_l": "1/6"}, weighted)
-    assert curve(by_weight, weighted, range(0, tau * ROUNDS + 1, tau)) == expected
-
-
-@pytest.mark.parametrize("solver", ["exact", {"steps": 2, "eta": "1/5"}])
-def test_feddane_without_correction_is_fedprox(solver: Any) -> None:
-    about = problem()
-    shared = {"mu": 2, "participation": "uniform", "K": 2, "solver": solver}
-    off = {"kind": "feddane", **shared, "decay": {"kind": "constant", "factor": 0}}
-    expected = curve({"kind": "fedprox", **shared}, about)
-    assert_moves(expected)
-    assert curve(off, about) == expected
-    assert curve({**off, "decay": "constant"}, about) != expected
-
-
 def test_feddane_with_all_clients_is_dane() -> None:
-    about = problem()
-    expected = curve({"kind": "dane", "mu": 2}, about)
-    assert_moves(expected)
-    full = {"kind": "feddane", "mu": 2, "participation": "full"}
-    assert curve(full, about) == expected
     assert {"dane", "feddane"} <= set(algorithms(build({"kind": "dane", "mu": 2})))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.methods.build import build
 from boundcheck.methods.clients import Clients
@@ -27,7 +27,7 @@ def test_it_rises_and_decays_at_the_rounds_given() -> None:
     assert [method.schedule.step(method.cycle_of(t, clients)) for t in range(7)] == SIZES
     assert method.parameters() == {"E": 1, "eta_g": 1}
     assert not method.schedule.is_constant()
-    assert method.exact_steps()
+    assert method.schedule.is_exact()
 
 
 def test_the_default_divides_by_ten() -> None:
@@ -88,21 +88,3 @@ def test_no_statement_about_a_constant_step_size_takes_it() -> None:
     claims_from_text(text % '"1/1000"')
     with pytest.raises(BadInput, match="with the parameter eta_l, which the method of this run has not"):
         claims_from_text(text % '{ value = "1/1000", at = [3] }')
-
-
-@pytest.mark.parametrize(
-    ("step", "kind", "text"),
-    [
-        ({"at": [1]}, BadInput, "needs its value"),
-        ({"value": 0, "at": [1]}, BadInput, "must be above 0"),
-        ({"value": 1, "at": [5, 5]}, BadInput, "must increase from 1 on; they are 5, 5"),
-        ({"value": 1, "at": [0]}, BadInput, "eta_l: at = 0 is not allowed"),
-        ({"value": 1, "at": "5"}, BadInput, "eta_l: at must be the rounds"),
-        ({"value": 1, "at": [5], "factor": 1}, BadInput, "factor = 1 of a decaying step size"),
-        ({"value": 1, "at": [5], "warm_up": "1/2"}, BadInput, "eta_l: warm_up = 1/2 is not allowed"),
-        ({"value": 1, "milestones": [5]}, UnknownName, "milestones"),
-    ],
-)
-def test_what_is_refused(step: dict[str, Any], kind: type[Exception], text: str) -> None:
-    with pytest.raises(kind, match=text):
-        build({"kind": "fedshuffle", "eta_l": step})

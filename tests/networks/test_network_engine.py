@@ -13,7 +13,6 @@ import torch
 from neural_toys import Interrupted, Saving, classifier, perceptron
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.simulate import plan
 from boundcheck.engines.simulate.lowering import lower
 from boundcheck.engines.simulate.oracles import ArrayOracle
 from boundcheck.engines.simulate.rows import Rows
@@ -50,6 +49,7 @@ from boundcheck.networks.engine.run import NeuralCurve, run_neural
 from boundcheck.networks.engine.visits import visits_of
 from boundcheck.networks.own_module import own_module
 from boundcheck.problems.problem import Problem, clients_of
+from tests.engines.drawn_plans import plan
 
 torch.set_num_threads(1)
 F = Fraction

@@ -11,7 +11,7 @@ import torch
 from neural_toys import Interrupted, Saving
 
 from boundcheck.engines.run import run
-from boundcheck.engines.simulate import plan, run_sampled
+from boundcheck.engines.simulate import run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build as method_of
 from boundcheck.methods.method import Method
@@ -20,6 +20,7 @@ from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.run import run_neural
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
+from tests.engines.drawn_plans import plan
 
 torch.set_num_threads(1)
 

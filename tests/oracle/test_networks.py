@@ -16,11 +16,11 @@ import pytest
 import torch
 
 import boundcheck as bc
-from boundcheck.engines.simulate import plan
 from boundcheck.networks.functional import Network
 from boundcheck.networks.models import MODELS, model
 from boundcheck.networks.problem import NeuralProblem
 from boundcheck.problems.problem import clients_of
+from tests.engines.drawn_plans import plan
 from tests.networks.plain_models import loaded
 
 ROUNDS, SEEDS, CLIENTS = 3, range(2, 4), 3

@@ -12,10 +12,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
-from boundcheck.engines.batched_cycles import cycle_map
 from boundcheck.engines.exact import limit_cycle
 from boundcheck.engines.exact.growing import stays_away
 from boundcheck.engines.run import run
@@ -189,7 +187,6 @@ def test_a_period_of_10_to_the_58_is_not_gone_through() -> None:
     for asked in (
         lambda: limit_cycle(method, instance, ()),
         lambda: stays_away(build({"kind": "fedavg_async", "times": HUGE[:8], **STEPS}), problem(spec(8))),
-        lambda: cycle_map(method, np.ones((1, 40, 1, 1)), np.ones((1, 40, 1)), np.ones(1)),
     ):
         with pytest.raises(Unsupported, match="repeat"):
             asked()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.engines.exact.cohorts import Law, Member, Visits, weights_of
+from boundcheck.engines.exact.cohorts import Cohort, Law, Member, Visits, weights_of
 from boundcheck.engines.exact.ground import Ground
 from boundcheck.engines.exact.layout import Key
 from boundcheck.engines.exact.lowering import Source
@@ -62,17 +62,22 @@ class Build:
 
     def plan(self, t: int) -> Plan:
         """The plan of round t."""
-        same = self.rule.collecting == "same" and self._uses_collected(t)
-        collected = {n: s.rule for n, s in self.reading.collect(0, self.number).items()} if same else {}
-        rules = tuple(dict.fromkeys([*self.rules, *(r for r in collected.values() if r is not None)]))
+        same = self.rule.collecting == "same" and self._uses_collected()
+        collected, rules = self._collecting if same else ({}, self.rules)
         drawn = self.rounds.method.participation.drawing(self.clients) is not None
         ratios = None if self.rule.receives or same or not drawn else self._ratios()
         law = self.rounds.law(t, one_by_one=ratios is None, rules=rules)
         if ratios is not None and len(law.cohorts) != 1:
             return self._by_moments(law, ratios)
-        return self._by_cohorts(law, rules, collected, t)
+        return self._by_cohorts(law, collected, t)
 
-    def _uses_collected(self, t: int) -> bool:
+    @property
+    def _collecting(self) -> tuple[Mapping[str, Any], tuple[Any, ...]]:
+        """The rule by which each vector that is collected is summed, and all rules of the round."""
+        collected = {n: s.rule for n, s in self.reading.collect(0, self.number).items()}
+        return collected, tuple(dict.fromkeys([*self.rules, *(r for r in collected.values() if r is not None)]))
+
+    def _uses_collected(self) -> bool:
         visits = self.rounds.method.local.visits(0, (0,), self.clients)
         compiled = self.rounds.works.compiled(0, visits[0][1])[0]
         return compiled.mentions("collected") or any(v.mentions("collected") for v in self.combined.values())
@@ -122,18 +127,15 @@ class Build:
 
     # --- cohort by cohort -------------------------------------------------------------------------------------------
 
-    def _by_cohorts(self, law: Law, rules: Sequence[Any], collected: Mapping[str, Any], t: int) -> Plan:
+    def _by_cohorts(self, law: Law, collected: Mapping[str, Any], t: int) -> Plan:
         ring, source = self.ring, self.source
         plan, total = Plan(ring.zeros(self.layout.size, source.size)), list[Matrix]()
         for number, cohort in enumerate(law.cohorts):
-            weights = dict(zip((None, *rules), (cohort.coefficients, *cohort.further), strict=True))
             if collected:
-                source = self._with_collected(law, cohort.members, weights, collected)
+                source = self._with_collected(law, cohort, collected)
             doing = [
-                _Doing(
-                    law.members[v].client, self._works(law.members[v], source), {r: w[k] for r, w in weights.items()}
-                )
-                for k, v in enumerate(cohort.members)
+                _Doing(m.client, self._works(m, source), {rule: w[k] for rule, w in cohort.weights.items()})
+                for k, m in enumerate(law.members[v] for v in cohort.members)
             ]
             whole, apart = self.round(doing, source, cohort.p, (number if self.rule.receives else 0), t)
             share = whole if cohort.p == 1 else whole * ring.scalar(cohort.p)
@@ -142,30 +144,23 @@ class Build:
         plan.mean = total[0] if len(total) == 1 else ring.sum(total)
         return self.noise.finish(plan)
 
-    def _with_collected(
-        self, law: Law, members: Sequence[int], weights: Mapping[Any, Sequence[Fraction]], rules: Mapping[str, Any]
-    ) -> Source:
+    def _with_collected(self, law: Law, cohort: Cohort, rules: Mapping[str, Any]) -> Source:
         """The source with what a cohort collects of itself."""
         ring, sums = self.ring, dict[tuple[str, str], Matrix]()
         for name, rule in rules.items():
             parts: list[Matrix] = []
-            for k, v in enumerate(members):
+            for v, weight in zip(cohort.members, cohort.weights[rule], strict=True):
                 client = law.members[v].client
                 vector = self.reading.collect(client, self.number)[name].vector
-                parts.append(self.source.lower(vector, client) * ring.scalar(weights[rule][k]))
+                parts.append(self.source.lower(vector, client) * ring.scalar(weight))
             sums["collected", name] = ring.sum(parts) if parts else ring.zeros(self.layout.d, self.source.size)
         return self.source.with_atoms(sums)
 
     def sources(self, t: int) -> list[tuple[Fraction, Source]]:
         """Each cohort of round t, with its probability: the source with what it collects of itself."""
-        collected = {n: s.rule for n, s in self.reading.collect(0, self.number).items()}
-        rules = tuple(dict.fromkeys([*self.rules, *(r for r in collected.values() if r is not None)]))
+        collected, rules = self._collecting
         law = self.rounds.law(t, one_by_one=True, rules=rules)
-        found: list[tuple[Fraction, Source]] = []
-        for cohort in law.cohorts:
-            weights = dict(zip((None, *rules), (cohort.coefficients, *cohort.further), strict=True))
-            found.append((cohort.p, self._with_collected(law, cohort.members, weights, collected)))
-        return found
+        return [(cohort.p, self._with_collected(law, cohort, collected)) for cohort in law.cohorts]
 
     def held(self, holders: Sequence[int]) -> tuple[Matrix, list[Pair]]:
         """T and the pairs apart in this copy, in which these clients hold the models."""

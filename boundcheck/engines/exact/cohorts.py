@@ -7,7 +7,7 @@ E[a_v^2] suffice as long as Q_v itself does not depend on the cohort.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,16 +34,15 @@ class Member:
 
 @dataclass(frozen=True)
 class Cohort:
-    """One possible cohort: its probability, the positions of its members in `Law.members` and their a_v.
+    """One possible cohort: its probability, the positions of its members in `Law.members` and their weights.
 
-    A client that is drawn several times is one member, with the sum of its coefficients. further: the members'
-    coefficients under each of the further rules by which vectors are summed.
+    weights: by the rule by which vectors are summed, None for the method's own, the a_v. A client that is drawn several
+    times is one member, with the sum of its weights.
     """
 
     p: Fraction
-    members: tuple[int, ...]
-    coefficients: tuple[Fraction, ...]
-    further: tuple[tuple[Fraction, ...], ...] = ()
+    members: Sequence[int]
+    weights: Mapping[Any, Sequence[Fraction]]
 
 
 @dataclass(frozen=True)
@@ -88,16 +87,12 @@ class Law:
         return pairs
 
 
-def _coefficients(method: Method, cohort: tuple[int, ...], clients: Clients) -> list[Fraction]:
-    """a_i of the cohort's clients, without eta_g; an empty cohort has none."""
-    return method.aggregation.coefficients(cohort, method.context(clients)) if cohort else []
-
-
 def weights_of(rule: Any, method: Method, cohort: Sequence[int], clients: Clients) -> list[Fraction]:
-    """The weights of a cohort's clients under a rule by which vectors are summed."""
+    """The weights of a cohort's clients under a rule by which vectors are summed; None: the method's a_i, no eta_g."""
     if not cohort or rule == PLAIN:
         return [Fraction(1)] * len(cohort)
-    return rule.coefficients(tuple(cohort), method.context(clients))
+    own = method.aggregation if rule is None else rule
+    return own.coefficients(tuple(cohort), method.context(clients))
 
 
 def supported(method: Method, drawing: Drawing) -> list[tuple[Fraction, tuple[int, ...]]]:
@@ -113,7 +108,8 @@ def supported(method: Method, drawing: Drawing) -> list[tuple[Fraction, tuple[in
 def law_of(
     method: Method, round_index: int, clients: Clients, *, one_by_one: bool = False, rules: Sequence[Any] = ()
 ) -> Law:
-    """The law of a round's cohort; one_by_one: go through all cohorts in any case. rules: see `Cohort.further`.
+    """The law of a round's cohort; one_by_one: go through all cohorts in any case. rules: further ones by which
+    vectors are summed (`Cohort.weights`).
 
     Raises Unsupported where more than `MAX_COHORTS` cohorts would have to be gone through.
     """
@@ -121,10 +117,10 @@ def law_of(
     if fixed is not None and method.steps_together:
         return _enumerated(method, [(Fraction(1), fixed)], clients, rules)
     if fixed is not None:
-        a = tuple(_coefficients(method, fixed, clients))
+        a = tuple(weights_of(None, method, fixed, clients))
         members = tuple(Member(i, method.work(i, fixed, clients)) for i in fixed)
-        further = tuple(tuple(weights_of(rule, method, fixed, clients)) for rule in rules)
-        cohort = Cohort(Fraction(1), tuple(range(len(fixed))), a, further)
+        further = {rule: weights_of(rule, method, fixed, clients) for rule in rules}
+        cohort = Cohort(Fraction(1), range(len(fixed)), {None: a, **further})
         return Law(members, a, tuple(v * v for v in a), cohorts=(cohort,))
     drawing = method.participation.drawing(clients)
     if drawing is None:
@@ -186,22 +182,21 @@ def _enumerated(
                 yield p, cohort, [method.work(i, cohort, clients) if alone is None else alone[i] for i in cohort]
 
     for p, clients_in, visits in outcomes():
-        a = _coefficients(method, clients_in, clients)
         places = [index.setdefault(Member(i, v), len(index)) for i, v in zip(clients_in, visits, strict=True)]
-        sums: list[dict[int, Fraction]] = []
-        for own in (a, *(weights_of(rule, method, clients_in, clients) for rule in rules)):
-            added: dict[int, Fraction] = {}
-            for position, share in zip(places, own, strict=True):
-                added[position] = added.get(position, Fraction(0)) + share
-            sums.append(added)
-        further = tuple(tuple(own.values()) for own in sums[1:])
-        cohorts.append(Cohort(p, tuple(sums[0]), tuple(sums[0].values()), further))
+        weights: dict[Any, Sequence[Fraction]] = {}
+        for rule in (None, *rules):
+            added = dict.fromkeys(places, Fraction(0))
+            for position, share in zip(places, weights_of(rule, method, clients_in, clients), strict=True):
+                added[position] += share
+            weights[rule] = tuple(added.values())
+        cohorts.append(Cohort(p, tuple(dict.fromkeys(places)), weights))
     size = len(index)
     mean, joint = [Fraction(0)] * size, [[Fraction(0)] * size for _ in range(size)]
     for cohort in cohorts:
-        for v, a in zip(cohort.members, cohort.coefficients, strict=True):
+        own = list(zip(cohort.members, cohort.weights[None], strict=True))
+        for v, a in own:
             mean[v] += cohort.p * a
-            for w, b in zip(cohort.members, cohort.coefficients, strict=True):
+            for w, b in own:
                 joint[v][w] += cohort.p * a * b
     square = tuple(joint[v][v] for v in range(size))
     return Law(tuple(index), tuple(mean), square, joint=joint, cohorts=tuple(cohorts))

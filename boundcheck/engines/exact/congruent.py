@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.engines.exact.budget import seconds_of
-from boundcheck.engines.exact.rings import Matrix, Ring
+from boundcheck.engines.exact.rings import Matrix, Ring, after_steps, picked
 
 _ZERO = Fraction(0)
 _FEW = 4  # this many applications of a map are cheaper than composing it with itself
@@ -102,7 +102,8 @@ def trajectory(
         whole = whole.then(m)
     for _ in range((block // period).bit_length() - 1):
         whole = whole.then(whole)
-    moments = _moments(whole, start, sorted({a for a, _ in places}))
+    blocks = sorted({a for a, _ in places})
+    moments = after_steps(whole, start, blocks, _FEW, lambda m: m.then(m), lambda m, own: [m.apply(v) for v in own])
     progress(0.5)
     rows: dict[str, list[Matrix]] = {name: [] for name in forms[0]}
     added: dict[str, list[Any]] = {name: [] for name in forms[0]}
@@ -147,8 +148,7 @@ def _within(ring: Ring, m: Matrix, part: Sequence[int]) -> Matrix:
     """The rows and columns of a group of coordinates."""
     if len(part) == ring.shape(m)[0]:
         return m
-    rows = ring.rows(m)
-    return ring.from_rows([[rows[a][b] for b in part] for a in part])
+    return picked(ring, m, part, part)
 
 
 def _constant(m: Congruence, part: Sequence[int]) -> Matrix | None:
@@ -162,25 +162,6 @@ def _form(ring: Ring, q: Matrix, done: Congruence | None) -> tuple[Matrix, Any]:
     moved = ring.mul(ring.mul(done.linear.transpose(), q), done.linear)
     more = ring.scalar(_ZERO) if done.constant is None else ring.dot(q.transpose(), done.constant)
     return ring.rows(ring.weights(moved))[0], more
-
-
-def _moments(step: Congruence, start: Matrix, wanted: Sequence[int]) -> dict[int, Matrix]:
-    """The second moments after each of the wanted numbers of steps, leading binary digits first."""
-    last, powers = wanted[-1], [step]
-    while last >> (len(powers) - 1) > _FEW:
-        powers.append(powers[-1].then(powers[-1]))
-    top = len(powers) - 1
-    needed = [sorted({v >> b for v in wanted}) for b in range(top + 1)]
-    moments: dict[int, Matrix] = {}
-    moment, chosen = start, set(needed[top])
-    for v in range((last >> top) + 1):
-        if v in chosen:
-            moments[v] = moment
-        if v < last >> top:
-            moment = powers[top].apply(moment)
-    for b in range(top - 1, -1, -1):
-        moments = {v: powers[b].apply(moments[v >> 1]) if v & 1 else moments[v >> 1] for v in needed[b]}
-    return moments
 
 
 def _table(

@@ -14,7 +14,7 @@ from typing import Any
 from boundcheck.engines.exact import congruent
 from boundcheck.engines.exact.congruent import Congruence
 from boundcheck.engines.exact.readers import Readers
-from boundcheck.engines.exact.rings import Matrix, Ring
+from boundcheck.engines.exact.rings import Matrix, Ring, after_steps
 from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.space import Applied, Operators
 from boundcheck.engines.exact.state import Exact, cohort_at
@@ -123,33 +123,14 @@ class Dynamics:
         return found
 
     def _states(self, cycle: Matrix, begin: Matrix, wanted: Sequence[int], progress: Progress) -> dict[int, Any]:
-        """The states (rows) after each of the wanted numbers of cycles.
+        """The states (rows) after each of the wanted numbers of cycles; every level is one matrix product."""
+        ring = self.ring
 
-        The numbers' leading digits first: after v * 2^b cycles the state is that after (v // 2) * 2^(b+1), moved by
-        2^b more for odd v; every level is one matrix product. The levels end where going through all v one by one
-        costs less than another squaring of the map.
-        """
-        ring, last = self.ring, wanted[-1]
-        powers = [cycle]
-        while last >> (len(powers) - 1) > max(self.size, 1):
-            powers.append(ring.mul(powers[-1], powers[-1]))
-        top = len(powers) - 1
-        needed = [sorted({v >> b for v in wanted}) for b in range(top + 1)]
-        states: dict[int, Any] = {}
-        row, chosen = begin, set(needed[top])
-        for v in range((last >> top) + 1):
-            if v in chosen:
-                states[v] = ring.rows(row)[0]
-            if v < last >> top:
-                row = ring.mul(row, powers[top])
-        for b in range(top - 1, -1, -1):
-            odd = [v for v in needed[b] if v & 1]
-            moved: Sequence[Any] = []
-            if odd:
-                moved = ring.rows(ring.mul(ring.from_rows([states[v >> 1] for v in odd]), powers[b]))
-            states = {v: states[v >> 1] for v in needed[b] if not v & 1} | dict(zip(odd, moved, strict=True))
-            progress((top - b) / (top + 1))
-        return states
+        def moved(by: Matrix, rows: list[Any]) -> Sequence[Any]:
+            return ring.rows(ring.mul(ring.from_rows(rows), by))
+
+        first = ring.rows(begin)[0]
+        return after_steps(cycle, first, wanted, max(self.size, 1), lambda m: ring.mul(m, m), moved, progress)
 
     def _read(self, eta: StepSize, grid: Sequence[int], rows: Sequence[Any]) -> Values:
         """The metrics of states, one row a round of the grid."""
@@ -223,16 +204,17 @@ class Dynamics:
 
     def _points(self) -> Iterator[Matrix]:
         """z (D, 1) at round 0, 1, ..."""
-        ring, method = self.ring, self.method
-        state = self.start().transpose()
+        method = self.method
         if isinstance(method.local, GradientSteps) and method.is_plain and not method.by_iteration:
-            yield from self._gradient_steps(method.local.E, state)
-            return
-        done = 0
+            return self._gradient_steps(method.local.E, self.start().transpose())
+        return self.means()
+
+    def means(self) -> Iterator[Matrix]:
+        """E z (D, 1) at round 0, 1, ..."""
+        state, done = self.ring.lift(self.exact.start), 0
         while True:
             yield state
-            eta = self.steps.of_round(done)
-            state = ring.mul(self.rounds.plan(eta, done).mean, state)
+            state = self.ring.mul(self.rounds.plan(self.steps.of_round(done), done).mean, state)
             done += 1
 
     def _gradient_steps(self, repeats: int, state: Matrix) -> Iterator[Matrix]:

@@ -13,7 +13,18 @@ from flint import fmpq_mat
 
 from boundcheck.engines.exact.rings import Matrix, Ring
 from boundcheck.errors import Unsupported
-from boundcheck.methods.formal import ZERO, Atom, ClientMean, Gradient, Minimiser, NotAffine, Part, Term, Vector
+from boundcheck.methods.formal import (
+    ZERO,
+    Atom,
+    ClientMean,
+    Gradient,
+    NotAffine,
+    Part,
+    Term,
+    Vector,
+    draws,
+    occurring,
+)
 
 Affine = tuple[fmpq_mat, fmpq_mat]  # (A, o) of a gradient A (x - c) - o
 Poly = tuple[Fraction, ...]  # coefficients of 1, A, A^2, ... for the Hessian A of a sample
@@ -111,11 +122,7 @@ class Source:
 
 
 def _rests_on_client(term: Term) -> bool:
-    if isinstance(term, Atom):
-        return term.place == "client"
-    if isinstance(term, Part):
-        return any(_rests_on_client(t) for t in term.of.terms)
-    return isinstance(term, Gradient)
+    return any(isinstance(t, Gradient) or (isinstance(t, Atom) and t.place == "client") for t in occurring(term))
 
 
 # --- local steps ----------------------------------------------------------------------------------------------------
@@ -201,7 +208,7 @@ def _parts_of(names: Sequence[str], vector: Vector, inputs: Inputs) -> _Parts:
             for key, poly in inner.items():
                 _add(found, key, (Fraction(0), *(v * c for v in poly)))
             _add(found, ("offset", 0), (-c,))
-        elif Vector.of(term).mentions("local") or _draws(term):
+        elif Vector.of(term).mentions("local") or draws(term):
             raise Unsupported(
                 "a local step takes the client's whole gradient, some coordinates or a minimiser at a point that it "
                 "has itself moved; the exact engine has these at points of the round's start alone."
@@ -212,14 +219,6 @@ def _parts_of(names: Sequence[str], vector: Vector, inputs: Inputs) -> _Parts:
         index, factor = inputs.add(rest)
         _add(found, ("input", index), (factor,))
     return found
-
-
-def _draws(term: Term) -> bool:
-    if isinstance(term, Gradient):
-        return not term.whole or any(_draws(t) for t in term.at.terms)
-    if isinstance(term, Part):
-        return any(_draws(t) for t in term.of.terms)
-    return isinstance(term, Minimiser)
 
 
 def _add(parts: _Parts, key: tuple[str, int], poly: Sequence[Fraction]) -> None:

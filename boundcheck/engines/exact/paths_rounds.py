@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.exact.cohorts import Law, Member, law_of, law_of_collected, weights_of
+from boundcheck.engines.exact.cohorts import Cohort, Law, Member, law_of, law_of_collected, weights_of
 from boundcheck.engines.exact.paths_histories import Histories, History
 from boundcheck.engines.exact.paths_quantities import OutcomeRound
 from boundcheck.engines.exact.paths_visits import (
@@ -63,15 +63,6 @@ Snap = Callable[[Fraction], Fraction]
 Weights = Mapping[Any, Fraction]  # of what a client sends, by the rule by which it is summed
 Seen = Mapping[str, list[tuple[Fraction, Any]]]  # values of metrics with their probabilities
 _ONE_STEP = Visit("full", 1)
-
-
-@dataclass(frozen=True)
-class Cohort:
-    """One possible cohort: its members by position in `Plan.members`, their weights under each rule."""
-
-    p: Fraction
-    members: Sequence[int]
-    weights: Mapping[Any, Sequence[Fraction]]
 
 
 @dataclass(frozen=True)
@@ -231,19 +222,16 @@ class Walk:
             held = self._holders[holder]
             members: Sequence[Member] = [Member(i, method.local.visits(i, held, clients)) for i in held]
             weights = {rule: weights_of(rule, method, held, clients) for rule in rules}
-            cohorts = [Cohort(Fraction(1), range(len(held)), {None: [Fraction(1)] * len(held), **weights})]
+            cohorts = (Cohort(Fraction(1), range(len(held)), {None: [Fraction(1)] * len(held), **weights}),)
         else:
             law = self._law(t, rules)
-            members, names = law.members, (None, *rules)
-            cohorts = [
-                Cohort(c.p, c.members, dict(zip(names, (c.coefficients, *c.further), strict=True))) for c in law.cohorts
-            ]
+            members, cohorts = law.members, law.cohorts
         apart: list[tuple[Fraction, Sequence[tuple[int, Weights]]]] = [(Fraction(1), ())]
         if own is not None and own != "same":
             law = law_of_collected(method, own, collected.values(), t, clients, one_by_one=True)
             (rule,) = {s.rule for s in collected.values()}
             apart = [
-                (c.p, [(law.members[v].client, {rule: a}) for v, a in zip(c.members, c.coefficients, strict=True)])
+                (c.p, [(law.members[v].client, {rule: a}) for v, a in zip(c.members, c.weights[None], strict=True)])
                 for c in law.cohorts
             ]
         return Plan(number, members, cohorts, reading.combine(number), apart)

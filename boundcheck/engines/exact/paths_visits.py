@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from boundcheck.certified.slopes import number
 from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.exact.visits import batch_sizes
 from boundcheck.errors import Unsupported
-from boundcheck.methods.formal import Atom, ClientMean, Gradient, Minimiser, NotAffine, Part, Term, Vector
+from boundcheck.methods.formal import Atom, ClientMean, Gradient, Minimiser, NotAffine, Part, Term, Vector, draws
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import StepSize, Visit
+from boundcheck.methods.parts.local import batch_sizes
 from boundcheck.methods.reading import Reading, lengths
 from boundcheck.methods.round import Sent
 from boundcheck.problems._own_problem import ask
@@ -86,7 +86,7 @@ class Data:
                 (
                     None if c == 1 else self.number(c),
                     t,
-                    not (_draws(t) or any(Vector.of(t).mentions(p) for p in _LATER)),
+                    not (draws(t) or any(Vector.of(t).mentions(p) for p in _LATER)),
                 )
                 for t, c in vector.terms.items()
             ]
@@ -196,13 +196,6 @@ class Values:
 
 
 # --- visits ---------------------------------------------------------------------------------------------------------
-
-
-def _draws(term: Term) -> bool:
-    """Whether a term rests on the samples of a local step."""
-    if isinstance(term, Gradient):
-        return not term.whole or any(_draws(t) for t in term.at.terms)
-    return isinstance(term, Part) and any(_draws(t) for t in term.of.terms)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ A symmetric (D, D) matrix M is packed into the D(D+1)/2 entries of its upper tri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -331,3 +331,38 @@ def powers_sum(ring: Ring, h: Matrix, count: int, c: Matrix | None = None) -> tu
             a = None if a is None else c + ring.mul(ring.mul(h, a), h.transpose())
             p = ring.mul(p, h)
     return p, s, a
+
+
+def picked(ring: Ring, m: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+    """The matrix of the given rows and columns."""
+    found = ring.rows(m)
+    return ring.from_rows([[found[a][b] for b in columns] for a in rows])
+
+
+def after_steps(
+    step: Any, start: Any, wanted: Sequence[int], few: int, square: Callable[[Any], Any],
+    move: Callable[[Any, list[Any]], Sequence[Any]], progress: Callable[[float], None] = lambda _: None,
+) -> dict[int, Any]:  # fmt: skip
+    """What a start becomes after each of the wanted numbers of steps, increasing.
+
+    The numbers' leading binary digits first: after v * 2^b steps it is what it was after (v // 2) * 2^(b+1), moved by
+    2^b more for odd v. The levels end where at most `few` applications of a map are left. square: a map twice;
+    move: a map applied to several at once.
+    """
+    last, powers = wanted[-1], [step]
+    while last >> (len(powers) - 1) > few:
+        powers.append(square(powers[-1]))
+    top = len(powers) - 1
+    needed = [sorted({v >> b for v in wanted}) for b in range(top + 1)]
+    found, now, chosen = dict[int, Any](), start, set(needed[top])
+    for v in range((last >> top) + 1):
+        if v in chosen:
+            found[v] = now
+        if v < last >> top:
+            (now,) = move(powers[top], [now])
+    for b in range(top - 1, -1, -1):
+        odd = [v for v in needed[b] if v & 1]
+        moved = move(powers[b], [found[v >> 1] for v in odd]) if odd else []
+        found = {v: found[v >> 1] for v in needed[b] if not v & 1} | dict(zip(odd, moved, strict=True))
+        progress((top - b) / (top + 1))
+    return found

@@ -250,23 +250,19 @@ class Rounds(Ground):
         number = self.rule.numbers(round_index, self.exact.layout.d)
         self.works.begin(number, eta)
         compiled, local = self.works.compiled(client, visit)
-        if not compiled.mentions("collected"):
-            share = Fraction(1) if cohorts is None else sum((w for _, w in cohorts), Fraction(0))
-            inputs = inputs_of(compiled.inputs, self.sources[0], client)
-            return Begun(local, ((share, inputs),), self.ring)
-        t = self.position(round_index)
-        apart = f"{self.method.name} corrects gradients by those of a cohort that is drawn: it has no such metric."
-        if self.rule.collecting != "same":
-            source, before = self._collected(t, number, self.sources[0])
-            if before is not None:
-                raise Unsupported(apart)
-            share = Fraction(1) if cohorts is None else sum((w for _, w in cohorts), Fraction(0))
-            return Begun(local, ((share, inputs_of(compiled.inputs, source, client)),), self.ring)
-        sources = [source for _, source in Build(self, self.sources[0], number, eta).sources(t)]
-        if cohorts is None and len(sources) > 1:
-            raise Unsupported(apart)
+        t, sources, before = self.position(round_index), [self.sources[0]], None
         weights = [(0, Fraction(1))] if cohorts is None else cohorts
-        seen = [(w, inputs_of(compiled.inputs, sources[k], client)) for k, w in weights if w]
+        if compiled.mentions("collected") and self.rule.collecting == "same":
+            sources = [source for _, source in Build(self, self.sources[0], number, eta).sources(t)]
+        else:
+            weights = [(0, sum((w for _, w in weights), Fraction(0)))]
+            if compiled.mentions("collected"):
+                sources[0], before = self._collected(t, number, self.sources[0])
+        if before is not None or (cohorts is None and len(sources) > 1):
+            raise Unsupported(
+                f"{self.method.name} corrects gradients by those of a cohort that is drawn: it has no such metric."
+            )
+        seen = [(w, inputs_of(compiled.inputs, sources[k], client)) for k, w in weights if w or len(weights) == 1]
         return Begun(local, tuple(seen), self.ring)
 
     def seen(self, function: Callable[[At], Vector], eta: StepSize, round_index: int) -> list[tuple[Fraction, Matrix]]:

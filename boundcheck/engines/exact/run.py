@@ -17,7 +17,6 @@ from boundcheck.engines.exact.state import Exact, lower, repeats
 from boundcheck.engines.summaries import Summary, on_grid
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Visit
 from boundcheck.problems.problem import Problem, Quadratic, Stepped, clients_of, no_minimum
 from boundcheck.setting.metrics import is_round_metric, needed_for, of_a_round, unknown_metric
 from boundcheck.theory.statement import Average
@@ -108,65 +107,38 @@ def check_metrics(names: Iterable[str], problem: Problem, method: Method) -> Non
             raise unknown_metric(problem, name, own)
 
 
-class _Run:
-    """One run on a quadratic problem, in any arithmetic."""
-
-    def __init__(self, method: Method, exact: Exact, grid: list[int], progress: Callable[[float], None]) -> None:
-        self.method, self.grid, self.exact, self.progress = method, grid, exact, progress
-        self.clients = exact.clients
-        self.random = method.is_random(self.clients)
-        self.names = list(exact.metrics)
-
-    def columns(self, ring: Ring) -> Mapping[str, Sequence[Any]]:
-        """The metrics, one number of the ring for each round of the grid."""
-        dynamics = Dynamics(ring, self.method, self.exact)
-        last, size = self.grid[-1], dynamics.size
-        constant = repeats(self.method)
-        # Composing maps pays once there are more rounds than the state has entries; it takes memory for the powers.
-        powers = 2 + max(last.bit_length() - size.bit_length(), 0)
-        fits = size * size * powers * BYTES[ring.arithmetic] <= MAX_BYTES
-        visits = self._visits()
-        if constant and self.random and last:
-            eta = self.method.schedule.step(1)
-            maps = dynamics.congruences(eta)
-            metrics = len(self.names)
-            wide = self.exact.layout.size
-            if maps is not None and (not fits or congruent.cheaper(ring, wide, len(maps), self.grid, metrics)):
-                return dynamics.composed(maps, eta, self.grid, self.progress)
-        worth = not self.random or last > size or composing_is_cheaper(ring, self.exact, visits, last)
-        if constant and fits and worth:
-            check_visits(ring, self.exact, visits, True, 1)
-            return dynamics.trajectory(self.method.schedule.step(1), self.grid, self.progress)
-        changing = "step size" if self.exact.rule.steady else self.exact.rule.changing
-        why = f"a {changing} that changes" if not constant else f"a state of {size} numbers"
-        members = len(self._members())
-        if last * members > MAX_VISITS[ring.arithmetic]:
-            raise Unsupported(
-                f"{last} rounds with {why} are {last * members} client visits; the exact engine "
-                f"carries out at most {MAX_VISITS[ring.arithmetic]} in arithmetic '{ring.arithmetic}'."
-            )
-        check_visits(ring, self.exact, visits, False, max(last, 1))
-        return dynamics.stepwise(self.grid, self.progress)
-
-    def _members(self) -> tuple[int, ...]:
-        """Clients whose work has to be followed in a round."""
-        if self.exact.rule.needs_all:
-            return self.exact.workers
-        return self.method.participation.fixed(0, self.clients) or tuple(range(self.clients.count))
-
-    def _visits(self) -> list[tuple[int, Visit]]:
-        """What the clients of a round do, all of them where cohorts are random."""
-        cohort = self._members()
-        return [(i, v) for i in cohort for _, v in self.method.local.visits(i, cohort, self.clients)]
-
-    def curve(self, arithmetic: Arithmetic) -> Curve:
-        """The curve in one arithmetic."""
-        return curve_of(lambda asked: self.columns(RINGS[asked]()), arithmetic, self.grid, self.random)
-
-
-def columns(method: Method, exact: Exact, grid: list[int], ring: Ring) -> Mapping[str, Sequence[Any]]:
-    """The metrics, one number of the ring for each round of the grid."""
-    return _Run(method, exact, grid, lambda _: None).columns(ring)
+def columns(
+    method: Method, exact: Exact, grid: list[int], ring: Ring, progress: Callable[[float], None] = lambda _: None
+) -> Mapping[str, Sequence[Any]]:
+    """The metrics of a run on a quadratic problem, one number of the ring for each round of the grid."""
+    dynamics, clients = Dynamics(ring, method, exact), exact.clients
+    last, size, constant = grid[-1], dynamics.size, repeats(method)
+    # Composing maps pays once there are more rounds than the state has entries; it takes memory for the powers.
+    powers = 2 + max(last.bit_length() - size.bit_length(), 0)
+    fits = size * size * powers * BYTES[ring.arithmetic] <= MAX_BYTES
+    # clients whose work has to be followed in a round, all of them where cohorts are random
+    cohort = method.participation.fixed(0, clients) or tuple(range(clients.count))
+    cohort = exact.workers if exact.rule.needs_all else cohort
+    visits = [(i, v) for i in cohort for _, v in method.local.visits(i, cohort, clients)]
+    if constant and dynamics.random and last:
+        eta = method.schedule.step(1)
+        maps = dynamics.congruences(eta)
+        wide, metrics = exact.layout.size, len(exact.metrics)
+        if maps is not None and (not fits or congruent.cheaper(ring, wide, len(maps), grid, metrics)):
+            return dynamics.composed(maps, eta, grid, progress)
+    worth = not dynamics.random or last > size or composing_is_cheaper(ring, exact, visits, last)
+    if constant and fits and worth:
+        check_visits(ring, exact, visits, True, 1)
+        return dynamics.trajectory(method.schedule.step(1), grid, progress)
+    changing = "step size" if exact.rule.steady else exact.rule.changing
+    why = f"a {changing} that changes" if not constant else f"a state of {size} numbers"
+    if last * len(cohort) > MAX_VISITS[ring.arithmetic]:
+        raise Unsupported(
+            f"{last} rounds with {why} are {last * len(cohort)} client visits; the exact engine "
+            f"carries out at most {MAX_VISITS[ring.arithmetic]} in arithmetic '{ring.arithmetic}'."
+        )
+    check_visits(ring, exact, visits, False, max(last, 1))
+    return dynamics.stepwise(grid, progress)
 
 
 def run_moments(
@@ -178,7 +150,12 @@ def run_moments(
     progress: Callable[[float], None],
 ) -> Curve:
     """A run on a quadratic problem, by linear maps of the state or of its second moments."""
-    return _Run(method, lower(method, problem, metrics), grid, progress).curve(arithmetic)
+    exact = lower(method, problem, metrics)
+
+    def compute(asked: Arithmetic) -> Mapping[str, Sequence[Any]]:
+        return columns(method, exact, grid, RINGS[asked](), progress)
+
+    return curve_of(compute, arithmetic, grid, method.is_random(exact.clients))
 
 
 # The engine of a problem in an arithmetic is the first that fits.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,7 +11,7 @@ from flint import arb, arb_mat, fmpq_mat
 from boundcheck.core.linalg import float_down, float_up, fraction, identity, precision, range_projector
 from boundcheck.engines.exact.budget import check_visits
 from boundcheck.engines.exact.dynamics import Dynamics
-from boundcheck.engines.exact.rings import BallRing, Matrix, RationalRing, Ring, triangle
+from boundcheck.engines.exact.rings import BallRing, Matrix, RationalRing, Ring, picked, triangle
 from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.state import Exact, lower, repeats
 from boundcheck.errors import Unsupported
@@ -111,10 +110,10 @@ def cycle_map(
     """
     mean, second = whole_cycle(ring, method, exact)
     keep = list(range(exact.layout.moving))
-    mean = _sub(ring, mean, keep, keep)
+    mean = picked(ring, mean, keep, keep)
     packed = moving(exact.layout.size)
     if second is not None:
-        second = _sub(ring, second, packed, packed)
+        second = picked(ring, second, packed, packed)
     if projector is None or projector == identity(exact.layout.d):
         return mean, second
     blocks = ring.lift(exact.layout.repeated(projector))
@@ -157,12 +156,6 @@ def check_period(method: Method, rounds: int) -> None:
             f"the rounds of {method.name} repeat after {shown} rounds; the map of a period is composed for at most "
             f"{MAX_PERIOD}."
         )
-
-
-def _sub(ring: Ring, m: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
-    """The matrix of the given rows and columns."""
-    all_rows = ring.rows(m)
-    return ring.from_rows([[all_rows[a][b] for b in columns] for a in rows])
 
 
 def spectral_radius(m: arb_mat, *, only_decide: bool = False) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from boundcheck.core.linalg import float_down, float_up, fraction, identity, nearest_float, precision
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact.dynamics import Dynamics
-from boundcheck.engines.exact.rings import BallRing, FloatRing, Matrix, RationalRing, Ring
+from boundcheck.engines.exact.rings import BallRing, FloatRing, Matrix, RationalRing, Ring, picked
 from boundcheck.engines.exact.run import check_metrics
 from boundcheck.engines.exact.space import Applied
 from boundcheck.engines.exact.spectral import Contraction, contraction, moving, projector_of, whole_cycle
@@ -157,10 +157,8 @@ def _limit(
     ring: Ring, m: Matrix, inside: Sequence[int], known: Sequence[int], values: Sequence[Any], projector: Matrix
 ) -> list[Any]:
     """s = P (M_inside s + M_known values), P the projector; raises ZeroDivisionError where 1 - P M P is singular."""
-    rows = ring.rows(m)
-    own = ring.from_rows([[rows[a][b] for b in inside] for a in inside])
-    other = ring.from_rows([[rows[a][b] for b in known] for a in inside])
-    right = ring.mul(other, ring.from_rows([[v] for v in values]))
+    own = picked(ring, m, inside, inside)
+    right = ring.mul(picked(ring, m, inside, known), ring.from_rows([[v] for v in values]))
     own = ring.mul(projector, ring.mul(own, projector))
     solved = ring.solve(ring.lift(identity(len(inside))) - own, ring.mul(projector, right))
     return [row[0] for row in ring.rows(solved)]

@@ -32,6 +32,7 @@ from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.state import Exact, Samples
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts import Visit
+from boundcheck.methods.parts.local import batch_sizes
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,6 @@ class _Kind:
 
 
 State = tuple[Fraction, Matrix, Matrix | None]  # mass, V, Y (None: not wanted)
-
-
-def batch_sizes(size: int, batch: int, steps: int) -> list[int]:
-    """Samples of each step: `batch`, and what is left in the last step of an epoch."""
-    each = -(-size // batch)
-    return [min(batch, size - step % each * batch) for step in range(steps)]
 
 
 class Data:

@@ -1,6 +1,5 @@
 """Monte Carlo: many seeds of a method at once, reproducible seed by seed."""
 
-from boundcheck.engines.simulate.planning import Plan, plan
 from boundcheck.engines.simulate.run import concatenate, run_sampled
 
-__all__ = ["Plan", "concatenate", "plan", "run_sampled"]
+__all__ = ["concatenate", "run_sampled"]

@@ -18,7 +18,7 @@ import numpy as np
 from boundcheck.core.numbers import as_double
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.simulate.lowering import Lowered
-from boundcheck.methods.formal import Atom, Gradient, NotAffine, Numbers, Part, Term, Vector
+from boundcheck.methods.formal import Atom, Gradient, NotAffine, Numbers, Part, Term, Vector, draws, occurring
 from boundcheck.methods.parts import Visit
 from boundcheck.methods.reading import Reading
 from boundcheck.methods.round import Sent
@@ -150,11 +150,8 @@ class _Writer:
 
 def _is_fixed(term: Term) -> bool:
     """Whether a term is the same in all steps of a visit."""
-    if isinstance(term, Atom):
-        return term.place not in ("local", "out")
-    if isinstance(term, Gradient):
-        return term.whole and all(_is_fixed(t) for t in term.at.terms)
-    return isinstance(term, Part) and all(_is_fixed(t) for t in term.of.terms)
+    moving = ("local", "out")
+    return not draws(term) and not any(isinstance(t, Atom) and t.place in moving for t in occurring(term))
 
 
 class _Watched(dict[str, Any]):

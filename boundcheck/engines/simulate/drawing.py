@@ -298,17 +298,3 @@ def _merge(cohort: Any, counts: Any, often: Any) -> None:
 
 
 merge = jit(_merge)
-
-
-def _lay_out(entry: Any, counts: Any, samples: Any, place: Any) -> Any:
-    """Where the samples of each visit begin, one visit after the other, and how many there are of all."""
-    at = 0
-    for s in range(counts.shape[0]):
-        for q in range(counts.shape[1]):
-            for p in range(counts[s, q]):
-                place[s, q, p] = at
-                at += samples[entry[s, q, p]]
-    return at
-
-
-lay_out = jit(_lay_out)

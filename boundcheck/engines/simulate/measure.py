@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -36,13 +38,15 @@ def _form(centre: Floats, matrix: Floats) -> Measure:
     return measure
 
 
-def _pointwise(problem: Problem, name: str) -> Measure:
+def pointwise(value: Callable[[Floats], Any]) -> Measure:
+    """A metric by its value at each finite point."""
+
     def measure(points: Floats) -> Floats:
         flat = points.reshape(-1, points.shape[2])
-        values = [float(ask(problem, "metric", name, x)) if np.isfinite(x).all() else np.inf for x in flat]
+        values = [float(value(x)) if np.isfinite(x).all() else np.inf for x in flat]
         return np.array(values, dtype=np.float64).reshape(points.shape[:2])
 
-    return measure
+    return _finite(measure)
 
 
 def _many(many: Callable[[str, Floats], Floats], name: str) -> Measure:
@@ -89,6 +93,6 @@ def measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...]) ->
         elif (many := optional(problem, "metric_many")) is not None:
             form = _many(many, name)
         else:
-            form = _pointwise(problem, name)
+            form = pointwise(partial(ask, problem, "metric", name))
         found[name] = _finite(form)
     return found

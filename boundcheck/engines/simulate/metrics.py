@@ -12,7 +12,7 @@ import numpy as np
 from boundcheck.core.numbers import float_below
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.simulate.lowering import Lowered
-from boundcheck.engines.simulate.measure import Measure, measures
+from boundcheck.engines.simulate.measure import Measure, measures, pointwise
 from boundcheck.engines.simulate.oracles import Whole
 from boundcheck.engines.simulate.solves import least_curvature
 from boundcheck.engines.simulate.vectors import Solve
@@ -175,20 +175,12 @@ def dissimilarity(problem: Problem) -> Measure:
     weights = np.array([float(w) for w in problem.weights])
 
     def at(x: Floats) -> float:
-        if not np.isfinite(x).all():
-            return math.inf
         slopes = np.array([problem.gradient(k, x) for k in range(problem.clients)], dtype=np.float64)
         of_all = weights @ slopes
         below = float(of_all @ of_all)
         return float(weights @ (slopes * slopes).sum(axis=1)) / below if below > 0 else math.inf
 
-    def measure(points: Floats) -> Floats:
-        flat = points.reshape(-1, points.shape[-1])
-        values = np.array([at(x) for x in flat]).reshape(points.shape[:2])
-        values[~np.isfinite(values)] = np.inf
-        return values
-
-    return measure
+    return pointwise(at)
 
 
 @dataclass

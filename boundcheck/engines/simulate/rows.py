@@ -25,6 +25,7 @@ from boundcheck.engines.simulate.oracles import LazyOracle, Oracle, Whole
 from boundcheck.engines.simulate.vectors import Asked, Collected, Named, Picked, Solve, norm, plain_number, vectors
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.own_rule import called, table
+from boundcheck.methods.parts.local import batch_sizes
 from boundcheck.methods.reading import TWO_ANSWERS, Reading
 from boundcheck.methods.round import At, Rule, Sent
 
@@ -391,7 +392,7 @@ class Rows:
         size = self.oracle.size(client)
         samples = None if full else planning.draw_samples(lowered, seeds, r, client, size, at.steps)
         used = 0
-        for k, width in enumerate([0] * at.steps if full else planning.batches(size, lowered.batch, at.steps)):
+        for k, width in enumerate([0] * at.steps if full else batch_sizes(size, lowered.batch, at.steps)):
             if asked is not None and (full or used % size == 0):
                 asked.before.append(np.asarray(local[names[0]]))
             own = None if samples is None else samples[:, used : used + width]

@@ -340,8 +340,9 @@ class Compiled:
         for u, rule in enumerate(layout.sums.values()):
             if rule is None and len(tables.gains):
                 weight[..., u] *= tables.gains[entry]
-        place = np.zeros(entry.shape, dtype=np.int64)
-        total = 0 if lowered.whole else drawing.lay_out(entry, counts, tables.samples, place)
+        used = np.where(members.used, tables.samples[entry], 0) if len(tables.samples) else np.zeros_like(entry)
+        ends = np.cumsum(used).reshape(entry.shape)  # the samples of visits, one visit after the other
+        place, total = ends - used, int(ends[-1, -1, -1]) if ends.size else 0
         sequence = np.empty(total, dtype=np.uint32)
         if total:
             drawing.draw_visits(

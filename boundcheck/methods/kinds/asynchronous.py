@@ -36,12 +36,9 @@ _TIMES: Mapping[str, tuple[Callable[..., schedules.Times], Mapping[str, p.Reader
 
 
 def _work(K: int, batch: int | None, sampling: Any) -> dict[str, Any]:
-    chosen = ("full" if batch is None else "replacement") if sampling is None else sampling
-    if chosen == "replacement":
-        return {"local": parts.StochasticSteps(K, 1 if batch is None else batch)}
-    if batch is not None:
+    if sampling == "full" and batch is not None:
         raise BadInput("a batch goes with sampling = 'replacement'; full gradients have none.")
-    return {"local": parts.GradientSteps(K)}
+    return {"local": p.local_steps(K, 1 if sampling == "replacement" and batch is None else batch)}
 
 
 def _clocked(policy: Callable[..., schedules.Policy]) -> Callable[..., dict[str, Any]]:

@@ -22,11 +22,7 @@ def _scaffold_parts(
 ) -> dict[str, Any]:
     if (K is None) == (E is None):
         raise BadInput("SCAFFOLD takes either K, the number of local steps, or E, that of local epochs.")
-    local: parts.LocalWork
-    if K is None:
-        local = parts.Epochs(E, 1 if batch is None else batch, sampling)
-    else:
-        local = parts.GradientSteps(K) if batch is None else parts.StochasticSteps(K, batch)
+    local = p.local_epochs(E, batch, sampling) if K is None else p.local_steps(K, batch)
     aggregation = parts.Average() if weights == "uniform" else parts.Unbiased()
     return {"local": local, "aggregation": aggregation, "control": {"weights": weights, "start": start}}
 

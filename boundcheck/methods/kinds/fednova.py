@@ -16,7 +16,7 @@ def _work(steps: Any, E: Any, batch: int | None, sampling: Any) -> dict[str, Any
     if steps is None:
         if isinstance(E, EpochRange):
             raise BadInput("E of fednova is an integer or one for each client; its weights divide by numbers of steps.")
-        return {"local": Epochs(1 if E is None else E, 1 if batch is None else batch, sampling or "reshuffled")}
+        return {"local": p.local_epochs(E, batch, sampling)}
     if (E, batch, sampling) != (None, None, None):
         raise BadInput("fednova takes either steps, with whole gradients, or E epochs with batch and sampling.")
     return {"local": steps}

@@ -70,10 +70,6 @@ class Mime(Rule):
         return {"x": x, "m": (1 - self.beta) * at.collected["c"] + self.beta * at.server["m"]}
 
 
-def _drawn(K: int, batch: int | None) -> Mapping[str, Any]:
-    return {"local": GradientSteps(K) if batch is None else StochasticSteps(K, batch)}
-
-
 KINDS = {
     "fedlin": kind(
         """FedLin: local steps shifted to the mean gradient at the server's point, of step size eta over their number.
@@ -115,6 +111,6 @@ KINDS = {
             p.ETA_G,
             p.PARTICIPATION,
         ),
-        _drawn,
+        lambda K, batch: {"local": p.local_steps(K, batch)},
     ),
 }

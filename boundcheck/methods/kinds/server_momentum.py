@@ -27,7 +27,7 @@ _FEDAVGM = (
 
 def _work(E: Any, batch: int | None, K: int | None) -> dict[str, Any]:
     if K is None:
-        return {"local": parts.Epochs(1 if E is None else E, 1 if batch is None else batch)}
+        return {"local": p.local_epochs(E, batch)}
     if E is not None or batch is not None:
         raise BadInput("K full gradient steps have no epochs and no batches; leave out either K, or E and batch.")
     return {"local": parts.GradientSteps(K)}

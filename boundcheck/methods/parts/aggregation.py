@@ -12,14 +12,7 @@ from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import EpochRange, Epochs, LocalWork
-from boundcheck.methods.parts.participation import (
-    Participation,
-    cohort_sizes,
-    first_repeated,
-    inclusion,
-    only_cohort,
-    pattern_law,
-)
+from boundcheck.methods.parts.participation import Participation, cohort_sizes, inclusion, only_cohort
 
 WEIGHTS = ("data", "nova", "unfinished")
 
@@ -32,12 +25,9 @@ class AggregationContext:
     participation: Participation
     local: LocalWork
 
-    def inclusion(self, i: int) -> Fraction:
-        """p_i."""
-        return self._inclusion(i)
-
     @cached_property
-    def _inclusion(self) -> Callable[[int], Fraction]:
+    def inclusion(self) -> Callable[[int], Fraction]:
+        """i -> p_i."""
         drawing = self.participation.drawing(self.clients)
         return cache(lambda i: inclusion(self.participation, i, self.clients)) if drawing is None else drawing.inclusion
 
@@ -146,14 +136,7 @@ class Average:
         return [Fraction(1, len(cohort))] * len(cohort)
 
     def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
-        drawing = setting.participation.drawing(setting.clients)
-        if drawing is None:
-            part, clients = setting.participation, setting.clients
-            sizes = {len(cohort) for _, cohort in pattern_law(part, clients)}
-            sizes |= {len(part.fixed(t, clients) or ()) for t in range(first_repeated(part, clients))}
-        else:
-            sizes = cohort_sizes(setting.participation, setting.clients)
-        sizes.discard(0)  # nobody has a coefficient in an empty round
+        sizes = cohort_sizes(setting.participation, setting.clients) - {0}  # an empty round has no coefficient
         if len(sizes) != 1:
             return None
         share = Fraction(1, sizes.pop())

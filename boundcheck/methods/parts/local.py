@@ -45,6 +45,12 @@ class Visit:
         return hash((self.sampling, self.steps, self.batch))  # visits of one method differ in these, and it is quick
 
 
+def batch_sizes(size: int, batch: int, steps: int) -> list[int]:
+    """Samples of each step: `batch`, and what is left in the last step of an epoch over `size` samples."""
+    each = -(-size // batch)
+    return [min(batch, size - step % each * batch) for step in range(steps)]
+
+
 class LocalWork(Protocol):
     """What every local part answers."""
 

@@ -220,8 +220,9 @@ def cohort_sizes(participation: Participation, clients: Clients) -> set[int]:
     """How many clients a cohort may have; one that is drawn several times counts as often."""
     drawing = participation.drawing(clients)
     if drawing is None:
-        rounds = range(known_rounds(participation, clients))
-        return {len(participation.fixed(t, clients) or ()) for t in rounds}
+        lead = range(first_repeated(participation, clients))
+        sizes = {len(cohort) for _, cohort in pattern_law(participation, clients)}
+        return sizes | {len(participation.fixed(t, clients) or ()) for t in lead}
     if drawing.kind == "subsets":
         return {len(s) for s, p in zip(drawing.subsets, drawing.probabilities, strict=True) if p > 0}
     if drawing.kind == "independent":
