@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from boundcheck.core.arrays import pack_arrays, unpack_arrays
 from boundcheck.networks.functional import Network
 from boundcheck.networks.models import model
 from boundcheck.networks.problem import NeuralProblem
@@ -67,15 +68,15 @@ class Interrupted(Exception):
 
 
 class Saving:
-    """A checkpoint in memory that is due after every round, and ends the run after so many saves."""
+    """A checkpoint, packed as the store packs it, that is due after every round, and ends the run after so many saves."""
 
     def __init__(self, after: int) -> None:
         self.after = after
-        self.kept: dict[str, np.ndarray] | None = None
+        self.kept: bytes | None = None
 
     def load(self) -> dict[str, np.ndarray] | None:
         """See `AnyCheckpoint`."""
-        return self.kept
+        return None if self.kept is None else unpack_arrays(self.kept)
 
     def due(self) -> bool:
         """See `AnyCheckpoint`."""
@@ -83,7 +84,7 @@ class Saving:
 
     def save(self, arrays: dict[str, np.ndarray]) -> None:  # pyright: ignore
         """See `AnyCheckpoint`."""
-        self.kept = {name: np.array(array) for name, array in arrays.items()}
+        self.kept = pack_arrays(arrays)
         self.after -= 1
         if self.after == 0:
             raise Interrupted

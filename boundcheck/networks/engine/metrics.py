@@ -24,7 +24,7 @@ A value that is not finite is +inf; the accuracy of a model that is not finite i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -67,7 +67,6 @@ _HELD_OUT = ("accuracy", "test_f")
 _OF_CLIENT = "loss_"  # followed by the number of a client
 
 T = TypeVar("T")
-Measure = Callable[[Tensor], Floats]
 
 
 def surrogate_weights(method: Method, clients: Clients) -> Floats:
@@ -270,16 +269,6 @@ def metrics_of(task: Task, problem: Any, names: Iterable[str], lowered: Lowered 
     if "surrogate_f" in asked:
         _ = look.surrogate  # refuses before the run starts
     return look
-
-
-def measures(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | None = None) -> Mapping[str, Measure]:
-    """How to compute each named metric by itself; see `metrics_of`."""
-
-    def one(name: str) -> Measure:
-        look = metrics_of(task, problem, (name,), lowered)
-        return lambda state: look(state)[name]
-
-    return {name: one(name) for name in dict.fromkeys(names)}
 
 
 def _low(problem: Any) -> float | None:

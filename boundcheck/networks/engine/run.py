@@ -59,7 +59,6 @@ def run_neural(
     settings: Settings | None = None,
     *,
     on_progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
     checkpoint: AnyCheckpoint | None = None,
     keep_points: bool = False,
 ) -> NeuralCurve:
@@ -69,8 +68,7 @@ def run_neural(
     work, samples) is that of `engines.simulate.plan`, bit for bit. metrics: see `networks.engine.metrics`. grid: rounds
     after which to record, increasing, at most `rounds`; by default every round.
     checkpoint: where the state is saved when that is due, and from which an interrupted run continues;
-    it belongs to this very run. should_stop: asked after every round; a run that is stopped ends with the rounds
-    recorded so far, "complete" False. keep_points: the curve holds the server's points, at most 2 GiB of them.
+    it belongs to this very run. keep_points: the curve holds the server's points, at most 2 GiB of them.
 
     A seed whose point is not finite any more has diverged: all its metrics are +inf from then on, and it costs no more
     work. The same seeds, device, precision and lanes give the same bits. A method without randomness is run once and
@@ -108,7 +106,7 @@ def run_neural(
         try:
             steps = Rounds(lowered, local, runs, lanes)
             saving = checkpoint or NullCheckpoint()
-            complete = _carry_out(steps, look, record, recorded, saving, on_progress, should_stop)
+            _carry_out(steps, look, record, recorded, saving, on_progress)
         except (RuntimeError, MemoryError) as error:
             if not is_memory_error(error):
                 raise
@@ -118,10 +116,9 @@ def run_neural(
             ) from None
         peak = peak_memory(device)
     count = len(wanted)
-    done = slice(0, record.column)
 
     def rows(of_runs: Floats) -> Floats:
-        return of_runs[:, done] if random else np.repeat(of_runs[:, done], count, axis=0)
+        return of_runs if random else np.repeat(of_runs, count, axis=0)
 
     samples = {name: rows(v) for name, v in record.values.items()}
     info: dict[str, object] = {
@@ -134,7 +131,7 @@ def run_neural(
         "wasted": lanes.tally.wasted,
         "notices": [*lanes.notices, *local.notices],
         "seeds": {"start": wanted.start, "step": wanted.step, "count": count},
-        "complete": complete,
+        "complete": True,
         "threads": settings.threads,
         "peak_memory": dict(peak),
         "seconds": time.perf_counter() - began,
@@ -142,7 +139,7 @@ def run_neural(
     with np.errstate(over="ignore"):  # a sum of huge values is +inf, as a diverged one is
         values = {name: np.asarray(v.sum(axis=0) / len(v)) for name, v in samples.items()}
     return NeuralCurve(
-        rounds=recorded[done],
+        rounds=recorded,
         values=values,
         arithmetic=Arithmetic.SAMPLED,
         samples=samples,
@@ -154,9 +151,9 @@ def run_neural(
 
 def _carry_out(
     steps: Rounds, look: Metrics, record: Record, grid: Ints, checkpoint: AnyCheckpoint,
-    on_progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
-) -> bool:  # fmt: skip
-    """Whether all rounds were run."""
+    on_progress: Callable[[int, int], None] | None,
+) -> None:  # fmt: skip
+    """Run the rounds that are left, and measure at those of the grid."""
     found = checkpoint.load()
     if found is not None:
         try:
@@ -171,11 +168,7 @@ def _carry_out(
     with np.errstate(all="ignore"):  # divergence is a result here, not an accident
         if due():
             _measure(steps, look, record)
-        while True:
-            if record.reached == last:
-                return True
-            if should_stop is not None and should_stop():
-                return False
+        while record.reached < last:
             looked = None
             if look.of_returned and record.reached + 1 == grid[record.column]:
                 looked = Looked(returned=steps.state[:, : steps.lowered.models].clone())
