@@ -68,7 +68,7 @@ class Interrupted(Exception):
 
 
 class Saving:
-    """A checkpoint, packed as the store packs it, that is due after every round, and ends the run after so many saves."""
+    """A checkpoint, packed as by the store, that is due after every round, and ends the run after so many saves."""
 
     def __init__(self, after: int) -> None:
         self.after = after
@@ -76,7 +76,7 @@ class Saving:
 
     def load(self) -> dict[str, np.ndarray] | None:
         """See `AnyCheckpoint`."""
-        return None if self.kept is None else unpack_arrays(self.kept)
+        return None if self.kept is None else unpack_arrays(self.kept, frozen=False)
 
     def due(self) -> bool:
         """See `AnyCheckpoint`."""

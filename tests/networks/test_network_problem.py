@@ -346,11 +346,3 @@ def test_a_run_is_known_by_the_code_of_what_carries_it_out() -> None:
     assert "boundcheck.networks.provider" not in code_of(named, {"kind": "fedavg"}, "sampled")
     other = build(data="digits", model={"name": "mlp", "hidden": [3]})
     assert digest.digest(named.spec) != digest.digest(other.spec)
-
-
-def test_data_modules_are_no_kinds_of_problem() -> None:
-    from boundcheck.networks.data.labelled import NAMES
-    from boundcheck.problems.build import kinds
-
-    assert "neural" in kinds()
-    assert not set(NAMES) & set(kinds())

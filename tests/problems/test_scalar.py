@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from boundcheck.core.linalg import precision
-from boundcheck.errors import BadInput
 from boundcheck.problems.build import build
 from boundcheck.problems.scgd_appendix_b import largest_mu, value
 
@@ -79,8 +78,6 @@ def test_appendix_c_as_printed_is_unbounded_below():
     for expected in (Fraction(1, 10), Fraction(91, 1000)):
         x = x - Fraction(1, 10) * p.gradient(2, x)
         assert x[0] == expected
-    with pytest.raises(BadInput, match="true or false"):
-        build({"kind": "scgd_appendix_c", "cubic": "yes"})
 
 
 def test_huber_function():
@@ -93,8 +90,6 @@ def test_huber_function():
     assert p.violations("convexity") is None
     assert "linearly" in p.violations("strong_quasi_convexity")
     assert p.metric_range("gap", Fraction(-1), Fraction(1)) == (0, 1)
-    with pytest.raises(BadInput, match="above 0"):
-        build({"kind": "huber", "L": 0})
 
 
 def test_floats_and_fractions_agree():

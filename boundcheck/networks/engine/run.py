@@ -28,8 +28,6 @@ from boundcheck.networks.engine.device import (
     environment,
     library,
     name_of,
-    peak_memory,
-    reset_peak_memory,
 )
 from boundcheck.networks.engine.local_step import prepare
 from boundcheck.networks.engine.memory import Lanes, Tally, is_memory_error, lanes_that_fit
@@ -91,7 +89,6 @@ def run_neural(
         if own is not None and name not in METRICS:
             where = "sampled" if own.formula is None else "exact"
             raise Unsupported(f"the neural engine does not measure '{name}'; engine = '{where}' does.")
-    reset_peak_memory(device)
     with environment(settings, device):
         task = task_of(problem, settings)
         # "epoch_grad2" at a recorded round is about the one that starts there
@@ -114,7 +111,6 @@ def run_neural(
                 f"the memory does not hold the models of {len(runs)} seeds; run fewer seeds, or fewer clients that "
                 "keep models."
             ) from None
-        peak = peak_memory(device)
     count = len(wanted)
 
     def rows(of_runs: Floats) -> Floats:
@@ -133,7 +129,6 @@ def run_neural(
         "seeds": {"start": wanted.start, "step": wanted.step, "count": count},
         "complete": True,
         "threads": settings.threads,
-        "peak_memory": dict(peak),
         "seconds": time.perf_counter() - began,
     }
     with np.errstate(over="ignore"):  # a sum of huge values is +inf, as a diverged one is
