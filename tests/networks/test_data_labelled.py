@@ -15,7 +15,7 @@ def test_digits_with_a_drawn_test_part():
     data, table = labelled("digits"), digits.load()
     assert (data.name, data.kind, data.classes, data.vocabulary) == ("digits", "features", 10, 0)
     assert (data.inputs.dtype, data.labels.dtype, data.mean.shape) == (np.float64, np.int64, (0,))
-    assert (data.owners, data.test_owners, data.clients) == (None, None, None)
+    assert (data.owners, data.clients) == (None, None)
     counts = np.bincount(table.labels)
     assert np.bincount(data.test_labels).tolist() == [round(c / 5) for c in counts.tolist()]
     assert data.notes[0].startswith("359 of 1797 samples")
@@ -91,7 +91,6 @@ def test_splits_of_labelled_data_are_those_of_the_other_problems():
         client_rows(data)
     with pytest.raises(BadInput, match="split = 'owners' takes the clients that the data have, and this data set"):
         client_rows(data, "owners")
-    assert data.test_owners is None
 
 
 def test_owners_as_clients():

@@ -347,15 +347,15 @@ def test_little_is_wasted_on_clients_of_very_different_sizes(monkeypatch: pytest
         return original(task, parameters, rows, mask)
 
     monkeypatch.setattr(losses, "gradients", counted)
-    curve = trained(method, problem, range(2), rounds=1)
+    trained(method, problem, range(2), rounds=1)
     computed, used = (sum(column) for column in zip(*widths, strict=True))
     assert used == 2 * 2 * sum(sizes)  # seeds, epochs
-    assert curve.info["wasted"] == pytest.approx(1 - used / computed)
-    assert curve.info["wasted"] <= 0.25
+    assert used >= 0.75 * computed
     widths.clear()
     curve = trained(replace(method, local=GradientSteps(1)), problem, range(2), rounds=1)
-    assert sum(used for _, used in widths) == sum(sizes)  # run once, since nothing is random
-    assert curve.info["wasted"] <= 0.25
+    computed, used = (sum(column) for column in zip(*widths, strict=True))
+    assert used == sum(sizes)  # run once, since nothing is random
+    assert used >= 0.75 * computed
     expected = by_reference(replace(method, local=GradientSteps(1)), problem, range(2), 1)
     assert np.abs(points_of(curve) - expected).max() < 1e-12
 

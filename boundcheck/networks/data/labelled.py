@@ -47,12 +47,12 @@ class Labelled:
         "tokens"    int16 or int32 (N, length), numbers of symbols or words in 0..vocabulary-1
         "features"  float64 (N, p), read as they are
     labels: int64 (N,), in 0..classes-1; meanings: of the classes. test_inputs, test_labels: as these, of the test part.
-    owners, test_owners: int64 (N,), the client that each sample belongs to of itself, every one of 0..m-1 having
-    samples in both parts; None where samples belong to nobody. owner_names: of these clients (m). mean, std: float64
-    (channels,), of level / 255 over the training part (std 1 for a channel that is constant); empty where the kind is
-    not "image". vocabulary: how many symbols or words there are; 0 where the kind is not "tokens". symbols: what the
-    numbers stand for, where the kind is "tokens" (for words: from number 2 on, see `imdb.encoded`). notes: sentences
-    about what was left out or drawn.
+    owners: int64 (N,), the client that each training sample belongs to of itself, every one of 0..m-1 having samples;
+    None where samples belong to nobody. owner_names: of these clients (m). mean, std: float64 (channels,), of
+    level / 255 over the training part (std 1 for a channel that is constant); empty where the kind is not "image".
+    vocabulary: how many symbols or words there are; 0 where the kind is not "tokens". symbols: what the numbers stand
+    for, where the kind is "tokens" (for words: from number 2 on, see `imdb.encoded`). notes: sentences about what was
+    left out or drawn.
     """
 
     name: str
@@ -63,7 +63,6 @@ class Labelled:
     classes: int
     kind: str
     owners: Rows | None = None
-    test_owners: Rows | None = None
     mean: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     std: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     vocabulary: int = 0
@@ -190,7 +189,6 @@ def _roles(
         test[:2],
         classes=len(found.symbols),
         owners=train[2],
-        test_owners=test[2],
         vocabulary=len(found.symbols),
         meanings=found.symbols,
         owner_names=tuple(found.names[i] for i in long),

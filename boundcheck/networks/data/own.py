@@ -31,7 +31,7 @@ def own_labelled(data: Any, target: str | None, client: str | None) -> tuple[Lab
         note = note.replace("of each class", "of each client")
     values = np.asarray(samples.numbers, dtype=np.float64)
     spec = {**own.table, **{name: _plain(name, value) for name, value in options.items()}}
-    owners = {} if own.owners is None else {"owners": own.owners[train], "test_owners": own.owners[test]}
+    owners = {} if own.owners is None else {"owners": own.owners[train]}
     parts = ((values[rows], samples.labels[rows]) for rows in (train, test))
     more = {"classes": samples.classes, "meanings": samples.meanings, "owner_names": own.holders, "notes": (note,)}
     return of_parts(own.words, "features", *parts, **owners, **more), spec

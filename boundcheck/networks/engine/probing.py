@@ -104,7 +104,6 @@ class Probe:
 
 def probe(
     task: Task,
-    problem: Any,
     points: Tensor | Floats,
     *,
     blocks: Sequence[Sequence[int]] = (),

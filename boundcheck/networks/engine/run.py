@@ -30,7 +30,7 @@ from boundcheck.networks.engine.device import (
     name_of,
 )
 from boundcheck.networks.engine.local_step import prepare
-from boundcheck.networks.engine.memory import Lanes, Tally, is_memory_error, lanes_that_fit
+from boundcheck.networks.engine.memory import Lanes, is_memory_error, lanes_that_fit
 from boundcheck.networks.engine.metrics import METRICS, Metrics, metrics_of
 from boundcheck.networks.engine.rounds import Looked, Rounds
 from boundcheck.networks.engine.task import resolved, task_of
@@ -124,7 +124,6 @@ def run_neural(
         "precision": settings.precision,
         "lanes": lanes.limit,
         "torch": package_version("torch"),
-        "wasted": lanes.tally.wasted,
         "notices": [*lanes.notices, *local.notices],
         "seeds": {"start": wanted.start, "step": wanted.step, "count": count},
         "complete": True,
@@ -232,8 +231,6 @@ def saved(rounds: Rounds, record: Record) -> dict[str, NDArray[Any]]:
         "column": record.column,
         "limit": lanes.limit,
         "notices": lanes.notices,
-        "samples": lanes.tally.samples,
-        "padded": lanes.tally.padded,
     }
     arrays: dict[str, NDArray[Any]] = {
         "facts": np.array(json.dumps(facts)),
@@ -250,7 +247,7 @@ def restore(arrays: Mapping[str, NDArray[Any]], rounds: Rounds, record: Record, 
     Raises one of `core.arrays.MALFORMED`, and leaves the run as it is, for arrays that `saved` does not make of it.
     """
     facts: dict[str, Any] = json.loads(str(arrays["facts"]))
-    numbers = {name: facts[name] for name in ("reached", "column", "limit", "samples", "padded")}
+    numbers = {name: facts[name] for name in ("reached", "column", "limit")}
     if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in numbers.values()) or numbers["limit"] < 1:
         raise ValueError("numbers that no run has")
     if numbers["reached"] > grid[-1] or numbers["column"] != np.searchsorted(grid, numbers["reached"], side="right"):
@@ -272,7 +269,6 @@ def restore(arrays: Mapping[str, NDArray[Any]], rounds: Rounds, record: Record, 
     record.reached, record.column = numbers["reached"], numbers["column"]
     lanes: Lanes = rounds.lanes
     lanes.limit, lanes.notices = numbers["limit"], notices
-    lanes.tally = Tally(numbers["samples"], numbers["padded"])
 
 
 def check_method(lowered: Lowered) -> None:
