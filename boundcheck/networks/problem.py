@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeGuard, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from flint import arb
@@ -332,11 +332,10 @@ def _named(given: Any, what: str) -> tuple[str, dict[str, Any]]:
 
 def _plain(given: Any) -> Any:
     """A name or a table as a specification keeps it."""
-    return {str(k): list(v) if isinstance(v, tuple) else v for k, v in given.items()} if _is_table(given) else given
-
-
-def _is_table(given: Any) -> TypeGuard[Mapping[Any, Any]]:
-    return isinstance(given, Mapping)
+    if not isinstance(given, Mapping):
+        return given
+    table: Mapping[Any, Any] = given
+    return {str(k): list(v) if isinstance(v, tuple) else v for k, v in table.items()}
 
 
 def _subset(
