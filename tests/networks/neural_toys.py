@@ -72,11 +72,11 @@ class Saving:
 
     def __init__(self, after: int) -> None:
         self.after = after
-        self.kept: bytes | None = None
+        self.kept: dict[str, np.ndarray] | None = None
 
     def load(self) -> dict[str, np.ndarray] | None:
         """See `AnyCheckpoint`."""
-        return None if self.kept is None else unpack_arrays(self.kept, frozen=False)
+        return self.kept
 
     def due(self) -> bool:
         """See `AnyCheckpoint`."""
@@ -84,7 +84,7 @@ class Saving:
 
     def save(self, arrays: dict[str, np.ndarray]) -> None:  # pyright: ignore
         """See `AnyCheckpoint`."""
-        self.kept = pack_arrays(arrays)
+        self.kept = unpack_arrays(pack_arrays(arrays), frozen=False)
         self.after -= 1
         if self.after == 0:
             raise Interrupted
