@@ -214,13 +214,12 @@ def along_a_run(
     blocked: Method,
     *,
     effort: Mapping[str, Any] | None = None,
-    points: int = POINTS,
 ) -> Problem:
     """The problem with constants measured along the run of a method whose step sizes may depend on them.
 
     planned: for a problem with constants, the method with its step sizes and the number of rounds, or None where no
     step size is allowed. blocked: the method with any step sizes, for its blocks. The constants are measured at
-    the start, then along the run (of seed 0, at `points` rounds spread evenly) that they lead to, and so on with the
+    the start, then along the run (of seed 0, at `POINTS` rounds spread evenly) that they lead to, and so on with the
     larger values, until the step sizes stay or after `PASSES` runs. Raises what `networks.engine` raises.
     """
     own, asked = Settings.of(settings), Effort.of(effort)
@@ -230,7 +229,7 @@ def along_a_run(
     low = problem.constants()["f_low"].value if "f_low" in problem.constants() else Fraction(0)
 
     def measured(at: Any) -> Probe:
-        return probe(task, problem, at, blocks=blocks, effort=asked, low=low)
+        return probe(task, at, blocks=blocks, effort=asked, low=low)
 
     found = overlaid(problem, measured(np.asarray(task.start)[None, :]), blocks=blocks, along="at the start alone")
     last: Method | None = None
@@ -239,7 +238,7 @@ def along_a_run(
         if plan is None or plan[0] == last:
             break
         last, rounds = plan
-        grid = sorted({round(rounds * k / points) for k in range(points + 1)})
+        grid = sorted({round(rounds * k / POINTS) for k in range(POINTS + 1)})
         curve = run_neural(last, problem, rounds, range(1), ("f",), grid, own, keep_points=True)
         assert curve.points is not None
         seen = curve.points[0]

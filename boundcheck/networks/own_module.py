@@ -81,28 +81,21 @@ def own_module(
     """
     if loss not in LOSSES:
         raise UnknownName("the loss", loss, LOSSES)
-    inputs, labels, counted = _unpacked(inputs, labels, "inputs")
-    test_inputs, test_labels, _ = _unpacked(test_inputs, test_labels, "test_inputs")
+    given, targets, counted = _part(inputs, labels, "", loss)
+    held, held_targets = None, None
+    if test_inputs is not None or test_labels is not None:
+        held, held_targets, _ = _part(test_inputs, test_labels, "test_", loss)
     if counted is not None and sizes is None and offsets is None:
         sizes = counted
-    given, targets = _samples(inputs, "inputs"), _labels(labels, "labels", loss)
     places = _offsets(sizes, offsets, len(given))
     strength = as_fraction(ridge, "ridge")
     if not 0 <= strength <= 10**6:
         raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be from 0 to 1000000.")
     network, start, classes = own_network(module, library().from_numpy(given[:_LOOKED]))
-    if (test_inputs is None) != (test_labels is None):
-        raise BadInput("test_inputs and test_labels are given together or not at all.")
-    held = None if test_inputs is None else _samples(test_inputs, "test_inputs")
-    held_targets = None if test_labels is None else _labels(test_labels, "test_labels", loss)
     if held is not None and held.shape[1:] != given.shape[1:]:
         raise BadInput(f"test_inputs has samples of the shape {list(held.shape[1:])}, not {list(given.shape[1:])}.")
-    for what, rows, own in (("inputs", given, targets), ("test_inputs", held, held_targets)):
-        if rows is None or own is None:
-            continue
-        if len(rows) != len(own):
-            raise BadInput(f"{what} has {len(rows)} samples and their labels are {len(own)}.")
-        if loss == "cross_entropy" and (own.min() < 0 or own.max() >= classes):
+    for what, own in (("inputs", targets), ("test_inputs", held_targets)):
+        if own is not None and loss == "cross_entropy" and (own.min() < 0 or own.max() >= classes):
             raise BadInput(f"the labels of {what} must be from 0 to {classes - 1}, as many as the module's scores.")
     if loss == "logistic" and classes != 1:
         raise BadInput(f"loss = 'logistic' takes one score a sample; the module returns {classes}.")
@@ -123,24 +116,28 @@ def own_module(
     )
 
 
-def _unpacked(given: Any, labels: Any, name: str) -> tuple[Any, Any, list[int] | None]:
-    """The samples and labels of datasets as arrays, with the size of each; arrays as they are, without sizes."""
-    dataset = library().utils.data.Dataset
+def _part(given: Any, labels: Any, part: str, loss: str) -> tuple[NDArray[Any], NDArray[Any], list[int] | None]:
+    """Samples and labels as arrays, and of datasets the size of each; part: "" or "test_", for messages."""
+    name, sizes = f"{part}inputs", None
     sets: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
-    if not sets or not all(isinstance(own, dataset) for own in sets):
-        return given, labels, None
-    if labels is not None:
-        raise BadInput(f"{name} is a Dataset, which gives its labels itself; leave the labels out.")
-    try:
-        pairs = [
-            (np.asarray(sample), int(label)) for own in sets for sample, label in map(own.__getitem__, range(len(own)))
-        ]
-        return np.stack([sample for sample, _ in pairs]), np.array([label for _, label in pairs]), list(map(len, sets))
-    except (TypeError, ValueError) as error:
-        raise BadInput(
-            f"{name}: a Dataset must have a length and give pairs of a sample and the number of its class, all samples "
-            f"of one shape: {str(error).splitlines()[0]}."
-        ) from error
+    if sets and all(isinstance(own, library().utils.data.Dataset) for own in sets):
+        if labels is not None:
+            raise BadInput(f"{name} is a Dataset, which gives its labels itself; leave the labels out.")
+        try:
+            pairs = [own[k] for own in sets for k in range(len(own))]
+            given = np.stack([np.asarray(sample) for sample, _ in pairs])
+            labels, sizes = np.array([int(label) for _, label in pairs]), list(map(len, sets))
+        except (TypeError, ValueError) as error:
+            raise BadInput(
+                f"{name}: a Dataset must have a length and give pairs of a sample and the number of its class, all "
+                f"samples of one shape: {str(error).splitlines()[0]}."
+            ) from error
+    if part and (given is None or labels is None):
+        raise BadInput("test_inputs and test_labels are given together or not at all.")
+    samples, targets = _samples(given, name), _labels(labels, f"{part}labels", loss)
+    if len(samples) != len(targets):
+        raise BadInput(f"{name} has {len(samples)} samples and their labels are {len(targets)}.")
+    return samples, targets, sizes
 
 
 def _samples(given: Any, name: str) -> NDArray[Any]:

@@ -12,11 +12,12 @@ part; it reads images as level / 255, this one standardises them.)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeGuard, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from flint import arb
@@ -33,7 +34,7 @@ from boundcheck.networks.data.labelled import LEVELS, NAMES, Labelled, client_ro
 from boundcheck.networks.data.own import own_labelled
 from boundcheck.networks.functional import Network
 from boundcheck.networks.partition import coordinates, partition
-from boundcheck.problems._instance import ASSUMPTIONS, Instance, unknown
+from boundcheck.problems._instance import ASSUMPTIONS, Instance, Offsets, unknown
 from boundcheck.problems._own_data import is_own
 from boundcheck.problems._specs import whole
 from boundcheck.problems._split import data_weights, permutation
@@ -61,7 +62,7 @@ class Start(Sequence[Fraction]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrainedProblem(Instance):
+class TrainedProblem(Offsets, Instance):
     """A model and the samples of its clients; classes below it add what is known of it.
 
     name, spec: see `Problem`. network: the model. inputs: (N, *sample), client after client; labels: (N,); offsets:
@@ -87,16 +88,6 @@ class TrainedProblem(Instance):
     def dim(self) -> int:
         """How many coordinates a model has."""
         return self.network.dim
-
-    @property
-    def clients(self) -> int:
-        """Number of clients n."""
-        return len(self.weights)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Samples |D_i| of each client."""
-        return tuple(int(v) for v in np.diff(self.offsets))
 
     @property
     def client_weights(self) -> tuple[Fraction, ...]:
@@ -307,7 +298,7 @@ def build(
         classes=found.classes,
         inputs=inputs,
         labels=found.labels[order],
-        offsets=tuple(int(v) for v in np.concatenate([[0], np.cumsum(sizes)])),
+        offsets=tuple(itertools.accumulate(sizes, initial=0)),
         weights=data_weights(sizes, weights),
         ridge=strength,
         start_vector=np.zeros(network.dim) if begin is None else network.start(begin),
@@ -341,11 +332,10 @@ def _named(given: Any, what: str) -> tuple[str, dict[str, Any]]:
 
 def _plain(given: Any) -> Any:
     """A name or a table as a specification keeps it."""
-    return {str(k): list(v) if isinstance(v, tuple) else v for k, v in given.items()} if _is_table(given) else given
-
-
-def _is_table(given: Any) -> TypeGuard[Mapping[Any, Any]]:
-    return isinstance(given, Mapping)
+    if not isinstance(given, Mapping):
+        return given
+    table: Mapping[Any, Any] = given
+    return {str(k): list(v) if isinstance(v, tuple) else v for k, v in table.items()}
 
 
 def _subset(

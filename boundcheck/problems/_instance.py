@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
@@ -95,3 +96,20 @@ class Instance:
     def _objection(self, assumption: str) -> str | None:
         """`violations` of other hypotheses."""
         raise unknown(assumption)
+
+
+class Offsets:
+    """The counts of a problem whose client i owns the rows offsets[i] to offsets[i + 1] and has the weight w_i."""
+
+    offsets: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+
+    @property
+    def clients(self) -> int:
+        """Number of clients n."""
+        return len(self.weights)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Samples |D_i| of each client."""
+        return tuple(b - a for a, b in itertools.pairwise(self.offsets))

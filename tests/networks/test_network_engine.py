@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -46,7 +45,6 @@ from boundcheck.methods.parts import (
 from boundcheck.networks.engine import losses
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.run import NeuralCurve, run_neural
-from boundcheck.networks.engine.visits import visits_of
 from boundcheck.networks.own_module import own_module
 from boundcheck.problems.problem import Problem, clients_of
 from tests.engines.drawn_plans import plan
@@ -150,28 +148,6 @@ def test_runs_are_those_of_the_sampled_engine(name: str) -> None:
     if name == "fedshuffle":
         other = classifier("logistic")
         assert np.abs(points_of(trained(method, other)) - by_reference(method, other, range(2))).max() < 1e-12
-
-
-@pytest.mark.parametrize("name", list(METHODS))
-def test_the_plan_is_that_of_the_sampled_engine(name: str) -> None:
-    method, problem = METHODS[name], classifier()
-    known, offsets = clients_of(problem), np.array(problem.offsets)
-    lowered = lower(method, known, ROUNDS)
-    seeds = np.array(SEEDS, dtype=np.uint64)
-    for r in range(ROUNDS):
-        visits = visits_of(lowered, offsets, seeds, r)
-        for s, seed in enumerate(SEEDS):
-            drawn = plan(method, known, seed, ROUNDS)
-            own = np.flatnonzero(visits.seed == s)
-            assert visits.client[own].tolist() == list(dict.fromkeys(drawn.cohort(r)))
-            for v in own.tolist():
-                client = int(visits.client[v])
-                expected = drawn.batches(r, client)
-                assert visits.steps[v] == len(expected)
-                if not lowered.whole:
-                    flat = list(itertools.chain(*expected))
-                    rows = visits.samples[visits.first[v] :][: len(flat)]
-                    assert (rows - offsets[client]).tolist() == flat
 
 
 # --- a network, against a loop over clients -------------------------------------------------------------------
@@ -371,15 +347,15 @@ def test_little_is_wasted_on_clients_of_very_different_sizes(monkeypatch: pytest
         return original(task, parameters, rows, mask)
 
     monkeypatch.setattr(losses, "gradients", counted)
-    curve = trained(method, problem, range(2), rounds=1)
+    trained(method, problem, range(2), rounds=1)
     computed, used = (sum(column) for column in zip(*widths, strict=True))
     assert used == 2 * 2 * sum(sizes)  # seeds, epochs
-    assert curve.info["wasted"] == pytest.approx(1 - used / computed)
-    assert curve.info["wasted"] <= 0.25
+    assert used >= 0.75 * computed
     widths.clear()
     curve = trained(replace(method, local=GradientSteps(1)), problem, range(2), rounds=1)
-    assert sum(used for _, used in widths) == sum(sizes)  # run once, since nothing is random
-    assert curve.info["wasted"] <= 0.25
+    computed, used = (sum(column) for column in zip(*widths, strict=True))
+    assert used == sum(sizes)  # run once, since nothing is random
+    assert used >= 0.75 * computed
     expected = by_reference(replace(method, local=GradientSteps(1)), problem, range(2), 1)
     assert np.abs(points_of(curve) - expected).max() < 1e-12
 
@@ -394,7 +370,9 @@ def test_runs_repeat_and_leave_torch_as_it_was() -> None:
     assert np.abs(alone[0] - points_of(trained(method, problem, range(3)))[2]).max() < 1e-13
 
 
-@pytest.mark.parametrize("name", ["practical momentum", "pipelined", "stale", "hand-over", "fedshuffle_mvr, warmed"])
+@pytest.mark.parametrize(
+    "name", ["practical momentum", "pipelined", "stale", "hand-over", "fedshuffle_mvr, warmed", "clipped"]
+)
 def test_an_interrupted_run_goes_on_to_the_same_bits(name: str) -> None:
     method, problem = METHODS[name], classifier()
     settings = Settings(lanes=3)
@@ -410,18 +388,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(name: str) -> None:
     assert parts == 2
     assert np.array_equal(points_of(resumed), points_of(undisturbed))
     assert np.array_equal(resumed.samples["grad2"], undisturbed.samples["grad2"])
-    steady = {"seconds", "peak_memory"}
-    assert {k: v for k, v in resumed.info.items() if k not in steady} == {
-        k: v for k, v in undisturbed.info.items() if k not in steady
-    }
-
-
-def test_a_run_that_is_stopped_has_the_rounds_so_far() -> None:
-    asked = iter([False, False, True])
-    curve = trained(METHODS["fedavg"], classifier(), should_stop=lambda: next(asked))
-    assert curve.rounds.tolist() == [0, 1, 2]
-    assert curve.info["complete"] is False
-    assert points_of(curve).shape == (2, 3, 15)
+    assert {**resumed.info, "seconds": 0} == {**undisturbed.info, "seconds": 0}
 
 
 def test_a_method_without_randomness_is_run_once() -> None:

@@ -46,7 +46,6 @@ def made(kind: str, **more: Any) -> Labelled:
         "classes": 3,
         "kind": kind,
         "owners": None,
-        "test_owners": None,
         "mean": np.array([0.25, 0.125])[:channels],
         "std": np.array([0.5, 2.0])[:channels],
         "vocabulary": 7 if kind == "tokens" else 0,
@@ -129,7 +128,7 @@ def test_splits_hold_every_sample_once(use: Callable[[Labelled], None]) -> None:
 
 def test_roles_as_clients(use: Callable[[Labelled], None]) -> None:
     owners = np.repeat([2, 0, 1], [10, 20, 30])
-    use(made("tokens", owners=owners, test_owners=np.repeat([0, 1, 2], 4), owner_names=("A", "B", "C")))
+    use(made("tokens", owners=owners, owner_names=("A", "B", "C")))
     p = build(data="made", model={"name": "char_lstm", "hidden": 3}, split="owners")
     assert p.sizes == (20, 30, 10)
     assert p.weights == (Fraction(1, 3), Fraction(1, 2), Fraction(1, 6))
@@ -346,11 +345,3 @@ def test_a_run_is_known_by_the_code_of_what_carries_it_out() -> None:
     assert "boundcheck.networks.provider" not in code_of(named, {"kind": "fedavg"}, "sampled")
     other = build(data="digits", model={"name": "mlp", "hidden": [3]})
     assert digest.digest(named.spec) != digest.digest(other.spec)
-
-
-def test_data_modules_are_no_kinds_of_problem() -> None:
-    from boundcheck.networks.data.labelled import NAMES
-    from boundcheck.problems.build import kinds
-
-    assert "neural" in kinds()
-    assert not set(NAMES) & set(kinds())

@@ -137,7 +137,7 @@ def test_products_are_those_of_the_hessian(network: Any) -> None:
 def test_constants_of_a_network_are_those_of_its_matrices(network: Any) -> None:
     task = task_of(network, DOUBLE)
     x = at(task, 2)
-    found = probe(task, network, x, effort=Effort(samples=999, curved=999, steps=60))
+    found = probe(task, x, effort=Effort(samples=999, curved=999, steps=60))
     whole = [hessian(task, p, 0, 13).numpy() for p in x]  # the weights are those of the data
     own = [
         [hessian(task, p, a, b).numpy() for a, b in zip(network.offsets, network.offsets[1:], strict=False)] for p in x
@@ -165,7 +165,7 @@ def test_gradients_give_the_constants_of_explicit_arrays(softmax: Any) -> None:
     n, ends_ = softmax.clients, softmax.offsets
     g = np.array([[softmax.gradient(i, p) for i in range(n)] for p in x])
     blocks = (range(250), range(250, softmax.dim))
-    found = probe(task, softmax, x, blocks=blocks, effort=Effort(samples=9999, curved=2, steps=2))
+    found = probe(task, x, blocks=blocks, effort=Effort(samples=9999, curved=2, steps=2))
     known = found.constants
     assert float(known["G2"].value) == pytest.approx(seen_constants.dissimilarity(g, softmax.weights), rel=1e-10)
     w = np.array([float(v) for v in softmax.weights])
@@ -200,7 +200,7 @@ def test_gradients_give_the_constants_of_explicit_arrays(softmax: Any) -> None:
 
 def test_estimates_lie_below_certified_constants(softmax: Any) -> None:
     task = task_of(softmax, DOUBLE)
-    found = probe(task, softmax, at(task, 2), effort=Effort(samples=40, curved=8, steps=10)).constants
+    found = probe(task, at(task, 2), effort=Effort(samples=40, curved=8, steps=10)).constants
     own = softmax.constants()
     for name in ("L", "L_f", "L_ij", "G2", "noise2", "delta"):
         assert found[name].known is Known.ESTIMATED
@@ -215,10 +215,10 @@ def test_estimates_lie_below_certified_constants(softmax: Any) -> None:
 def test_a_part_of_the_samples_has_a_confidence_limit(softmax: Any) -> None:
     task = task_of(softmax, DOUBLE)
     point = at(task, 2)[1:]
-    whole = probe(task, softmax, point, effort=Effort(samples=9999, curved=1, steps=1))
+    whole = probe(task, point, effort=Effort(samples=9999, curved=1, steps=1))
     covered, told = 0, whole.constants
     for seed in range(8):
-        part = probe(task, softmax, point, effort=Effort(samples=25, curved=3, steps=1, seed=seed))
+        part = probe(task, point, effort=Effort(samples=25, curved=3, steps=1, seed=seed))
         covered += sum(a >= b for a, b in zip(part.variances, whole.variances, strict=True))
         told = part.constants
     assert 22 <= covered <= 24
@@ -228,11 +228,11 @@ def test_a_part_of_the_samples_has_a_confidence_limit(softmax: Any) -> None:
 
 def test_some_clients_stand_for_all(network: Any) -> None:
     task = task_of(network, DOUBLE)
-    found = probe(task, network, at(task, 1), effort=Effort(clients=2, samples=4, curved=2, steps=3))
+    found = probe(task, at(task, 1), effort=Effort(clients=2, samples=4, curved=2, steps=3))
     assert len(found.clients) == 2
     assert "2 of 3 clients, drawn at random" in found.constants["L"].how
     assert "2 of 3" not in found.constants["G2"].how
-    again = probe(task, network, at(task, 1), effort=Effort(clients=2, samples=4, curved=2, steps=3))
+    again = probe(task, at(task, 1), effort=Effort(clients=2, samples=4, curved=2, steps=3))
     assert again.to_dict() == found.to_dict()
 
 
@@ -241,7 +241,6 @@ def test_blocks_add_up(network: Any) -> None:
     cut = 40
     found = probe(
         task,
-        network,
         at(task, 1),
         blocks=(range(cut), range(cut, network.dim)),
         effort=Effort(samples=99, curved=1, steps=2),
@@ -255,10 +254,10 @@ def test_what_cannot_be_measured(network: Any) -> None:
     task = task_of(network, DOUBLE)
     points = at(task, 2)
     with pytest.raises(BadInput, match="points"):
-        probe(task, network, points[:, 1:])
+        probe(task, points[:, 1:])
     points[1, 0] = np.nan
     with pytest.raises(BadInput, match="diverged"):
-        probe(task, network, points)
+        probe(task, points)
     with pytest.raises(BadInput, match="steps = 0"):
         Effort(steps=0)
     with pytest.raises(UnknownName, match="estimate"):
@@ -266,9 +265,8 @@ def test_what_cannot_be_measured(network: Any) -> None:
     with pytest.raises(BadInput, match="whole number"):
         Effort.of({"samples": "3"})
     assert Effort.of({"samples": 3}).samples == 3
-    assert probe(task, network, points[:1], low=Fraction(1), effort=Effort(samples=2, curved=1, steps=2)).constants[
+    assert probe(task, points[:1], low=Fraction(1), effort=Effort(samples=2, curved=1, steps=2)).constants[
         "gap_0"
     ].value == pytest.approx(
-        float(probe(task, network, points[:1], effort=Effort(samples=2, curved=1, steps=2)).constants["gap_0"].value)
-        - 1
+        float(probe(task, points[:1], effort=Effort(samples=2, curved=1, steps=2)).constants["gap_0"].value) - 1
     )

@@ -60,7 +60,7 @@ def test_the_page_shows_what_is_measured_along_the_run(tmp_path: Path, monkeypat
         blocks = exchange.blocks(problem.dim) if isinstance(exchange, Blocks) else ()
         assert curve.points is not None
         effort = Effort.of(spec.estimate[0].effort)
-        known = probe(task_of(problem, how), problem, curve.points[0], blocks=blocks, effort=effort)
+        known = probe(task_of(problem, how), curve.points[0], blocks=blocks, effort=effort)
         assert (data["method"], data["seed"], data["rounds"]) == (one.label, 0, rounds)
         shown = tables[f"Estimated along the run of {one.label}, seed 0"]
         assert [row[0] for row in shown.rows] == [str(n) for n in rounds]

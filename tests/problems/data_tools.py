@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import stat
@@ -74,3 +75,23 @@ def written(folder: Path, files: dict[str, bytes]) -> Path:
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return folder
+
+
+# Two plays; roles of 50, 30 and 9 characters in the first, 40 in the second, of known letters.
+_SAID = {"A": "abcdefghij" * 5, "B": "xyz" * 10, "C": "short one", "D": "mnop" * 10}
+PLAYS = {
+    "first_gut.txt": ("ACT I.\n\n" + "".join(f"{name}.\n{_SAID[name]}\n\n" for name in "ABC")).encode(),
+    "second_gut.txt": f"ACT I.\n\nD.\n{_SAID['D']}\n".encode(),
+}
+
+
+def _reviews() -> bytes:
+    """Words of text i: "common" i + 1 times and "word<i mod 4>", over two lines; every fifth text is there twice."""
+    rows = [(" ".join(["Common"] * (i + 1)) + f'<br />"Word{i % 4}",\nDON\'T', str(i % 2), "imdb") for i in range(20)]
+    out = io.StringIO(newline="")
+    header, foreign = ("text", "label", "source"), ("Elsewhere, said.", "1", "rotten_tomatoes")
+    csv.writer(out).writerows([header, *rows, *rows[::5], foreign])
+    return out.getvalue().encode()
+
+
+REVIEWS = _reviews()

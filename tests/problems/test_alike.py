@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import UnknownName
 from boundcheck.problems._instance import ASSUMPTIONS
 from boundcheck.problems.build import build
 from boundcheck.problems.quadratics import Quadratics
@@ -49,11 +49,3 @@ def test_pure_noise() -> None:
     assert problem.constants()["noise2"].value == 6  # 4 in every coordinate, over 2 samples
     assert problem.metrics[:3] == ("dist2", "gap", "grad2")
     assert problem.weights == (Fraction(1, 2),) * 2
-
-
-@pytest.mark.parametrize(
-    "more", [{"delta": -1}, {"start": [0]}, {"start": "zero"}, {"clients": 0}, {"d": 201}, {"clients": "1/2"}]
-)
-def test_bad_input(more: dict[str, Any]) -> None:
-    with pytest.raises(BadInput):
-        build({"kind": "coupled_blocks", "d": 2, **more})

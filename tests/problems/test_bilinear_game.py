@@ -160,21 +160,3 @@ def test_metrics_and_solves_that_need_a_minimum_say_so(engine: str) -> None:
         bc.problem({"kind": "surrogate", "of": SAMPLES, "weights": ["1/2", "1/2"]})
     with pytest.raises(Unsupported, match="is no minimisation"):
         bc.task({"kind": "gradient_descent", "eta": 1}, ROTATED, 2)
-
-
-@pytest.mark.parametrize(
-    ("given", "match"),
-    [
-        ({"clients": [{"A": [[1, 0]], "b": [1, 2]}]}, "1 rows of .* 2 numbers in b"),
-        ({"clients": [{"A": [[1]]}, {"A": [[1, 2]]}]}, "alike for all"),
-        ({"clients": [{"A": [[0]], "b": [1]}]}, "has no saddle point"),
-        ({"clients": [{"A": [[1]]}], "start": [1]}, "start has 1 numbers; x and y have 2"),
-        ({"clients": [{"A": [[1]], "d": [1]}]}, "key 'd' is unknown"),
-        ({"clients": []}, "clients must be a list"),
-        ({"clients": [{"b": [1]}]}, "must be a table with A"),
-        ({"clients": [{"A": []}]}, "0 rows"),
-    ],
-)
-def test_bad_input(given: Any, match: str) -> None:
-    with pytest.raises(BadInput, match=match):
-        bc.problem({"kind": "bilinear_game", **given})

@@ -9,7 +9,6 @@ import pytest
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
 from boundcheck.problems import diabetes
 from boundcheck.problems._data import package_file, package_folder
-from boundcheck.problems._split import equal_parts, permutation
 from boundcheck.problems.build import build
 from boundcheck.problems.least_squares import LeastSquares
 from boundcheck.problems.scgd_section_4 import normals
@@ -55,22 +54,14 @@ def test_malformed_least_squares_are_refused():
         LeastSquares("p", {}, (row,), ((Fraction(1),),), "halfmean", (Fraction(0),))
 
 
-def test_diabetes_is_the_known_data_standardised():
-    table = diabetes.load()
-    assert (len(table.rows), len(table.rows[0]), len(table.target)) == (442, 10, 442)
-    columns = np.array([[float(v) for v in row] for row in table.rows])
-    np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-6)
-    np.testing.assert_allclose(columns.std(axis=0), 1, atol=1e-5)
-    assert all((v * 10**6).denominator == 1 for row in table.rows for v in row)
-    # the published correlation of body mass index with disease progression
-    assert np.corrcoef(columns[:, 2], [float(v) for v in table.target])[0, 1] == pytest.approx(0.58645, abs=1e-5)
-
-
 def test_diabetes_agrees_with_scikit_learn_itself():
     datasets = pytest.importorskip("sklearn.datasets")
-    scaled, _ = datasets.load_diabetes(return_X_y=True)
-    ours = np.array([[float(v) for v in row] for row in diabetes.load().rows])
+    scaled, target = datasets.load_diabetes(return_X_y=True)
+    table = diabetes.load()
+    ours = np.array([[float(v) for v in row] for row in table.rows])
     np.testing.assert_allclose(ours, scaled * np.sqrt(442), atol=1e-5)
+    np.testing.assert_allclose([float(v) for v in table.target], (target - target.mean()) / target.std(), atol=1e-6)
+    assert all((v * 10**6).denominator == 1 for row in table.rows for v in row)
 
 
 @pytest.mark.parametrize("split", ["random", "sorted"])
@@ -96,20 +87,12 @@ def test_sorting_by_a_feature_makes_clients_differ():
     assert by_bmi.constants()["sigma2"].value > random.constants()["sigma2"].value
 
 
-def test_seed_and_feature_matter_and_are_checked():
+def test_seed_and_feature_matter():
     def rows(**more):
         return build({"kind": "least_squares", "data": "diabetes", **more}).rows
 
     assert rows(seed=0) != rows(seed=1)
     assert rows(split="sorted", feature="age") != rows(split="sorted")
-    with pytest.raises(UnknownName, match="'bmi'"):
-        rows(split="sorted", feature="bmy")
-    with pytest.raises(BadInput, match="only used with split"):
-        rows(feature="bmi")
-    with pytest.raises(UnknownName, match="'diabetes'"):
-        build({"kind": "least_squares", "data": "diabets"})
-    with pytest.raises(BadInput, match="1 to 442"):
-        rows(clients=443)
 
 
 def test_missing_or_foreign_files_are_said_with_the_command(monkeypatch, tmp_path):
@@ -125,12 +108,6 @@ def test_missing_or_foreign_files_are_said_with_the_command(monkeypatch, tmp_pat
         package_file("diabetes", tmp_path, *target)
 
 
-def test_splitting():
-    assert equal_parts(range(7), 3) == [[0, 1, 2], [3, 4], [5, 6]]
-    assert sorted(permutation(50, 3)) == list(range(50))
-    assert permutation(50, 3) == permutation(50, 3) != permutation(50, 4)
-
-
 def test_section_4_generator():
     p = build({"kind": "scgd_section_4"})
     sizes = [len(rows) for rows in p.rows]
@@ -142,8 +119,6 @@ def test_section_4_generator():
     assert all((v * 1024).denominator == 1 for rows in p.rows for row in rows for v in row)
     assert p.loss == "sum"
     assert build({"kind": "scgd_section_4", "seed": 1}).rows != p.rows
-    with pytest.raises(UnknownName, match="'device'"):
-        build({"kind": "scgd_section_4", "heterogeneity": "devise"})
 
 
 def test_heterogeneous_devices_have_larger_gradient_noise():

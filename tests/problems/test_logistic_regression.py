@@ -12,7 +12,7 @@ import pytest
 from boundcheck.certified.constant import Known
 from boundcheck.certified.linear_scores import bounds, largest_gram
 from boundcheck.core.linalg import matrix
-from boundcheck.errors import BadInput, DataNotFetched, UnknownName
+from boundcheck.errors import DataNotFetched, UnknownName
 from boundcheck.problems import _kept
 from boundcheck.problems._losses import Logistic, Softmax
 from boundcheck.problems._minimum import Objective, _large, certify_minimum, minimise
@@ -361,27 +361,6 @@ def test_a_kept_point_depends_on_the_objective_alone(monkeypatch):
     assert len(set(keys[1:])) == 5
 
 
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ({"data": "diabetes"}, "the data set 'diabetes' goes with kind = 'least_squares'"),
-        ({"data": "digits", "positive": 10}, "the data set 'digits': class '10' is unknown"),
-        ({"data": "digits", "positive": "benign"}, "class 'benign' is unknown"),
-        ({"data": "digits", "positive": 1.5}, "positive = 1.5 is not allowed; it must name a class: 0, 1,"),
-        ({"data": "digits", "ridge": "1e-13"}, "ridge = 1e-13 is not allowed; it must be 0, or from 1e-12"),
-        ({"data": "digits", "ridge": "x"}, "ridge"),
-        ({"data": "digits", "features": "long"}, "scale of the features 'long' is unknown; known: standardised, unit"),
-        ({"data": "digits", "intercept": 1}, "intercept = 1 is not allowed; it must be true or false"),
-        ({"data": "digits", "weights": "size"}, "the client weights 'size' is unknown; known: equal, data"),
-        ({"data": "digits", "clients": 1798}, "clients = 1798 is not allowed; it must be an integer from 1 to 1797"),
-        ({"data": "digits", "split": "sorted", "feature": "mean radius"}, "feature 'mean radius' is unknown"),
-    ],
-)
-def test_bad_specifications_are_refused_in_a_sentence(spec, said):
-    with pytest.raises(BadInput, match=said):
-        build({"kind": "logistic_regression", **spec})
-
-
 @pytest.fixture(scope="module")
 def mnist_problem():
     spec = {"kind": "logistic_regression", "data": "mnist", "clients": 100, "split": "shards"}
@@ -389,15 +368,6 @@ def mnist_problem():
         return build(spec)
     except DataNotFetched as missing:
         pytest.skip(f"MNIST is not on this machine: {missing}")
-
-
-def test_mnist_with_100_clients(mnist_problem):
-    p = mnist_problem
-    assert (p.dim, p.clients, sum(p.sizes)) == (785, 100, 60000)
-    assert max(len(set(p.labels[s:t])) for s, t in itertools.pairwise(p.offsets)) == 2
-    x = 0.01 * np.random.default_rng(0).standard_normal(785)
-    np.testing.assert_allclose(sample_gradients(p, 3, x).mean(axis=0), p.gradient(3, x), rtol=1e-9, atol=1e-12)
-    assert p.features.max() == 1
 
 
 @pytest.mark.slow

@@ -207,29 +207,6 @@ def test_clients_that_a_plane_separates_have_no_constants_of_their_own() -> None
     assert not both.has("surrogate/F_het")  # which needs each client's own minimum
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"data": "breast_cancer"}, "no certificate of that was found for the data set 'breast_cancer'"),
-        ({"data": {"X": [[1], [2], [-1]], "y": [1, 1, 0]}, "clients": 1}, "data that no plane separates"),
-        ({"data": {"X": [[1, 2], [-1, -2]], "y": [1, 1]}, "clients": 1}, "at least 2 are needed"),
-        (
-            {"data": {"X": [[1, 2], [-1, -2], [1, 2]], "y": [1, 1, 0]}, "clients": 1, "intercept": False},
-            "linearly independent features",
-        ),
-        ({"kind": "softmax_regression"}, "ridge = 0 is not allowed; it must be from 1e-12 to 1000000"),
-    ],
-)
-def test_other_data_are_refused_in_a_sentence(change, said) -> None:
-    spec = {**RINGS, **change}
-    if spec["kind"] == "softmax_regression":
-        del spec["positive"]
-    if change.get("data") == "breast_cancer":
-        del spec["positive"]
-    with pytest.raises(BadInput, match=said):
-        build(spec)
-
-
 def test_data_beyond_the_size_of_a_certificate_are_refused() -> None:
     p = build(NINE)
     assert isinstance(p, Classifier)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
 from flint import arb
 
 from boundcheck.certified.slopes import Slope, mixed
 from boundcheck.core.linalg import precision
 from boundcheck.engines.run import run
-from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.build import build as method
 from boundcheck.problems.build import build
 from boundcheck.setting import Setting
@@ -172,24 +170,3 @@ def test_constants_of_the_surrogate_by_hand() -> None:
     assert Setting(central, noisy).constant("surrogate/S1").value == 1
     whole = method({"kind": "centralised", "K": 1, "eta_l": "1/100"})
     assert Setting(whole, noisy).constant("surrogate/S1").value == 0
-
-
-@pytest.mark.parametrize(
-    ("clients", "says"),
-    [
-        ([{"knots": [1, 1], "slopes": [0, 1]}], "they must increase"),
-        ([{"knots": [0, 1], "slopes": [1, 0]}], "is unbounded below"),
-        ([{"knots": [0], "slopes": [0], "beyond": [1, -1]}], "is unbounded below"),
-        ([{"knots": [0], "slopes": [0], "beyond": [1]}], "beyond has 1 numbers"),
-        ([{"knots": [0, 1], "slopes": [1]}], "as many are needed"),
-        ([{"knots": [0, 1], "slopes": [1, 2]}], "is unbounded below"),
-        ([{"knots": [0, 1]}], "must be a table with knots and slopes"),
-        ([], "must be a list with one table"),
-        ([{"components": []}], "a list of such tables"),
-    ],
-)
-def test_bad_input_is_one_sentence(clients: object, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
-        build({"kind": "piecewise_quadratics", "clients": clients})
-    with pytest.raises(UnknownName, match="key"):
-        build({"kind": "piecewise_quadratics", "clients": [{"knots": [0, 1], "slopes": [-1, 1], "slope": 2}]})

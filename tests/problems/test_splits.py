@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from boundcheck.core import streams
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput
 from boundcheck.problems._split import (
     SPLIT,
     Split,
-    data_weights,
     dirichlet_shares,
     permutation,
     split_dirichlet,
@@ -111,13 +110,6 @@ def test_unequal_sizes_by_hand():
     assert sum(sizes) == 60000
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] >= 1
-
-
-def test_weights():
-    assert data_weights([1, 3], "data") == (Fraction(1, 4), Fraction(3, 4))
-    assert data_weights([1, 3], "equal") == (Fraction(1, 2), Fraction(1, 2))
-    with pytest.raises(UnknownName, match="client weights 'size' is unknown"):
-        data_weights([1, 3], "size")
 
 
 @pytest.mark.parametrize(

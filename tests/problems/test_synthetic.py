@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from boundcheck.certified.constant import Known
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import UnknownName
 from boundcheck.problems import _kept
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems.build import build
@@ -175,23 +175,6 @@ def test_two_sets_have_their_own_minimum(monkeypatch: pytest.MonkeyPatch) -> Non
         assert p.minimum.slope < 1e-8
         assert p.minimum.value - p.minimum.low < 1e-9
     assert keys[0] != keys[1]  # a point that is kept in the data cache must not be taken for another set's
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"iid": "yes"}, "true or false"),
-        ({"iid": True, "alpha": 0}, "leave them out"),
-        ({"alpha": -1}, "from 0 to 1000"),
-        ({"devices": 0}, "devices"),
-        ({"max_samples": 1}, "max_samples"),
-        ({"ridge": 0}, "ridge"),
-        ({"seed": -1}, "seed"),
-    ],
-)
-def test_bad_input_is_told(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadInput, match=message):
-        build({"kind": "synthetic", **given})
 
 
 def test_dissimilarity_of_quadratics() -> None:

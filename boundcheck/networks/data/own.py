@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.errors import BadInput
-from boundcheck.networks.data.labelled import SEED_TOP, Labelled, drawn_parts
+from boundcheck.networks.data.labelled import SEED_TOP, Labelled, drawn_parts, of_parts
 from boundcheck.problems._own_data import OwnData, labelled, own_data
 from boundcheck.problems._specs import whole
 
@@ -31,22 +31,10 @@ def own_labelled(data: Any, target: str | None, client: str | None) -> tuple[Lab
         note = note.replace("of each class", "of each client")
     values = np.asarray(samples.numbers, dtype=np.float64)
     spec = {**own.table, **{name: _plain(name, value) for name, value in options.items()}}
-    return Labelled(
-        name=own.words,
-        inputs=values[train],
-        labels=samples.labels[train],
-        test_inputs=values[test],
-        test_labels=samples.labels[test],
-        classes=samples.classes,
-        kind="features",
-        owners=None if own.owners is None else own.owners[train],
-        test_owners=None if own.owners is None else own.owners[test],
-        mean=np.empty(0),
-        std=np.empty(0),
-        meanings=samples.meanings,
-        owner_names=own.holders,
-        notes=(note,),
-    ), spec
+    owners = {} if own.owners is None else {"owners": own.owners[train]}
+    parts = ((values[rows], samples.labels[rows]) for rows in (train, test))
+    more = {"classes": samples.classes, "meanings": samples.meanings, "owner_names": own.holders, "notes": (note,)}
+    return of_parts(own.words, "features", *parts, **owners, **more), spec
 
 
 def _plain(name: str, value: Any) -> Any:

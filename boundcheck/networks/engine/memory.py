@@ -24,24 +24,6 @@ _TOO_LARGE = (
 COUNTED = 2**31 - 1  # numbers of one array that a kernel of 32 bits counts
 
 
-@dataclass
-class Tally:
-    """How many samples were computed, and how many of them were padding."""
-
-    samples: int = 0
-    padded: int = 0
-
-    def add(self, other: Tally) -> None:
-        """Count those of a piece of work."""
-        self.samples += other.samples
-        self.padded += other.padded
-
-    @property
-    def wasted(self) -> float:
-        """The share of padding among all samples computed."""
-        return self.padded / self.samples if self.samples else 0.0
-
-
 def is_memory_error(error: BaseException) -> bool:
     """Whether an error says that the memory of the device or of the machine has ended."""
     if isinstance(error, MemoryError | library().OutOfMemoryError):
@@ -58,15 +40,14 @@ def is_too_large(error: BaseException) -> bool:
 class Lanes:
     """How many visits are worked on at once; halved where the memory ends or a kernel does not take as many.
 
-    limit: the number of visits. notices: one sentence for each time that it was halved. tally: of the finished chunks.
+    limit: the number of visits. notices: one sentence for each time that it was halved.
     """
 
     limit: int
     notices: list[str] = field(default_factory=list[str])
-    tally: Tally = field(default_factory=Tally)
 
-    def run(self, count: int, work: Callable[[slice, Tally], None]) -> None:
-        """Carry out work(part, tally) for all parts of range(count), in order.
+    def run(self, count: int, work: Callable[[slice], None]) -> None:
+        """Carry out work(part) for all parts of range(count), in order.
 
         Work that meets the end of the memory, or of what a kernel takes, is begun again with half as many lanes, so
         that it must keep nothing before its end. Raises Unsupported where a single lane does not fit.
@@ -74,15 +55,13 @@ class Lanes:
         at = 0
         while at < count:
             part = slice(at, min(at + self.limit, count))
-            tally = Tally()
-            if self._fits(part, work, tally):
-                self.tally.add(tally)
+            if self._fits(part, work):
                 at = part.stop
 
-    def _fits(self, part: slice, work: Callable[[slice, Tally], None], tally: Tally) -> bool:
+    def _fits(self, part: slice, work: Callable[[slice], None]) -> bool:
         lanes = part.stop - part.start
         try:
-            work(part, tally)
+            work(part)
         except (RuntimeError, MemoryError) as error:
             if not is_too_large(error):
                 raise

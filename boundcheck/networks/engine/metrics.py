@@ -24,7 +24,7 @@ A value that is not finite is +inf; the accuracy of a model that is not finite i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -67,7 +67,6 @@ _HELD_OUT = ("accuracy", "test_f")
 _OF_CLIENT = "loss_"  # followed by the number of a client
 
 T = TypeVar("T")
-Measure = Callable[[Tensor], Floats]
 
 
 def surrogate_weights(method: Method, clients: Clients) -> Floats:
@@ -89,13 +88,13 @@ def surrogate_weights(method: Method, clients: Clients) -> Floats:
 class Metrics:
     """The named metrics at once, so that those that share a pass do.
 
-    lowered: the method of the run; needed for surrogate_f and the clients' models. names: in the order of the request.
+    lowered: the method of the run. names: in the order of the request.
     """
 
     passes: Passes
     problem: Any
     names: tuple[str, ...]
-    lowered: Lowered | None
+    lowered: Lowered
 
     @property
     def of_returned(self) -> bool:
@@ -105,7 +104,7 @@ class Metrics:
     @cached_property
     def epochs(self) -> int:
         """How many epochs a visit begins, for "epoch_grad2"; 0 if that metric is not requested."""
-        return 0 if EPOCH_GRAD2 not in self.names or self.lowered is None else epochs_of_visits(self.lowered)
+        return epochs_of_visits(self.lowered) if EPOCH_GRAD2 in self.names else 0
 
     def __call__(
         self, state: Tensor, returned: Tensor | None = None, starts: Tensor | None = None
@@ -220,7 +219,6 @@ class Metrics:
     @cached_property
     def surrogate(self) -> Floats:
         """The weights u_i of `surrogate_weights`."""
-        assert self.lowered is not None
         return surrogate_weights(self.lowered.method, self.lowered.known)
 
     def _local(self, models: Tensor) -> dict[str, float]:
@@ -236,7 +234,6 @@ class Metrics:
 
     def _apart(self, name: str, state: Tensor) -> Floats:
         torch, lowered, number = library(), self.lowered, name.partition(":")[2]
-        assert lowered is not None
         blocks = averaging(lowered.method.exchange)
         assert blocks is not None
         own: Any = slice(None)
@@ -248,7 +245,6 @@ class Metrics:
 
     def _apart_of(self, state: Tensor) -> Tensor:
         """How far each model is from the point (S, models, dim), which is what clients keep first of all."""
-        assert self.lowered is not None
         return state[:, len(self.lowered.server) :: len(self.lowered.kept)]
 
 
@@ -257,11 +253,11 @@ def _of_models(name: str) -> bool:
     return is_discrepancy(name) or name in LOCAL
 
 
-def metrics_of(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | None = None) -> Metrics:
+def metrics_of(task: Task, problem: Any, names: Iterable[str], lowered: Lowered) -> Metrics:
     """How to compute the named metrics together.
 
-    lowered: the method, which "surrogate_f" and the metrics of the clients' models are about. Raises UnknownName,
-    Unsupported for a metric that the problem or the method lacks, and BadInput for a block that does not exist.
+    lowered: the method of the run. Raises UnknownName, Unsupported for a metric that the problem or the method lacks,
+    and BadInput for a block that does not exist.
     """
     asked = tuple(dict.fromkeys(names))
     for name in asked:
@@ -272,22 +268,12 @@ def metrics_of(task: Task, problem: Any, names: Iterable[str], lowered: Lowered 
     return look
 
 
-def measures(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | None = None) -> Mapping[str, Measure]:
-    """How to compute each named metric by itself; see `metrics_of`."""
-
-    def one(name: str) -> Measure:
-        look = metrics_of(task, problem, (name,), lowered)
-        return lambda state: look(state)[name]
-
-    return {name: one(name) for name in dict.fromkeys(names)}
-
-
 def _low(problem: Any) -> float | None:
     known = problem.constants()
     return float(known["f_low"].value) if "f_low" in known else None
 
 
-def _check(name: str, task: Task, problem: Any, lowered: Lowered | None) -> None:
+def _check(name: str, task: Task, problem: Any, lowered: Lowered) -> None:
     number = name.partition(":")[2]
     client = name.removeprefix(_OF_CLIENT) if name.startswith(_OF_CLIENT) else ""
     of_client = client.isdecimal() and int(client) < len(task.weights)
@@ -299,14 +285,8 @@ def _check(name: str, task: Task, problem: Any, lowered: Lowered | None) -> None
     if name in _HELD_OUT and task.test_inputs is None:
         raise Unsupported(f"'{problem.name}' has no held-out samples, which the metric '{name}' is about.")
     if name == EPOCH_GRAD2:
-        if lowered is None:
-            raise Unsupported(f"the metric '{name}' is about a method; none is given.")
-        epochs_of_visits(lowered)
-    if name == "surrogate_f" and lowered is None:
-        raise Unsupported("the metric 'surrogate_f' is about a method; none is given.")
+        epochs_of_visits(lowered)  # refuses methods of other rounds
     if _of_models(name):
-        if lowered is None:
-            raise Unsupported(f"no method is given, which the metric '{name}' is about.")
         blocks = averaging(lowered.method.exchange)
         if blocks is None:
             raise needs_models(lowered, name)

@@ -23,21 +23,19 @@ samples: a rare sample far from all others that was not drawn is not in it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from boundcheck.certified.constant import Constant
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.certified.estimate import upper_mean
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.networks.engine.curvature import Ends, ends, hessian_product, sample_hessian_product
 from boundcheck.networks.engine.device import Tensor, library
-from boundcheck.networks.engine.estimates import Found
 from boundcheck.networks.engine.losses import sample_losses
 from boundcheck.networks.engine.passes import Passes
 from boundcheck.networks.engine.task import Task
@@ -98,23 +96,14 @@ class Probe:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
-        return plain(
-            {
-                "constants": {name: c.to_dict() for name, c in self.constants.items()},
-                "along": {name: v.tolist() for name, v in self.along.items()},
-                "clients": list(self.clients),
-                "curvatures": [list(pair) for pair in self.curvatures],
-                "variances": list(self.variances),
-                "block_noise": self.block_noise.tolist(),
-                "kappa2": self.kappa2.tolist(),
-                "beta2": self.beta2.tolist(),
-            }
-        )
+        constants = {name: c.to_dict() for name, c in self.constants.items()}
+        along = {name: values.tolist() for name, values in self.along.items()}
+        others = {f.name: np.asarray(getattr(self, f.name)).tolist() for f in fields(self)[2:]}
+        return plain({"constants": constants, "along": along, **others})
 
 
 def probe(
     task: Task,
-    problem: Any,
     points: Tensor | Floats,
     *,
     blocks: Sequence[Sequence[int]] = (),
@@ -133,40 +122,28 @@ def probe(
     if not bool(torch.isfinite(at).all()):
         raise BadInput("constants are measured at finite points; the run has diverged.")
     own = tuple(np.asarray(block, dtype=np.int64) for block in blocks)
-    return _Probing(task, Passes(task), at, own, effort or Effort(), low).all()
+    return _Probing(task, at, own, effort or Effort(), float(low)).all()
 
 
-@dataclass(frozen=True, eq=False)
 class _Probing:
-    task: Task
-    passes: Passes
-    points: Tensor
-    blocks: tuple[Ints, ...]
-    effort: Effort
-    low: Fraction
+    """What is measured at G points (G, dim): sums over the clients, and of the chosen clients variances and spectra."""
 
-    @cached_property
-    def random(self) -> np.random.Generator:
-        return np.random.default_rng(self.effort.seed)
+    def __init__(self, task: Task, points: Tensor, blocks: tuple[Ints, ...], effort: Effort, low: float) -> None:
+        self.task, self.passes, self.points, self.blocks, self.effort, self.low = (
+            task, Passes(task), points, blocks, effort, low,
+        )  # fmt: skip
+        self.random = np.random.default_rng(effort.seed)
+        self.chosen = self.some(len(task.weights), effort.clients)  # the clients that are looked at closely
+        self.block_of: Tensor | None = None  # of each coordinate (dim,)
+        if blocks:
+            found = library().zeros(points.shape[1], dtype=library().int64)
+            for j, block in enumerate(blocks):
+                found[library().from_numpy(block)] = j
+            self.block_of = found.to(points.device)
 
-    @cached_property
-    def chosen(self) -> Ints:
-        """The clients that are looked at closely, increasing."""
-        n = len(self.task.weights)
-        if n <= self.effort.clients:
-            return np.arange(n)
-        return np.sort(self.random.choice(n, self.effort.clients, replace=False))
-
-    @cached_property
-    def block_of(self) -> Tensor | None:
-        """The block of each coordinate (dim,)."""
-        torch = library()
-        if not self.blocks:
-            return None
-        found = torch.zeros(self.points.shape[1], dtype=torch.int64)
-        for j, block in enumerate(self.blocks):
-            found[torch.from_numpy(block)] = j
-        return found.to(self.points.device)
+    def some(self, total: int, most: int) -> Ints:
+        """All numbers below `total`, or so many of them drawn at random; increasing."""
+        return np.arange(total) if total <= most else np.sort(self.random.choice(total, most, replace=False))
 
     def squares(self, rows: Tensor) -> Floats:
         """|row|^2 by block (s, J), in one block if the model has no blocks."""
@@ -185,29 +162,29 @@ class _Probing:
         far = apart > rounding * (1 + self.points[1:].norm(dim=1).cpu().numpy())
         return float((moved[far] / apart[far]).max()) if far.any() else 0.0
 
-    # --- gradients of clients -----------------------------------------------------------------------------
+    # --- of clients -------------------------------------------------------------------------------------------------
+
+    def rows(self, i: int) -> tuple[int, int]:
+        """Where the samples of client i begin and end."""
+        return int(self.task.offsets[i]), int(self.task.offsets[i + 1])
 
     def client(self, i: int) -> tuple[Floats, Tensor]:
         """f_i (G,) and grad f_i (G, dim)."""
-        losses, slopes = list[Floats](), list[Tensor]()
-        for _, part in self.passes.parts(self.points):
-            own, slope = self.passes.client_slopes(part, i)
-            losses.append(own)
-            slopes.append(slope)
-        return np.concatenate(losses), library().cat(slopes)
+        found = [self.passes.client_slopes(part, i) for _, part in self.passes.parts(self.points)]
+        return np.concatenate([losses for losses, _ in found]), library().cat([slopes for _, slopes in found])
 
-    def spectra(self, parts: Sequence[tuple[int, int, Tensor, float]], ridge: float) -> Ends:
-        """The ends of a weighted sum of Hessians at all points.
-
-        parts: (low, high, shares, factor): the samples of one sum, what it is multiplied by.
-        """
-        torch = library()
-        found: list[Ends] = []
+    def spectra(self, clients: Sequence[int], ridge: float, *, of_all: bool = False) -> Ends:
+        """The ends of the Hessians of client i at all points, or of F less that client's, or of F for no client."""
+        torch, found = library(), list[Ends]()
         for _, points in self.passes.parts(self.points):
-            products = [
-                (factor, hessian_product(self.passes, points, low, high, shares, 0.0))
-                for low, high, shares, factor in parts
-            ]
+            products = list[tuple[float, Callable[[Tensor], Tensor]]]()
+            if of_all:
+                every = len(self.task.labels)
+                products.append((1.0, hessian_product(self.passes, points, 0, every, self.passes.shares, 0.0)))
+            for low, high in map(self.rows, clients):
+                shares = torch.full((high - low,), 1 / (high - low), dtype=torch.float64, device=self.task.device)
+                sign = -1.0 if of_all else 1.0
+                products.append((sign, hessian_product(self.passes, points, low, high, shares, 0.0)))
 
             def apply(v: Tensor, products: Any = products) -> Tensor:
                 total = ridge * v
@@ -217,29 +194,11 @@ class _Probing:
 
             starts = torch.as_tensor(self.random.standard_normal(tuple(points.shape)), device=points.device)
             found.append(ends(apply, starts, self.effort.steps, _LEVEL))
-        return Ends(
-            least=np.concatenate([e.least for e in found]),
-            largest=np.concatenate([e.largest for e in found]),
-            residual=np.concatenate([e.residual for e in found]),
-            above=np.concatenate([e.above for e in found]),
-            steps=found[0].steps,
-            confidence=found[0].confidence,
-        )
+        return Ends.joined(found)
 
-    def own(self, i: int, factor: float = 1.0) -> tuple[int, int, Tensor, float]:
-        """The samples of client i with equal shares."""
-        torch = library()
-        low, high = int(self.task.offsets[i]), int(self.task.offsets[i + 1])
-        shares = torch.full((high - low,), 1 / (high - low), dtype=torch.float64, device=self.task.device)
-        return low, high, shares, factor
+    # --- of single samples ------------------------------------------------------------------------------------------
 
-    def everyone(self, factor: float = 1.0) -> tuple[int, int, Tensor, float]:
-        """All samples with the shares that they have in F."""
-        return 0, len(self.task.labels), self.passes.shares, factor
-
-    # --- single samples -----------------------------------------------------------------------------------
-
-    def sample_slopes(self, point: Tensor, rows: Ints) -> Any:
+    def sample_slopes(self, point: Tensor, rows: Ints) -> Iterator[Tensor]:
         """grad f_ij (m, dim) of the samples `rows` at a point (dim,), in groups."""
         torch, task = library(), self.task
         step = self.passes.models_at_once()
@@ -258,23 +217,20 @@ class _Probing:
         slopes: grad f_i (G, dim). The mean of |grad f_ij - grad f_i|^2 over samples drawn without replacement, with an
         upper 99 % limit of that mean (Student's); exact where all are looked at.
         """
-        low, high = int(self.task.offsets[i]), int(self.task.offsets[i + 1])
-        size = high - low
-        count = min(size, self.effort.samples)
-        rows = low + (np.arange(size) if count == size else np.sort(self.random.choice(size, count, replace=False)))
+        low, high = self.rows(i)
+        rows = low + self.some(high - low, self.effort.samples)
         whole, parts = np.empty(len(self.points)), np.empty((len(self.points), max(1, len(self.blocks))))
         for g, point in enumerate(self.points):
             each = np.concatenate([self.squares(own - slopes[g]) for own in self.sample_slopes(point, rows)])
-            parts[g] = upper_mean(each, size, _LEVEL)
-            whole[g] = upper_mean(each.sum(axis=1, keepdims=True), size, _LEVEL)[0]
-        return whole, parts, count
+            parts[g] = upper_mean(each, high - low, _LEVEL)
+            whole[g] = upper_mean(each.sum(axis=1, keepdims=True), high - low, _LEVEL)[0]
+        return whole, parts, len(rows)
 
     def sharpest(self) -> tuple[float, str]:
         """The largest |eigenvalue| of a sample's Hessian over random samples and all points, and how it was found."""
         torch, total = library(), len(self.task.labels)
-        count = min(total, self.effort.curved)
-        rows = np.arange(total) if count == total else np.sort(self.random.choice(total, count, replace=False))
-        picked = torch.as_tensor(rows, device=self.task.device)
+        rows = self.some(total, self.effort.curved)
+        picked, count = torch.as_tensor(rows, device=self.task.device), len(rows)
         best, how = -math.inf, ""
         for point in self.points:
             product = sample_hessian_product(self.passes, point.to(self.task.dtype), picked, self.task.ridge)
@@ -288,69 +244,114 @@ class _Probing:
             how += f"; {count} of {total} samples, of which at most {share:.2g} are steeper at 99 % confidence"
         return best, f"Lanczos on the Hessians of samples, {how}"
 
-    # --- everything ---------------------------------------------------------------------------------------
+    # --- everything -------------------------------------------------------------------------------------------------
 
     def all(self) -> Probe:
-        task, w = self.task, self.task.weights
-        g, n, many = len(self.points), len(w), max(1, len(self.blocks))
-        values, parts = np.zeros(g), np.zeros((g, many))
+        """Measure everything; random numbers are drawn in the order below."""
+        w, several = self.task.weights, len(self.task.weights) > 1
+        chosen = [int(i) for i in self.chosen]
+        self.values, parts = np.zeros(len(self.points)), np.zeros((len(self.points), max(1, len(self.blocks))))
         mean: Tensor = library().zeros_like(self.points)
-        quotient, noise, block_noise, looked = 0.0, list[Floats](), list[Floats](), list[int]()
-        relative = list[Floats]()
-        chosen = set(self.chosen.tolist())
-        for i in range(n):
+        steep, seen, relative = 0.0, list[tuple[Floats, Floats, int]](), list[Floats]()
+        for i in range(len(w)):
             losses, slopes = self.client(i)
-            values += w[i] * losses
             own = self.squares(slopes)
+            self.values += w[i] * losses
             parts += w[i] * own
             mean += float(w[i]) * slopes
-            quotient = max(quotient, self.quotients(slopes))
+            steep = max(steep, self.quotients(slopes))
             if i in chosen:
-                whole, by_block, count = self.variance(i, slopes)
-                noise.append(whole)
-                block_noise.append(by_block)
-                looked.append(count)
+                seen.append(self.variance(i, slopes))
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    relative.append(whole / own.sum(axis=1))
+                    relative.append(seen[-1][0] / own.sum(axis=1))
         of_all = self.squares(mean)
-        spectra = {int(i): self.spectra([self.own(int(i))], task.ridge) for i in self.chosen}
+        self.client_grad2, self.grad2 = parts.sum(axis=1), of_all.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.ratio = np.maximum(np.where(self.client_grad2 > 0, self.client_grad2 / self.grad2, 1.0), 1.0)  # B(x)^2
+        self.noise, self.relative = np.array([whole for whole, _, _ in seen]), np.array(relative)
+        self.looked = [count for *_, count in seen]
+        self.each = [self.spectra([i], self.task.ridge) for i in chosen]
         # of F - f_i, in which the ridge cancels
-        unlike = [self.spectra([self.everyone(), self.own(int(i), -1.0)], 0.0) for i in self.chosen] if n > 1 else []
-        apart = 0.0
-        if n > 1:
-            for i in self.chosen:
-                apart = max(apart, self.quotients(self.client(int(i))[1] - mean))
-        found = Found(
-            weights=w,
-            sizes=np.diff(task.offsets).astype(np.float64),
-            chosen=self.chosen,
-            low=float(self.low),
-            values=values,
-            parts=parts,
-            of_all=of_all,
-            quotients=(quotient, self.quotients(mean), apart),
-            noise=np.array(noise),
-            relative=np.array(relative),
-            looked=looked,
-            spectra=list(spectra.values()),
-            unlike=unlike,
-            of_F=self.spectra([self.everyone()], task.ridge * float(w.sum())),
-            steepest=self.sharpest(),
-        )
+        self.unlike = [self.spectra([i], 0.0, of_all=True) for i in chosen] if several else []
+        apart = max((self.quotients(self.client(i)[1] - mean) for i in chosen), default=0.0) if several else 0.0
+        self.of_F = self.spectra([], self.task.ridge * float(w.sum()), of_all=True)
         by_block = {}
         if self.blocks:
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.where(parts > 0, parts / of_all, 1.0)
             by_block = {
-                "block_noise": np.array(block_noise).max(axis=1),
+                "block_noise": np.array([own for _, own, _ in seen]).max(axis=1),
                 "kappa2": np.maximum(parts - of_all, 0).max(axis=0),
                 "beta2": np.maximum(ratio, 1).max(axis=0),
             }
         return Probe(
-            constants=found.constants(),
-            along=found.along(),
-            clients=tuple(int(i) for i in self.chosen),
-            curvatures=tuple((float(e.least.min()), float(e.largest.max())) for e in spectra.values()),
-            variances=tuple(float(v.max()) for v in noise),
+            constants=self.constants((steep, self.quotients(mean), apart)),
+            along=self.along(),
+            clients=tuple(chosen),
+            curvatures=tuple((float(e.least.min()), float(e.largest.max())) for e in self.each),
+            variances=tuple(float(v.max()) for v in self.noise),
             **by_block,
         )
+
+    def along(self) -> dict[str, Floats]:
+        """What changes along the run, at each point."""
+        found = {
+            "f": self.values,
+            "grad2": self.grad2,
+            "B2": self.ratio,
+            "G2": np.maximum(self.client_grad2 - self.grad2, 0.0),
+            "L": np.max([e.norm for e in self.each], axis=0),
+            "lam": np.maximum(0.0, -np.min([e.least for e in self.each], axis=0)),
+            "L_f": self.of_F.norm,
+            "sigma2_i": self.noise.max(axis=0),
+        }
+        return found | ({"delta": np.max([e.norm for e in self.unlike], axis=0)} if self.unlike else {})
+
+    def constants(self, quotients: tuple[float, float, float]) -> dict[str, Constant]:
+        """The constants; quotients: the largest of a client's gradient, of grad F, and of their difference."""
+        n, sizes = len(self.task.weights), np.diff(self.task.offsets).astype(np.float64)
+        over, own = f"the largest at {len(self.values)} points of the run", sizes[self.chosen]
+        some = "" if len(self.chosen) == n else f"; {len(self.chosen)} of {n} clients, drawn at random"
+        how_noise = f"{max(self.looked)} samples a client, upper 99 % Student limit"
+        if all(count == size for count, size in zip(self.looked, own, strict=True)):
+            how_noise = "all samples"
+        # sum of sigma_i^2 over all samples, from the chosen clients
+        noise2 = self.noise.max(axis=1).mean() * n / sizes.sum()
+        (smooth, lanczos), (smooth_F, lanczos_F) = _sharpest(self.each), _sharpest([self.of_F])
+        unlike, how_unlike = _sharpest(self.unlike) if self.unlike else (0.0, "a single client")
+        curved = -min(float(e.least.min()) for e in self.each)
+        steepest, how_steep = self.sharpest()
+        steps = "or a difference quotient between successive points"
+        found = {
+            "B2": Constant(Fraction(1), Known.EXACT, "exact", "chosen; G2 is for this"),
+            "G2": _estimate(self.client_grad2 - self.grad2, f"{over} of sum w_i |grad f_i|^2 - |grad F|^2"),
+            "B2_0": _estimate(self.ratio[:1], "sum of w_i |grad f_i|^2 over |grad F|^2 at the start, float rounding"),
+            "B2_only": _estimate(self.ratio, f"{over} of sum w_i |grad f_i|^2 over |grad F|^2"),
+            "grad2_0": _estimate(self.grad2[:1], "|grad F|^2 at the start, up to float rounding"),
+            "gap_0": _estimate(
+                self.values[:1] - self.low, "F at the start minus a lower bound of F, up to float rounding"
+            ),
+            "P2": Constant(Fraction(0), Known.EXACT, "exact", "chosen; noise2 is for this"),
+            "noise2": _estimate([noise2], f"{over} of the variance of sample gradients; {how_noise}{some}"),
+            "L": _estimate([smooth, quotients[0]], f"{over}: Lanczos on clients, {lanczos}; {steps}{some}"),
+            "L_f": _estimate([smooth_F, quotients[1]], f"{over}: Lanczos on F, {lanczos_F}; {steps}"),
+            "L_ij": _estimate([steepest], f"{over}: {how_steep}"),
+            "lam": _estimate([curved], f"{over}: Lanczos on clients, {lanczos}{some}"),
+            "delta": _estimate([unlike, quotients[2]], f"{over}: Lanczos on f_i - F, {how_unlike}; {steps}{some}"),
+        }
+        shares = self.relative.max(axis=1) / own
+        if np.isfinite(shares).all():
+            how = f"{over} of the variance over |D_i| |grad f_i|^2 with sigma_i = 0{some}"
+            found["P2_only"] = _estimate(shares, how)
+        return found
+
+
+def _sharpest(all_ends: Sequence[Ends]) -> tuple[float, str]:
+    best = max(all_ends, key=lambda e: float(e.norm.max()))
+    at = int(np.argmax(best.norm))
+    return float(best.norm[at]), best.words(at)
+
+
+def _estimate(values: Floats | Sequence[float], how: str) -> Constant:
+    """The largest value, at least 0."""
+    return Constant(Fraction(max(0.0, float(np.max(values)))), Known.ESTIMATED, "exact", how)

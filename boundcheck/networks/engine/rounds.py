@@ -25,7 +25,7 @@ from boundcheck.methods.own_rule import called, table
 from boundcheck.methods.round import At, Rule, Sent
 from boundcheck.networks.engine.device import Tensor, library, placed
 from boundcheck.networks.engine.local_step import LocalStep
-from boundcheck.networks.engine.memory import Lanes, Tally, check_state
+from boundcheck.networks.engine.memory import Lanes, check_state
 from boundcheck.networks.engine.training import Work, step_gradients, steps_of, whole_gradients
 from boundcheck.networks.engine.vectors import NOTHING, Held, Vectors, first, norm, number
 from boundcheck.networks.engine.visits import Visits, collections_of, visits_of, weights
@@ -77,7 +77,7 @@ class Rounds:
             return table(self.lowered.method.name, function, found, allowed, needed)
         return dict(found) if isinstance(found, Mapping) else {(allowed or ("nothing",))[0]: found}
 
-    def _at(self, count: int, clients: Ints | None, tally: Tally, **given: Any) -> At:
+    def _at(self, count: int, clients: Ints | None, **given: Any) -> At:
         """What the functions of `count` lanes see. clients: of each lane; None: `whole` is of F."""
         zero = Vectors(self.state.new_zeros((1, self.task.network.dim)).expand(count, -1))
         known: dict[int, tuple[Any, Any]] = {}
@@ -86,7 +86,7 @@ class Rounds:
             if v.of is not None:
                 return first(whole(v.of), len(v.tensor))
             if id(v) not in known:
-                known[id(v)] = (v, Vectors(self._whole(clients, v.tensor, tally)))
+                known[id(v)] = (v, Vectors(self._whole(clients, v.tensor)))
             return known[id(v)][1]
 
         def part(v: Any, coordinates: Sequence[int]) -> Any:
@@ -116,14 +116,14 @@ class Rounds:
             return slice(int(own[0]), int(own[-1]) + 1) if len(own) else slice(0, 0)
         return placed(own, self.task.device)
 
-    def _whole(self, clients: Ints | None, points: Tensor, tally: Tally) -> Tensor:
+    def _whole(self, clients: Ints | None, points: Tensor) -> Tensor:
         """The whole gradient of each lane's client at its point (lanes, dim), or of F."""
         if clients is not None:
-            return whole_gradients(self.local, clients[: len(points)], points, tally)
+            return whole_gradients(self.local, clients[: len(points)], points)
         total = library().zeros_like(points)
         for i, w in enumerate(self.task.weights.tolist()):
             if w:
-                total.add_(whole_gradients(self.local, np.full(len(points), i), points, tally), alpha=w)
+                total.add_(whole_gradients(self.local, np.full(len(points), i), points), alpha=w)
         return total
 
     # --- the start ----------------------------------------------------------------------------------------------------
@@ -136,22 +136,22 @@ class Rounds:
 
         def own(i: int) -> dict[str, Any]:
             if i not in kept:
-                at = self._at(1, np.array([i]), Tally(), x0=x0)
+                at = self._at(1, np.array([i]), x0=x0)
                 kept[i] = self._named(self._call(rule.initial_client, at), lowered.kept, "initial_client")
             return kept[i]
 
         def mean(name: str, shares: Sequence[Fraction]) -> Any:
             return sum((float(share) * own(i)[name] for i, share in enumerate(shares)), 0.0)
 
-        at = self._at(1, None, Tally(), x0=x0, mean=mean)
+        at = self._at(1, None, x0=x0, mean=mean)
         found = self._named(self._call(rule.initial, at), lowered.server, "initial")
         state = torch.zeros((len(self.seeds), lowered.parts, task.network.dim), dtype=task.dtype, device=task.device)
         for k, name in enumerate(lowered.server):
             state[:, k] = found[name].tensor if name in found else x0.tensor if rule.kept_by_server[name] else 0.0
-        for name, (_, count) in self._call(rule.drawn_at_first, self._at(1, np.array([0]), Tally(), x0=x0)).items():
+        for name, (_, count) in self._call(rule.drawn_at_first, self._at(1, np.array([0]), x0=x0)).items():
             clients = planning.draw_clients(lowered, self.seeds, count)
             of = {
-                i: self._call(rule.drawn_at_first, self._at(1, np.array([i]), Tally(), x0=x0))[name][0].tensor[0]
+                i: self._call(rule.drawn_at_first, self._at(1, np.array([i]), x0=x0))[name][0].tensor[0]
                 for i in np.unique(clients).tolist()
             }
             for s, row in enumerate(clients.tolist()):
@@ -180,14 +180,14 @@ class Rounds:
         collected = self._collect(round_index, live, visits, server, values)
         total: dict[str, Tensor] = {}
 
-        def work(own: Ints, tally: Tally) -> None:
-            self._visit(round_index, live, visits, own, server, collected, values, total, tally, looked)
+        def work(own: Ints) -> None:
+            self._visit(round_index, live, visits, own, server, collected, values, total, looked)
 
         order = self._order(visits)
         self._run(visits, order, work)
         zero = Vectors(state.new_zeros((len(live), self.task.network.dim)))
         sums = Held({name: Vectors(v) for name, v in total.items()}, self._of_nobody(zero, visits))
-        at = self._at(len(live), None, Tally(), server=server, number=values, collected=collected, total=sums)
+        at = self._at(len(live), None, server=server, number=values, collected=collected, total=sums)
         after = self._named(self._call(rule.combine, sums, at), lowered.server, "combine", ("x",))
         for k, name in enumerate(lowered.server):
             if name in after:
@@ -223,14 +223,14 @@ class Rounds:
         size = self.task.offsets[visits.client + 1] - self.task.offsets[visits.client]
         return np.lexsort((np.arange(len(visits)), -size, -visits.steps))
 
-    def _run(self, visits: Visits, order: Ints, work: Callable[[Ints, Tally], None]) -> None:
+    def _run(self, visits: Visits, order: Ints, work: Callable[[Ints], None]) -> None:
         """Work on all visits, lanes in the order given; those without steps apart, and client by client if asked."""
         if not self.by_client:
             groups = [order[visits.steps[order] > 0], order[visits.steps[order] == 0]]
             done = 0
             try:
                 for own in groups:
-                    self.lanes.run(len(own), lambda part, tally, own=own: work(own[part], tally))
+                    self.lanes.run(len(own), lambda part, own=own: work(own[part]))
                     done += len(own)
             except _AsksWho:  # in its first lanes, before anything was kept
                 assert done == 0 or len(groups[0]) == 0
@@ -240,11 +240,11 @@ class Rounds:
         for i in np.unique(visits.client).tolist():
             for some in (visits.steps > 0, visits.steps == 0):
                 own = order[(visits.client[order] == i) & some[order]]
-                self.lanes.run(len(own), lambda part, tally, own=own: work(own[part], tally))
+                self.lanes.run(len(own), lambda part, own=own: work(own[part]))
 
     def _seen(
         self, live: Ints, visits: Visits, own: Ints, server: Held, collected: Held, values: Mapping[str, Any],
-        tally: Tally, total: Held | None = None,
+        total: Held | None = None,
     ) -> At:  # fmt: skip
         """What the functions of these visits see."""
         place = self._numbers(visits.seed[own])
@@ -256,7 +256,7 @@ class Rounds:
         zero = self._of_nobody(Vectors(self.state.new_zeros((1, self.task.network.dim)).expand(len(own), -1)), visits)
         client = {name: self._gathered(self.state, kept[0], kept[1] + k) for k, name in enumerate(self.lowered.kept)}
         return self._at(
-            len(own), visits.client[own], tally, server=Held(lanes(server)), client=Held(client),
+            len(own), visits.client[own], server=Held(lanes(server)), client=Held(client),
             collected=Held(lanes(collected), zero), total=Held({} if total is None else lanes(total), zero),
             number={name: _rows(v, place) for name, v in values.items()},
         )  # fmt: skip
@@ -272,8 +272,8 @@ class Rounds:
             return Held({}, zero)
         asked, found = collections_of(self.lowered, self.seeds[live], round_index, visits), dict[str, Tensor]()
 
-        def work(own: Ints, tally: Tally) -> None:
-            at = self._seen(live, asked, own, server, Held({}), values, tally)
+        def work(own: Ints) -> None:
+            at = self._seen(live, asked, own, server, Held({}), values)
             self._add(
                 asked, own, self._named(self._call(self.rule.collect, at), None, "collect"), found, len(live), True
             )
@@ -297,12 +297,12 @@ class Rounds:
 
     def _visit(
         self, round_index: int, live: Ints, visits: Visits, own: Ints, server: Held, collected: Held,
-        values: Mapping[str, Any], total: dict[str, Tensor], tally: Tally, looked: Looked | None,
+        values: Mapping[str, Any], total: dict[str, Tensor], looked: Looked | None,
     ) -> None:  # fmt: skip
         """The local work of some visits: what it adds to the sums, and what their clients keep."""
         lowered, rule, state = self.lowered, self.rule, self.state
         names: Any = rule.local
-        at = self._seen(live, visits, own, server, collected, values, tally)
+        at = self._seen(live, visits, own, server, collected, values)
         sizes, scale, steps = lowered.step_sizes(round_index), visits.scale[own], visits.steps[own]
         at.put(prox=number(visits.prox[own], state), steps=_int(number(steps, state)))
         at.put(uniform=self._uniform(round_index, live, visits, own))
@@ -311,7 +311,7 @@ class Rounds:
         length = float(sizes.sum()) * scale if len(sizes) > 1 else sizes[0] * scale * steps
         at.put(start=local[names[0]], length=number(length, state))
         starts = None if looked is None else looked.starts
-        local = self._steps(at, visits, own, local, sizes, starts, live, tally)
+        local = self._steps(at, visits, own, local, sizes, starts, live)
         ends = MappingProxyType(local) if len(names) > 1 else local[names[0]]
         sent = self._named(self._call(rule.upload, ends, at), None, "upload")
         kept = self._named(self._call(rule.keep, ends, at), lowered.kept, "keep")
@@ -340,7 +340,7 @@ class Rounds:
 
     def _steps(
         self, at: At, visits: Visits, own: Ints, local: dict[str, Any], sizes: Floats, starts: Tensor | None,
-        live: Ints, tally: Tally,
+        live: Ints,
     ) -> dict[str, Any]:  # fmt: skip
         """The local vectors after all steps."""
         rule, scale, client = self.rule, visits.scale[own], visits.client[own]
@@ -348,7 +348,7 @@ class Rounds:
         size = self.task.offsets[client + 1] - self.task.offsets[client]
         each = np.ones_like(size) if self.lowered.whole else -(-size // self.lowered.batch)  # steps of an epoch
         ended, now, seen = list[dict[str, Any]](), len(own), at
-        for k, (count, gradient) in enumerate(self._gradients(visits, own, size, tally)):
+        for k, (count, gradient) in enumerate(self._gradients(visits, own, size)):
             if count < now:
                 ended.append({name: Vectors(local[name].tensor[count:]) for name in names})
                 local, now = {name: first(local[name], count) for name in names}, count
@@ -368,17 +368,15 @@ class Rounds:
         pieces = [local, *reversed(ended)]
         return {name: Vectors(library().cat([p[name].tensor for p in pieces])) for name in names}
 
-    def _gradients(
-        self, visits: Visits, own: Ints, size: Ints, tally: Tally
-    ) -> Iterator[tuple[int, Callable[[Any], Any]]]:
+    def _gradients(self, visits: Visits, own: Ints, size: Ints) -> Iterator[tuple[int, Callable[[Any], Any]]]:
         """For each local step how many lanes take it, the first ones, and the gradient of its samples."""
         steps, client = visits.steps[own], visits.client[own]
         if self.lowered.whole:
             for k in range(int(steps.max(initial=0))):
-                yield int((steps > k).sum()), lambda v: Vectors(self._whole(client, v.tensor, tally))
+                yield int((steps > k).sum()), lambda v: Vectors(self._whole(client, v.tensor))
         else:
             work = Work(visits.first[own], size, self.lowered.batch, steps, visits.samples)
-            for step in steps_of(self.task, work, tally):
+            for step in steps_of(self.task, work):
                 count = sum(len(group.numbers) for group in step)
                 yield count, lambda v, step=step: Vectors(step_gradients(self.local, step, v.tensor))
 
@@ -397,8 +395,8 @@ class Rounds:
         rows = self._numbers(live)
         new = Held({name: self._gathered(self.state, rows, k) for k, name in enumerate(self.lowered.server)})
 
-        def work(own: Ints, tally: Tally) -> None:
-            at = self._seen(live, visits, own, new, collected, values, tally, sums)
+        def work(own: Ints) -> None:
+            at = self._seen(live, visits, own, new, collected, values, sums)
             self._keep(live, visits, own, self._named(self._call(self.rule.receive, at), self.lowered.kept, "receive"))
 
         self._run(visits, order, work)

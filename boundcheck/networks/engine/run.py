@@ -28,11 +28,9 @@ from boundcheck.networks.engine.device import (
     environment,
     library,
     name_of,
-    peak_memory,
-    reset_peak_memory,
 )
 from boundcheck.networks.engine.local_step import prepare
-from boundcheck.networks.engine.memory import Lanes, Tally, is_memory_error, lanes_that_fit
+from boundcheck.networks.engine.memory import Lanes, is_memory_error, lanes_that_fit
 from boundcheck.networks.engine.metrics import METRICS, Metrics, metrics_of
 from boundcheck.networks.engine.rounds import Looked, Rounds
 from boundcheck.networks.engine.task import resolved, task_of
@@ -59,8 +57,7 @@ def run_neural(
     settings: Settings | None = None,
     *,
     on_progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: AnyCheckpoint | None = None,
     keep_points: bool = False,
 ) -> NeuralCurve:
     """Train a model with a method for many seeds at once and record metrics on a grid of rounds.
@@ -69,8 +66,7 @@ def run_neural(
     work, samples) is that of `engines.simulate.plan`, bit for bit. metrics: see `networks.engine.metrics`. grid: rounds
     after which to record, increasing, at most `rounds`; by default every round.
     checkpoint: where the state is saved when that is due, and from which an interrupted run continues;
-    it belongs to this very run. should_stop: asked after every round; a run that is stopped ends with the rounds
-    recorded so far, "complete" False. keep_points: the curve holds the server's points, at most 2 GiB of them.
+    it belongs to this very run. keep_points: the curve holds the server's points, at most 2 GiB of them.
 
     A seed whose point is not finite any more has diverged: all its metrics are +inf from then on, and it costs no more
     work. The same seeds, device, precision and lanes give the same bits. A method without randomness is run once and
@@ -93,7 +89,6 @@ def run_neural(
         if own is not None and name not in METRICS:
             where = "sampled" if own.formula is None else "exact"
             raise Unsupported(f"the neural engine does not measure '{name}'; engine = '{where}' does.")
-    reset_peak_memory(device)
     with environment(settings, device):
         task = task_of(problem, settings)
         # "epoch_grad2" at a recorded round is about the one that starts there
@@ -107,8 +102,8 @@ def run_neural(
         local = prepare(task, settings)
         try:
             steps = Rounds(lowered, local, runs, lanes)
-            saving = checkpoint or Checkpoint()
-            complete = _carry_out(steps, look, record, recorded, saving, on_progress, should_stop)
+            saving = checkpoint or NullCheckpoint()
+            _carry_out(steps, look, record, recorded, saving, on_progress)
         except (RuntimeError, MemoryError) as error:
             if not is_memory_error(error):
                 raise
@@ -116,12 +111,10 @@ def run_neural(
                 f"the memory does not hold the models of {len(runs)} seeds; run fewer seeds, or fewer clients that "
                 "keep models."
             ) from None
-        peak = peak_memory(device)
     count = len(wanted)
-    done = slice(0, record.column)
 
     def rows(of_runs: Floats) -> Floats:
-        return of_runs[:, done] if random else np.repeat(of_runs[:, done], count, axis=0)
+        return of_runs if random else np.repeat(of_runs, count, axis=0)
 
     samples = {name: rows(v) for name, v in record.values.items()}
     info: dict[str, object] = {
@@ -131,18 +124,16 @@ def run_neural(
         "precision": settings.precision,
         "lanes": lanes.limit,
         "torch": package_version("torch"),
-        "wasted": lanes.tally.wasted,
         "notices": [*lanes.notices, *local.notices],
         "seeds": {"start": wanted.start, "step": wanted.step, "count": count},
-        "complete": complete,
+        "complete": True,
         "threads": settings.threads,
-        "peak_memory": dict(peak),
         "seconds": time.perf_counter() - began,
     }
     with np.errstate(over="ignore"):  # a sum of huge values is +inf, as a diverged one is
         values = {name: np.asarray(v.sum(axis=0) / len(v)) for name, v in samples.items()}
     return NeuralCurve(
-        rounds=recorded[done],
+        rounds=recorded,
         values=values,
         arithmetic=Arithmetic.SAMPLED,
         samples=samples,
@@ -153,10 +144,10 @@ def run_neural(
 
 
 def _carry_out(
-    steps: Rounds, look: Metrics, record: Record, grid: Ints, checkpoint: Checkpoint,
-    on_progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
-) -> bool:  # fmt: skip
-    """Whether all rounds were run."""
+    steps: Rounds, look: Metrics, record: Record, grid: Ints, checkpoint: AnyCheckpoint,
+    on_progress: Callable[[int, int], None] | None,
+) -> None:  # fmt: skip
+    """Run the rounds that are left, and measure at those of the grid."""
     found = checkpoint.load()
     if found is not None:
         try:
@@ -171,11 +162,7 @@ def _carry_out(
     with np.errstate(all="ignore"):  # divergence is a result here, not an accident
         if due():
             _measure(steps, look, record)
-        while True:
-            if record.reached == last:
-                return True
-            if should_stop is not None and should_stop():
-                return False
+        while record.reached < last:
             looked = None
             if look.of_returned and record.reached + 1 == grid[record.column]:
                 looked = Looked(returned=steps.state[:, : steps.lowered.models].clone())
@@ -244,8 +231,6 @@ def saved(rounds: Rounds, record: Record) -> dict[str, NDArray[Any]]:
         "column": record.column,
         "limit": lanes.limit,
         "notices": lanes.notices,
-        "samples": lanes.tally.samples,
-        "padded": lanes.tally.padded,
     }
     arrays: dict[str, NDArray[Any]] = {
         "facts": np.array(json.dumps(facts)),
@@ -262,7 +247,7 @@ def restore(arrays: Mapping[str, NDArray[Any]], rounds: Rounds, record: Record, 
     Raises one of `core.arrays.MALFORMED`, and leaves the run as it is, for arrays that `saved` does not make of it.
     """
     facts: dict[str, Any] = json.loads(str(arrays["facts"]))
-    numbers = {name: facts[name] for name in ("reached", "column", "limit", "samples", "padded")}
+    numbers = {name: facts[name] for name in ("reached", "column", "limit")}
     if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in numbers.values()) or numbers["limit"] < 1:
         raise ValueError("numbers that no run has")
     if numbers["reached"] > grid[-1] or numbers["column"] != np.searchsorted(grid, numbers["reached"], side="right"):
@@ -284,7 +269,6 @@ def restore(arrays: Mapping[str, NDArray[Any]], rounds: Rounds, record: Record, 
     record.reached, record.column = numbers["reached"], numbers["column"]
     lanes: Lanes = rounds.lanes
     lanes.limit, lanes.notices = numbers["limit"], notices
-    lanes.tally = Tally(numbers["samples"], numbers["padded"])
 
 
 def check_method(lowered: Lowered) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.networks.engine.device import Tensor, library, placed
 from boundcheck.networks.engine.local_step import LocalStep
-from boundcheck.networks.engine.memory import AT_ONCE, Tally
+from boundcheck.networks.engine.memory import AT_ONCE
 from boundcheck.networks.engine.task import Task
 
 WASTE = 0.25  # the largest share of padding among the samples of a step
@@ -70,26 +70,24 @@ def _groups(widths: Ints) -> list[Ints]:
     return [*found, np.sort(order[begin:])]
 
 
-def _cut(rows: Tensor, mask: Tensor | None, widths: Ints, tally: Tally) -> Iterator[Step]:
+def _cut(rows: Tensor, mask: Tensor | None, widths: Ints) -> Iterator[Step]:
     """One step in groups of lanes of similar widths. rows, mask: (lanes, at least the largest width)."""
     for lanes in _groups(widths):
         own = widths[lanes]
         at = placed(lanes, rows.device)
         masked = None if mask is None else mask[at]
-        yield _group(at, lanes, rows[at], masked, own, int(own.max()), int(own.sum()), tally)
+        yield _group(at, lanes, rows[at], masked, own, int(own.max()), int(own.sum()))
 
 
 def _group(
     lanes: slice | Tensor, numbers: Ints, rows: Tensor, mask: Tensor | None, widths: Ints, widest: int, samples: int,
-    tally: Tally,
 ) -> Step:  # fmt: skip
     computed = widest * len(widths)
-    tally.add(Tally(computed, computed - samples))
     own = None if mask is None or samples == computed else mask[:, :widest]
     return Step(lanes, numbers, rows[:, :widest], own, widths)
 
 
-def steps_of(task: Task, work: Work, tally: Tally) -> Iterator[list[Step]]:
+def steps_of(task: Task, work: Work) -> Iterator[list[Step]]:
     """The steps of the lanes, one after the other, each in groups of lanes."""
     last = int(work.steps[0]) if len(work.steps) else 0
     per_epoch = -(-work.size // work.batch)
@@ -115,9 +113,9 @@ def steps_of(task: Task, work: Work, tally: Tally) -> Iterator[list[Step]]:
             own, place = widths[k, :count], rows_there[k, :count]
             masked = None if mask is None else mask[k, :count]
             if most * count - samples <= WASTE * most * count:
-                yield [_group(slice(0, count), np.arange(count), place, masked, own, most, samples, tally)]
+                yield [_group(slice(0, count), np.arange(count), place, masked, own, most, samples)]
             else:
-                yield list(_cut(place, masked, own, tally))
+                yield list(_cut(place, masked, own))
 
 
 def step_gradients(local: LocalStep, step: Sequence[Step], points: Tensor) -> Tensor:
@@ -131,7 +129,7 @@ def step_gradients(local: LocalStep, step: Sequence[Step], points: Tensor) -> Te
     return found
 
 
-def whole_gradients(local: LocalStep, clients: Ints, points: Tensor, tally: Tally) -> Tensor:
+def whole_gradients(local: LocalStep, clients: Ints, points: Tensor) -> Tensor:
     """The gradient of f_client[k] at points[k]; (N, dim). Clients of all sizes, their samples piece by piece."""
     torch, task = library(), local.task
     size = task.offsets[clients + 1] - task.offsets[clients]
@@ -142,7 +140,7 @@ def whole_gradients(local: LocalStep, clients: Ints, points: Tensor, tally: Tall
     size = size[order]
     total = torch.zeros_like(at)
     work = Work(task.offsets[clients[order]], size, AT_ONCE, -(-size // AT_ONCE), None)
-    for step in steps_of(task, work, tally):
+    for step in steps_of(task, work):
         for group in step:
             own = group.lanes
             _, slope = local.gradients(task, at[own], group.rows, group.mask)

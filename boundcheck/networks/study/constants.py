@@ -82,7 +82,7 @@ def _measured(runs: Runs, rows: Sequence[Row], estimate: Estimate) -> dict[str, 
         exchange, task = resolved(method, problem).exchange, task_of(problem, how)
         blocks = exchange.blocks(problem.dim) if isinstance(exchange, Blocks) else ()
         with environment(how, task.device):
-            seen = probe(task, problem, curve.points[0][finite], blocks=blocks, effort=effort)
+            seen = probe(task, curve.points[0][finite], blocks=blocks, effort=effort)
         return {}, {"rounds": [n for n, known in zip(grid, finite, strict=True) if known], **seen.to_dict()}
 
     facts = {"engine": "neural", "points": grid, "neural": run_facts(how), "effort": asdict(effort)}
