@@ -26,21 +26,16 @@ from boundcheck.problems.problem import Floats, Problem, clients_of
 
 def carried_out(method: Method, problem: Problem) -> list[Mutant]:
     """The method with its rounds carried out wrongly."""
-    found: list[Mutant] = []
     if method.is_random(clients_of(problem)) or problem.clients < 2:
         words = "every epoch takes the samples in the order of the data"
         in_order = Mutant("samples in a fixed order", words, method, partial(_in_order, method))
         return [in_order] if _draws_samples_alone(method, problem) else []
-    for name, sentence, kind in (
-        (
-            "one model in memory",
-            "all clients train one and the same model, one by one, and return it",
-            _Shared,
-        ),
-        ("clients in turn", "each client starts from the model that the client before it returned", _InTurn),
-    ):
-        found.append(Mutant(name, sentence, method, partial(oracle_iterates, method, kind=kind)))
-    return found
+    shared = "all clients train one and the same model, one by one, and return it"
+    turns = "each client starts from the model that the client before it returned"
+    return [
+        Mutant("one model in memory", shared, method, partial(oracle_iterates, method, kind=_Shared)),
+        Mutant("clients in turn", turns, method, partial(oracle_iterates, method, kind=_InTurn)),
+    ]
 
 
 def _draws_samples_alone(method: Method, problem: Problem) -> bool:

@@ -8,12 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from boundcheck.errors import BoundcheckError
 from boundcheck.judge.altered import AlteredWeights, AlteredWork
 from boundcheck.judge.carried_out import carried_out
 from boundcheck.judge.mistakes_of_averages import MOST_CLIENTS
 from boundcheck.judge.mutants import Mutant, mutants
-from boundcheck.judge.reference import iterates
+from boundcheck.judge.reference import attempted, iterates
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import AveragedModels, ClientOptimizer, ExactSolve
 from boundcheck.problems.problem import Floats, Problem, clients_of
@@ -57,10 +56,7 @@ class Mutations:
         return whole is not None and bool(agreeing(run, whole, tolerance).all())
 
     def _run(self, mutant: Mutant, rounds: int) -> Floats | None:
-        try:
-            return self._measure(mutant.iterates(self._problem, rounds))
-        except BoundcheckError:
-            return None
+        return attempted(lambda: self._measure(mutant.iterates(self._problem, rounds)))
 
     def pairs(self, run: Floats, tolerance: float) -> list[Mutant]:
         """Two mistakes at once whose runs are this one: of a mistake, the mistakes that it can have itself."""
@@ -103,10 +99,7 @@ class Mutations:
 
 
 def _measured(method: Method, problem: Problem, rounds: int, measure: Measure) -> Floats | None:
-    try:
-        return measure(iterates(method, problem, rounds))
-    except BoundcheckError:
-        return None
+    return attempted(lambda: measure(iterates(method, problem, rounds)))
 
 
 # --- mistakes with an unknown factor --------------------------------------------------------------------------------

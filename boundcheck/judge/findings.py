@@ -78,6 +78,11 @@ class Agreement:
         return f"<Agreement {'yes' if self.agrees else 'no'}: {self.reason}>"
 
 
+def listed(names: Sequence[str], most: int = MOST_NAMED, between: str = ", ", more: str = " and {} more") -> str:
+    """The first names, and how many more there are."""
+    return between.join(list(names)[:most]) + (more.format(len(names) - most) if len(names) > most else "")
+
+
 def labels(task: Task, names: Sequence[str]) -> tuple[str, ...]:
     """What the columns of a comparison are called: the coordinates, or the metrics that were returned."""
     return tuple(names) if names else tuple(f"coordinate {k}" for k in range(task.dimension))
@@ -94,18 +99,17 @@ def within_single(of: str, tolerance: float) -> str:
 def looks_like(mistakes: Mapping[str, str], tried: int, compatible: Mapping[str, str] | None = None) -> str:
     """Which mistakes explain a difference, as a sentence."""
     if not mistakes and compatible:
-        more = f" and {len(compatible) - MOST_NAMED} more" if len(compatible) > MOST_NAMED else ""
         return (
             f"None of the {tried} known mistakes is shown to explain it; it is compatible with "
-            f"{', '.join(list(compatible)[:MOST_NAMED])}{more}, as it is with the method's means."
+            f"{listed(list(compatible))}, as it is with the method's means."
         )
     if not mistakes:
         return f"None of the {tried} known mistakes explains it."
-    shown = [f"{name} ({sentence})" for name, sentence in list(mistakes.items())[:MOST_NAMED]]
-    more = f", and {len(mistakes) - MOST_NAMED} more" if len(mistakes) > MOST_NAMED else ""
+    shown = [f"{name} ({sentence})" for name, sentence in mistakes.items()]
     if len(mistakes) == 1:
         return f"It looks like this mistake: {shown[0]}."
-    return f"It looks like one of {len(mistakes)} mistakes that this run does not tell apart: {'; '.join(shown)}{more}."
+    which = listed(shown, between="; ", more=", and {} more")
+    return f"It looks like one of {len(mistakes)} mistakes that this run does not tell apart: {which}."
 
 
 def also_those_of(names: Sequence[str]) -> str:
@@ -116,10 +120,9 @@ def also_those_of(names: Sequence[str]) -> str:
 
 def at_first(names: Sequence[str], until: int) -> str:
     """Which mistakes the first rounds look like where none explains all of them, as a sentence."""
-    more = f" or {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    which = " or ".join(f"'{name}'" for name in names[:MOST_NAMED])
+    which = listed([f"'{name}'" for name in names], between=" or ", more=" or {} more")
     rounds = "Round 1 is" if until == 1 else f"Rounds 1 to {until} are"
-    return f"{rounds} as with {which}{more}; from round {until + 1} on it is something else."
+    return f"{rounds} as with {which}; from round {until + 1} on it is something else."
 
 
 def not_told(alike: Sequence[str], asked: bool = True, what: str = "cannot be told from the method") -> str:
@@ -128,5 +131,4 @@ def not_told(alike: Sequence[str], asked: bool = True, what: str = "cannot be to
         return " Which mistakes this problem would not show was not computed."
     if not alike:
         return ""
-    more = f" and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
-    return f" On this problem these mistakes {what}: {', '.join(alike[:MOST_NAMED])}{more}."
+    return f" On this problem these mistakes {what}: {listed(alike)}."

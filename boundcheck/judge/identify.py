@@ -19,7 +19,7 @@ from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.judge.agreement import RATE, same_law
 from boundcheck.judge.diagnosis import Measure, Mutations, agreeing
 from boundcheck.judge.instances import telling_problem
-from boundcheck.judge.reference import is_random, iterates, sampled_iterates
+from boundcheck.judge.reference import attempted, is_random, iterates, sampled_iterates
 from boundcheck.judge.task import Task, task_of
 from boundcheck.judge.trajectories import Run, follow
 from boundcheck.methods.build import build as build_method
@@ -214,13 +214,17 @@ def _agreeing(
     """The candidates whose runs without randomness are these; plainest: to which the first of each kind is added."""
     found: list[Match] = []
     for kind, options, method in candidates(values):
-        early = None if _is_random(method, problem) else _iterates(method, problem, min(2, len(got) - 1))
+        early = (
+            None
+            if attempted(is_random, method, problem)
+            else attempted(iterates, method, problem, min(2, len(got) - 1))
+        )
         if early is None:
             continue
         plainest.setdefault(kind, method)
         if not agreeing(got[:3], measure(early), tolerance).all():
             continue
-        whole = _iterates(method, problem, len(got) - 1)
+        whole = attempted(iterates, method, problem, len(got) - 1)
         if whole is not None and agreeing(got, measure(whole), tolerance).all():
             found.append(_match(kind, options))
     return found
@@ -242,18 +246,15 @@ def _random(task: Task, points: Floats) -> Identified:
     rows = points[:, looked].reshape(len(points), -1)
     mean, error = rows.mean(0), rows.std(0, ddof=1) / np.sqrt(len(rows)) + 1e-12
     for kind, options, method in candidates():
-        if not _is_random(method, problem):
+        if not attempted(is_random, method, problem):
             continue
-        expected = _iterates(method, problem, max(LOOKED))
+        expected = attempted(iterates, method, problem, max(LOOKED))
         tried.add(kind)
         if expected is not None and (np.abs(expected[looked].reshape(-1) - mean) > FAR * error).any():
             continue
-        try:
-            drawn = sampled_iterates(method, problem, [0, *looked], range(4 * len(points)))[:, 1:]
-        except BoundcheckError:
-            continue
+        drawn = attempted(sampled_iterates, method, problem, [0, *looked], range(4 * len(points)))
         labels = [str(k) for k in range(rows.shape[1])]
-        if not same_law(rows, drawn.reshape(len(drawn), -1), labels, rate=RATE).refuted:
+        if drawn is not None and not same_law(rows, drawn[:, 1:].reshape(len(drawn), -1), labels, rate=RATE).refuted:
             found.append(_match(kind, options))
     return Identified(_shortest(found), (), len(tried), True, problem.name, task.rounds, len(points), VALUES)
 
@@ -269,17 +270,3 @@ def _shortest(found: list[Match]) -> tuple[Match, ...]:
     for match in sorted(found, key=lambda m: len(m.options)):
         best.setdefault(match.kind, match)
     return tuple(best.values())
-
-
-def _is_random(method: Method, problem: Problem) -> bool:
-    try:
-        return is_random(method, problem)
-    except BoundcheckError:
-        return False
-
-
-def _iterates(method: Method, problem: Problem, rounds: int) -> Floats | None:
-    try:
-        return iterates(method, problem, rounds)
-    except BoundcheckError:
-        return None

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
 _OF_CHECKS = ("first_seed",)  # settings that a comparison does not have
-_OF_COMPARISON = ("rounds", "power")  # and those that named checks do not have
 
 
 @overload

@@ -26,34 +26,32 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
     rule, n = method.aggregation, clients.count
     whole = method.participation.fixed(0, clients) == tuple(range(n))
 
+    def altered(**how: Any) -> dict[str, Any]:
+        return {"aggregation": AlteredWeights(rule, **how)}
+
     def using(weights: list[Fraction]) -> dict[str, Any]:
         """The rule with other weights of the clients, or, where it has its own numbers, with those moved alike."""
         if isinstance(rule, parts.PerClient):
             return {"aggregation": parts.PerClient(tuple(weights))}
-        return {"aggregation": AlteredWeights(rule, tuple(weights))}
+        return altered(weights=tuple(weights))
 
     if isinstance(rule, parts.Average | parts.Same):
         words = "clients count by their data instead of alike"
-        value = (
-            parts.SumOne()
-            if isinstance(rule, parts.Average)
-            else parts.PerClient(tuple(rule.value * n * w for w in clients.weights))
-        )
-        yield "data weights", words, {"aggregation": value}
+        same = [] if isinstance(rule, parts.Average) else [rule.value * n * w for w in clients.weights]
+        yield "data weights", words, {"aggregation": parts.PerClient(tuple(same)) if same else parts.SumOne()}
     else:
         own = list(rule.values) if isinstance(rule, parts.PerClient) else list(clients.weights)
         mean = sum(own, Fraction(0)) / n
-        uniform = using([mean] * n)
-        yield "uniform weights", "every client counts alike instead of by its weight", uniform
+        yield "uniform weights", "every client counts alike instead of by its weight", using([mean] * n)
         if not whole:
             words = "the cohort's clients count alike, as their mean does"
-            yield "the cohort's mean weight", words, {"aggregation": AlteredWeights(rule, kept="mean")}
+            yield "the cohort's mean weight", words, altered(kept="mean")
         yield from _moved(own, using)
     if isinstance(rule, parts.Normalised):
         words = "differences are not divided by the numbers of local steps, as in FedAvg"
         yield "weights not normalised", words, {"aggregation": parts.SumOne()}
         words = "the normaliser is not tau_eff: the weights p_i/tau_i are scaled to sum to 1"
-        yield "normalised weights that sum to 1", words, {"aggregation": AlteredWeights(rule, unit=True)}
+        yield "normalised weights that sum to 1", words, altered(unit=True)
     if isinstance(rule, parts.SumOne | parts.Unbiased) and rule.weights != "data":
         words = f"the weights are the clients' shares of data instead of '{rule.weights}'"
         yield "plain data weights", words, {"aggregation": replace(rule, weights="data")}
@@ -62,32 +60,26 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
     for i in range(min(n, MOST_CLIENTS)) if n > 1 else ():
         left = tuple(Fraction(int(k != i)) for k in range(n))
         words = f"client {i} does not count"
-        yield f"client {i} left out", words, {"aggregation": AlteredWeights(rule, times=left)}
-        yield (
-            f"client {i} left out, the others scaled up",
-            f"{words}, and the weights of the others are scaled to sum to 1",
-            {"aggregation": AlteredWeights(rule, times=left, unit=True)},
-        )
+        yield f"client {i} left out", words, altered(times=left)
+        words = f"{words}, and the weights of the others are scaled to sum to 1"
+        yield f"client {i} left out, the others scaled up", words, altered(times=left, unit=True)
     if whole and 1 < n <= MOST_CLIENTS:
         for i in range(n):
             twice = tuple(Fraction(1 + (k == i)) for k in range(n))
             words = f"client {i} counts twice, and the weights are scaled to sum to 1"
-            yield f"client {i} counted twice", words, {"aggregation": AlteredWeights(rule, times=twice, unit=True)}
+            yield f"client {i} counted twice", words, altered(times=twice, unit=True)
         words = "differences are added up without weights"
         yield "differences summed", words, {"aggregation": parts.PerClient((Fraction(1),) * n)}
     if n > 1:
         for kept in ("last", "first"):
             words = f"the server takes the model of the {kept} client instead of the average"
-            yield f"{kept} client only", words, {"aggregation": AlteredWeights(rule, kept=kept)}
+            yield f"{kept} client only", words, altered(kept=kept)
     for s in _SUMS:
-        wrong = {"aggregation": AlteredWeights(rule, times=s)}
-        yield f"weights scaled by {s}", f"differences are added up with weights multiplied by {s}", wrong
+        wrong, by = altered(times=s), f"with weights multiplied by {s}"
+        yield f"weights scaled by {s}", f"differences are added up {by}", wrong
         if method.is_plain:
-            yield (
-                f"models averaged with weights that sum to {s}",
-                f"the server averages models with weights multiplied by {s}",
-                {**wrong, "server": parts.AveragedModels(method.server.eta_g, method.server.ascend)},
-            )
+            wrong = {**wrong, "server": parts.AveragedModels(method.server.eta_g, method.server.ascend)}
+            yield f"models averaged with weights that sum to {s}", f"the server averages models {by}", wrong
 
 
 def _moved(own: list[Fraction], using: Callable[[list[Fraction]], dict[str, Any]]) -> Found:
@@ -97,11 +89,8 @@ def _moved(own: list[Fraction], using: Callable[[list[Fraction]], dict[str, Any]
         moved = [own[{i: j, j: i}.get(k, k)] for k in range(n)]
         yield f"weights {i} and {j} swapped", f"clients {i} and {j} have each other's weight", using(moved)
     if n > 2:
-        yield (
-            "weights shifted",
-            "each client has the weight of the one before",
-            using([own[k - 1] for k in range(n)]),
-        )
+        shifted = [own[k - 1] for k in range(n)]
+        yield "weights shifted", "each client has the weight of the one before", using(shifted)
         yield "weights in reverse", "the list of weights runs in the opposite order", using(own[::-1])
 
 
@@ -143,40 +132,22 @@ def _cohort_weights(method: Method, clients: Clients) -> Found:
         if method.is_plain:
             yield f"models {words}", f"the sum over the cohort of models is {words}", {**wrong, "server": models}
     if not means:
-        yield (
-            "weights scaled to sum to 1",
-            "the weights are divided by their sum",
-            {"aggregation": AlteredWeights(rule, unit=True)},
-        )
+        scaled = {"aggregation": AlteredWeights(rule, unit=True)}
+        yield "weights scaled to sum to 1", "the weights are divided by their sum", scaled
     if isinstance(rule, parts.SumOne):
-        yield (
-            "unbiased weights",
-            "weights are w_i/p_i instead of w_i over the cohort's sum",
-            {"aggregation": parts.Unbiased()},
-        )
+        words = "weights are w_i/p_i instead of w_i over the cohort's sum"
+        yield "unbiased weights", words, {"aggregation": parts.Unbiased()}
         if method.is_plain:
-            yield (
-                "data weights, not scaled to the cohort",
-                "models are averaged with w_i, whose sum is below 1",
-                {
-                    "aggregation": parts.PerClient(tuple(clients.weights)),
-                    "server": models,
-                },
-            )
-    if not isinstance(rule, parts.Average | parts.SumOne) and method.is_plain:
+            own = {"aggregation": parts.PerClient(tuple(clients.weights)), "server": models}
+            yield "data weights, not scaled to the cohort", "models are averaged with w_i, whose sum is below 1", own
+    if not means and method.is_plain:
         words = "the server adds up models, not differences, with weights that do not sum to 1 in every cohort"
         yield "models instead of differences", words, {"server": models}
     if isinstance(rule, parts.Unbiased):
-        yield (
-            "weights not divided by p_i",
-            "nothing makes up for clients that take part rarely",
-            {"aggregation": AlteredWeights(rule, likely=True)},
-        )
-        yield (
-            "data weights over the cohort's sum",
-            "weights are w_i over the cohort's sum instead of w_i/p_i",
-            {"aggregation": parts.SumOne(rule.weights)},
-        )
+        words = "nothing makes up for clients that take part rarely"
+        yield "weights not divided by p_i", words, {"aggregation": AlteredWeights(rule, likely=True)}
+        words = "weights are w_i over the cohort's sum instead of w_i/p_i"
+        yield "data weights over the cohort's sum", words, {"aggregation": parts.SumOne(rule.weights)}
 
 
 def server_mistakes(method: Method, clients: Clients) -> Found:
@@ -189,13 +160,6 @@ def server_mistakes(method: Method, clients: Clients) -> Found:
         yield "no server step size", words, {"server": replace(step, eta_g=Fraction(1))}
         words = "the step size of the server is used twice"
         yield "server step size twice", words, {"server": replace(step, eta_g=step.eta_g**2)}
-    yield (
-        "server step twice",
-        "the server adds the aggregated difference twice",
-        {"server": replace(step, eta_g=2 * step.eta_g)},
-    )
-    yield (
-        "server step with the wrong sign",
-        "the server subtracts the aggregated difference",
-        {"server": replace(step, ascend=not step.ascend)},
-    )
+    twice, other = replace(step, eta_g=2 * step.eta_g), replace(step, ascend=not step.ascend)
+    yield "server step twice", "the server adds the aggregated difference twice", {"server": twice}
+    yield "server step with the wrong sign", "the server subtracts the aggregated difference", {"server": other}

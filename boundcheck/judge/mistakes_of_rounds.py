@@ -84,11 +84,8 @@ def _of_any(rule: Rule, steps: bool) -> Iterator[Edit]:
             "initial": late, "begin": from_before, "combine": followed,
         }  # fmt: skip
         yield "models of the round before", "clients start from the server's model of the round before", stale
-        yield (
-            "models of the round before, averaged",
-            ("clients start from the server's model of the round before, and their models replace the server's"),
-            {**stale, "upload": from_server},
-        )
+        words = "clients start from the server's model of the round before, and their models replace the server's"
+        yield "models of the round before, averaged", words, {**stale, "upload": from_server}
 
     def numbers(self: Rule, round_index: int, dim: int) -> Mapping[str, Any]:
         return {**rule.numbers(round_index, dim), "counts": int(round_index > 0)}
@@ -248,17 +245,16 @@ def _control_variates(rule: parts.ControlVariates, method: Method, clients: Clie
     def renewed(way: str) -> Mapping[str, Any]:
         def new(y: Any, at: At) -> Any:
             moved = (at.start - y) / at.length
+            apart = at.client["c"] - at.server["c"]
             if way == "steps":
-                return at.client["c"] - at.server["c"] + at.steps * moved
+                return apart + at.steps * moved
             if way == "size":
-                return at.client["c"] - at.server["c"] + (at.start - y) / Fraction(at.steps)
+                return apart + (at.start - y) / Fraction(at.steps)
             if way == "server":
-                return at.client["c"] - at.server["c"] + moved / at.eta_g
+                return apart + moved / at.eta_g
             if way == "alone":
                 return at.client["c"] + moved
-            if way == "opposite":
-                return at.client["c"] - at.server["c"] - moved
-            return at.server["c"] - at.client["c"] + moved
+            return apart - moved if way == "opposite" else moved - apart
 
         def upload(self: Rule, y: Any, at: At) -> Mapping[str, Any]:
             return {**rule.upload(y, at), "c": Sent(share(at) * (new(y, at) - at.client["c"]), PLAIN)}

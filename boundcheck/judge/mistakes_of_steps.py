@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
-from boundcheck.judge.altered import (
-    AlteredSteps,
-    AlteredWork,
-)
+from boundcheck.judge.altered import AlteredSteps, AlteredWork
 from boundcheck.judge.mistakes_of_averages import MOST_CLIENTS, Found
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import (
-    Epochs,
-    ExactSolve,
-    GradientSteps,
-    StochasticSteps,
-)
+from boundcheck.methods.parts import Epochs, ExactSolve, GradientSteps, StochasticSteps
 
 _STEPS = (Fraction(1, 2), Fraction(2), Fraction(1, 3), Fraction(3), Fraction(1, 10), Fraction(10))
 
@@ -31,55 +24,49 @@ def step_mistakes(method: Method, clients: Clients) -> Found:
             own = tuple(v * factor for v in work.mu) if isinstance(work.mu, tuple) else work.mu * factor
             yield name, words, {"local": ExactSolve(own)}
         return
+
+    def altered(*scale: Any, **how: Any) -> dict[str, Any]:
+        return {"local": AlteredWork(work, *scale, **how)}
+
     counts = sorted({v.steps for i in range(min(n, 50)) for _, v in work.visits(i, (i,), clients)})
     scales = dict.fromkeys((*_STEPS, *(Fraction(1, k) for k in counts if k > 1), *map(Fraction, counts)))
     for s in scales:
         if s != 1:
-            yield (
-                f"local step size times {s}",
-                f"every local step is {s} times as long",
-                {"local": AlteredWork(work, s)},
-            )
+            yield f"local step size times {s}", f"every local step is {s} times as long", altered(s)
     if len(set(clients.sizes)) > 1:
         words = "a client's gradient is the sum over its samples, not their mean"
-        yield "gradients summed over samples", words, {"local": AlteredWork(work, tuple(map(Fraction, clients.sizes)))}
+        yield "gradients summed over samples", words, altered(tuple(map(Fraction, clients.sizes)))
     for i in range(min(n, MOST_CLIENTS)) if n > 1 else ():
         for s in (Fraction(2), Fraction(1, 2)):
             own = tuple(s if k == i else Fraction(1) for k in range(n))
             words = f"the local steps of client {i} alone are {s} times as long"
-            yield f"step size of client {i} times {s}", words, {"local": AlteredWork(work, own)}
+            yield f"step size of client {i} times {s}", words, altered(own)
         for more in (-1, 1):
             extra = tuple(more if k == i else 0 for k in range(n))
             which = "more" if more > 0 else "fewer"
             words = f"client {i} alone takes one local step {which}"
-            yield f"one step {which} of client {i}", words, {"local": AlteredWork(work, more=extra)}
-    yield "one local step fewer", "every client takes one local step fewer", {"local": AlteredWork(work, more=-1)}
-    yield "one local step more", "every client takes one local step more", {"local": AlteredWork(work, more=1)}
+            yield f"one step {which} of client {i}", words, altered(more=extra)
+    yield "one local step fewer", "every client takes one local step fewer", altered(more=-1)
+    yield "one local step more", "every client takes one local step more", altered(more=1)
     if counts[-1] > 2:
-        yield "a single local step", "every client takes one local step", {"local": AlteredWork(work, only=1)}
+        yield "a single local step", "every client takes one local step", altered(only=1)
     if len(counts) > 1:
         for k, word in ((counts[0], "fewest"), (counts[-1], "most")):
             words = f"all clients take {k} local steps, as the one with the {word} does"
-            yield f"{k} local steps for everyone", words, {"local": AlteredWork(work, only=k)}
+            yield f"{k} local steps for everyone", words, altered(only=k)
     if any(v.prox for i in range(min(n, 50)) for _, v in work.visits(i, (i,), clients)):
         for s, name in ((Fraction(0), "no proximal term"), (Fraction(2), "proximal weight doubled")):
-            yield name, f"the proximal weight is {s} times what it should be", {"local": AlteredWork(work, prox=s)}
-        yield (
-            "proximal term with the wrong sign",
-            "the proximal term pushes away from the server's point",
-            {"local": AlteredWork(work, prox=Fraction(-1))},
-        )
+            yield name, f"the proximal weight is {s} times what it should be", altered(prox=s)
+        words = "the proximal term pushes away from the server's point"
+        yield "proximal term with the wrong sign", words, altered(prox=Fraction(-1))
     if isinstance(work, StochasticSteps) and work.batch > 1:
         yield "batches of one sample", "every step draws one sample", {"local": replace(work, batch=1)}
     sampled = {v.sampling for _, v in work.visits(0, (0,), clients)}
     for now, then in (("reshuffled", "replacement"), ("replacement", "reshuffled"), ("replacement", "full")):
         if now in sampled:
             words = {"replacement": "samples are drawn with replacement", "reshuffled": "each epoch is reshuffled"}
-            yield (
-                f"samples: {then}",
-                f"{words.get(then, 'steps take the whole gradient')} instead of {now}",
-                {"local": AlteredWork(work, sampling=then)},  # pyright: ignore[reportArgumentType]
-            )
+            text = f"{words.get(then, 'steps take the whole gradient')} instead of {now}"
+            yield f"samples: {then}", text, altered(sampling=then)
 
 
 def epoch_mistakes(method: Method, clients: Clients) -> Found:
@@ -97,11 +84,8 @@ def epoch_mistakes(method: Method, clients: Clients) -> Found:
     divisors = {"none": "nothing", "size": "|D_i|", "work": "its number of steps", "largest": "the most steps of any"}
     for divide, words in divisors.items():
         if divide != work.divide:
-            yield (
-                f"step size divided by {words}",
-                f"a client's step size is divided by {words}",
-                {"local": replace(work, divide=divide)},
-            )
+            text = f"a client's step size is divided by {words}"
+            yield f"step size divided by {words}", text, {"local": replace(work, divide=divide)}
     if work.common is not None:
         yield "own numbers of steps", "clients take their own numbers of steps", {"local": replace(work, common=None)}
     if work.missed is not None:

@@ -15,10 +15,7 @@ from typing import Any
 
 from boundcheck.core.parameters import checks_types
 from boundcheck.errors import BoundcheckError, Unsupported
-from boundcheck.judge.altered import (
-    AlteredWeights,
-    DrawnAgain,
-)
+from boundcheck.judge.altered import AlteredWeights, DrawnAgain
 from boundcheck.judge.mistakes_of_averages import MOST_CLIENTS, Found, server_mistakes, weight_mistakes
 from boundcheck.judge.mistakes_of_rounds import round_mistakes
 from boundcheck.judge.mistakes_of_steps import epoch_mistakes, schedule_mistakes, step_mistakes
@@ -193,11 +190,8 @@ def _correction(method: Method, clients: Clients) -> Found:
     if c is None:
         return
     other = "data" if c.weights == "uniform" else "uniform"
-    yield (
-        f"correction with {other} weights",
-        f"the mean gradient has {other} weights",
-        {"correction": replace(c, weights=other)},
-    )
+    weighed = {"correction": replace(c, weights=other)}
+    yield f"correction with {other} weights", f"the mean gradient has {other} weights", weighed
     words = "the correction uses gradients of the round before"
     if not c.pipelined and c.participation is None:
         yield "correction one round late", words, {"correction": replace(c, pipelined=True)}

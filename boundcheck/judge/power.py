@@ -7,8 +7,9 @@ were the method. A bound is a weak test: a wrong method below the bound passes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from boundcheck.evidence.claim_result import failures, measured_rate
 from boundcheck.evidence.hypotheses import with_assumptions
 from boundcheck.evidence.open_step_sizes import with_start
 from boundcheck.evidence.outside import compare_outside, describe_outside
+from boundcheck.judge.findings import listed
 from boundcheck.judge.mutants import Mutant, mutants
-from boundcheck.judge.reference import is_random, iterates
+from boundcheck.judge.reference import attempted, is_random, iterates
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Floats
 from boundcheck.verdict import Outcome, Verdict, plain
@@ -32,7 +34,7 @@ ROUNDS_OF_REFERENCE = 200  # that a comparison with the reference runs, as `comp
 QUICK = 10_000  # rounds of all seeds that are not compiled
 NEAREST = 0.001  # relative distance from the tightness that a window leaves at least
 WIDEST = 0.1
-MOST_NAMED = 8
+_named = partial(listed, most=8)
 _SAME = 1e-9
 _NOTHING = (Outcome.FAILED, Outcome.OUT_OF_SCOPE, Outcome.VACUOUS)
 
@@ -120,10 +122,10 @@ class Power:
                 f"Power: none. The claim is {self.outcome.value} for the method itself, so it tests no implementation."
             )
         ran = len(self.judged) - len(self.not_run)
-        found = [f"Power: of {ran} mistakes of the method, the claim catches {len(self.caught)}"]
-        found[0] += (
-            f" and misses {len(self.missed)}: {_named([j.mutant.name for j in self.missed])}." if self.missed else "."
+        missed = (
+            f" and misses {len(self.missed)}: {_named([j.mutant.name for j in self.missed])}" if self.missed else ""
         )
+        found = [f"Power: of {ran} mistakes of the method, the claim catches {len(self.caught)}{missed}."]
         if self.not_run:
             found.append(f"{len(self.not_run)} more could not be carried out.")
         if self.window is not None and self.by_window:
@@ -162,11 +164,6 @@ class Power:
                 "unseen": list(self.unseen),
             }
         )
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def power_of(claim: Claim, seeds: int | None = None) -> Power:
@@ -277,7 +274,4 @@ def _alike(one: Floats | None, other: Floats | None) -> bool:
 
 def _begun(method: Method, resolved: Resolved) -> Floats | None:
     """The (expected) iterates of the first rounds, None where no engine gives them."""
-    try:
-        return iterates(method, resolved.setting.problem, min(resolved.rounds[-1], ROUNDS_OF_REFERENCE))
-    except BoundcheckError:
-        return None
+    return attempted(iterates, method, resolved.setting.problem, min(resolved.rounds[-1], ROUNDS_OF_REFERENCE))

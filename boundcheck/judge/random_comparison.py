@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from boundcheck.engines.envelopes import certified_envelopes
-from boundcheck.errors import BadInput, BoundcheckError, Unsupported
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.judge import findings
 from boundcheck.judge.agreement import FIRST, Expected, LawTest, MeanTest, check_means, same_law
 from boundcheck.judge.carried_out import carried_out
 from boundcheck.judge.mutants import Mutant, mutants
 from boundcheck.judge.precision import SINGLE_ROUNDOFF, Rounding, rounding_of
-from boundcheck.judge.reference import expected_metrics, iterates, sampled_iterates
+from boundcheck.judge.reference import attempted, expected_metrics, iterates, sampled_iterates
 from boundcheck.judge.task import Task
 from boundcheck.judge.trajectories import Run, Trajectories, follow
 from boundcheck.methods.method import Method
@@ -134,9 +134,8 @@ def _means_of(method: Method, task: Task, seen: _Seen) -> Floats:
 
 def _expected(task: Task, seen: _Seen) -> tuple[Expected, list[int]] | None:
     """Expectations with certain limits, and which of the numbers they are about; None where there are none."""
-    try:
-        mean = _means_of(task.method, task, seen)
-    except BoundcheckError:
+    mean = attempted(_means_of, task.method, task, seen)
+    if mean is None:
         return None
     rounds = np.array(seen.rounds, dtype=np.int64)
     limits = certified_envelopes(task.method, task.problem, rounds, METRICS)
@@ -163,16 +162,12 @@ def _expected(task: Task, seen: _Seen) -> tuple[Expected, list[int]] | None:
 
 def _draws(method: Method, task: Task, seen: _Seen, count: int) -> Floats | None:
     """The compared numbers of the sampled engine's seeds (S', J), or None where it does not carry out the method."""
-    try:
-        return _sampled(method, task, seen, range(min(count, MOST_DRAWS)))
-    except BoundcheckError:
+    grid, seeds = [0, *seen.rounds], range(min(count, MOST_DRAWS))
+    drawn = attempted(sampled_iterates, method, task.problem, grid, seeds)
+    if drawn is None:
         return None
-
-
-def _sampled(method: Method, task: Task, seen: _Seen, seeds: range) -> Floats:
-    grid = [0, *seen.rounds]
     points = np.zeros((len(seeds), task.rounds + 1, task.dimension))
-    points[:, grid] = sampled_iterates(method, task.problem, grid, seeds)
+    points[:, grid] = drawn
     return seen.of(Trajectories(points, {}, 0))
 
 
@@ -338,18 +333,12 @@ class _Answer:
         """E of those numbers that are coordinates."""
         if not self.seen.coordinates:
             return np.empty(0)
-        try:
-            points = mutant.iterates(self.task.problem, self.task.rounds)[self.seen.rounds]
-        except BoundcheckError:
-            return None
-        return points[:, : self.seen.coordinates].reshape(-1)
+        points = attempted(mutant.iterates, self.task.problem, self.task.rounds)
+        return None if points is None else points[self.seen.rounds, : self.seen.coordinates].reshape(-1)
 
     def _mean(self, method: Method) -> Floats | None:
         """E of the compared numbers, None where the exact engine does not carry out the method."""
-        try:
-            return _means_of(method, self.task, self.seen)
-        except BoundcheckError:
-            return None
+        return attempted(_means_of, method, self.task, self.seen)
 
 
 def _standard_errors(values: Floats, mean: Floats) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,10 +17,20 @@ from boundcheck.engines.exact.paths import oracle_iterates
 from boundcheck.engines.exact.run import run_exact
 from boundcheck.engines.simulate.lowering import lower
 from boundcheck.engines.simulate.paths import choose_path, known_clients
-from boundcheck.errors import Unsupported
+from boundcheck.errors import BoundcheckError, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, GradientSteps
 from boundcheck.problems.problem import Floats, Problem, Quadratic, clients_of, flat_arrays
+
+T = TypeVar("T")
+
+
+def attempted(compute: Callable[..., T], *arguments: Any) -> T | None:
+    """What a function returns; None where it refuses, such as an engine that does not carry a method out."""
+    try:
+        return compute(*arguments)
+    except BoundcheckError:
+        return None
 
 
 def is_random(method: Method, problem: Problem) -> bool:

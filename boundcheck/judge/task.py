@@ -39,7 +39,7 @@ class Client:
     quadratic problems. `samples` are numbers from 0 to size - 1; repeated ones count as often.
     """
 
-    def __init__(self, index: int, weight: float, size: int, oracle: _Samples | _Whole) -> None:
+    def __init__(self, index: int, weight: float, size: int, oracle: Samples | _Whole) -> None:
         self.index, self.weight, self.size = index, weight, size
         self._oracle = oracle
 
@@ -174,11 +174,11 @@ def _clients(problem: Problem, namespace: Any) -> tuple[Client, ...]:
     known = clients_of(problem)
     flat = flat_arrays(problem)
 
-    def oracle(i: int) -> _Samples | _Whole:
+    def oracle(i: int) -> Samples | _Whole:
         if flat is not None:
-            return _Samples(flat, i, namespace)
+            return Samples(flat, i, namespace)
         if isinstance(problem, Lazy):
-            return _Samples(problem.client_arrays(i), 0, namespace)
+            return Samples(problem.client_arrays(i), 0, namespace)
         if namespace is not np:
             raise Unsupported(f"'{problem.name}' computes gradients itself; it has no view in {namespace.__name__}.")
         return _Whole(problem, i)
@@ -199,7 +199,7 @@ class _Whole:
         raise Unsupported(f"'{self.problem.name}' gives gradients only; its clients' losses are not known.")
 
 
-class _Samples:
+class Samples:
     """A client of `Arrays`, in the array library `xp`: the formulas are written once for NumPy, torch and JAX."""
 
     def __init__(self, arrays: Arrays, client: int, xp: Any) -> None:
@@ -216,7 +216,7 @@ class _Samples:
 
     def gradient(self, x: Any, samples: Any) -> Any:
         chosen = slice(None) if samples is None else samples
-        mean = self._gradients(x, chosen).mean(0) + self.ridge * x
+        mean = self.gradients(x, chosen).mean(0) + self.ridge * x
         return self.whole * mean if samples is None else mean
 
     def loss(self, x: Any, samples: Any) -> Any:
@@ -229,8 +229,8 @@ class _Samples:
         scores = self.b[s] @ x.reshape(self.classes, -1).T
         return scores - self.xp.amax(scores, -1)[:, None]
 
-    def _gradients(self, x: Any, s: Any) -> Any:
-        """(B, d), without the ridge."""
+    def gradients(self, x: Any, s: Any) -> Any:
+        """Of the samples s at x, (B, d), without the ridge."""
         xp, b = self.xp, self.b[s]
         if self.kind == "quadratic":
             return self.A[s] @ x - b

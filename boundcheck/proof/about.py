@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from boundcheck.proof.at_points import inequality_of
+from boundcheck.proof.at_points import inequality_of, is_name
 from boundcheck.proof.citations import Cited, ForVectors, Instance, Lemma, Specialised, role_of
 from boundcheck.proof.clock import Untimed, at_start, only_at_start, value_of
 from boundcheck.proof.discovery import derivation
@@ -39,10 +39,6 @@ def objection(proof: Any, by: Citation) -> str:
         return _About(proof, derivation(by.statement).statement).objection(by)
     except Untimed as reason:
         return f"{by.statement}: {reason}"
-
-
-def _is_name(expr: Any) -> bool:
-    return bool(expr.is_Symbol) or isinstance(expr, AppliedUndef)
 
 
 class _About:
@@ -119,7 +115,7 @@ class _About:
     def _names(self, metric: Any, images: Mapping[str, Any], free: frozenset[str] = frozenset()) -> str:
         """Why a symbol is not the same in both statements, or has a wrong image; free: symbols that have a value."""
         cited, declared = self.cited, self.declared
-        if not _is_name(metric) or str(metric) in declared:
+        if not is_name(metric) or str(metric) in declared:
             return f"{metric} is no quantity of its own, which what {cited.id} bounds must be"
         for symbol in cited.symbols:
             image, name = images.get(symbol.name), symbol.name
@@ -133,7 +129,7 @@ class _About:
             elif name in declared:
                 if image != symbol.expr or (not free and declared[name] != symbol):
                     return f"{name} of {cited.id} is the value at the start of this run, and has no other image"
-            elif not _is_name(image) or str(image) in declared:
+            elif not is_name(image) or str(image) in declared:
                 return f"{image} is no quantity of its own, which a value at the start of {cited.id} must be"
         return ""
 
@@ -297,7 +293,7 @@ class _About:
         free = {str(s) for i in implied if i is not None for s in i.free_symbols}  # constants of what follows
         terms = [metric, *images.values()]
         for term in terms:
-            if not _is_name(term) or str(term) in declared:
+            if not is_name(term) or str(term) in declared:
                 return f"{term} is no quantity of its own"
         rounds = {term.args if isinstance(term, AppliedUndef) else () for term in terms}
         in_a_round = not other.over_rounds and other.index != own.index

@@ -78,7 +78,7 @@ class Evaluation:
         terms = () if self.gradient is None else self.gradient.terms
         if len(terms) > 1 or any(factor != 1 or isinstance(atom, sp.Sum) for atom, factor in terms):
             raise BadInput(f"{where} has the gradient {self.gradient}; allowed are one vector atom or the zero vector.")
-        if self.value is not None and self.value != 0 and not _is_name(self.value):
+        if self.value is not None and self.value != 0 and not is_name(self.value):
             raise BadInput(f"{where} has the value {self.value}; allowed are a symbol, a function of indices, or 0.")
         if self.along is not None and (
             self.gradient is not None or self.point.at(self.along, 1) * self.along != self.point
@@ -97,13 +97,14 @@ class Evaluation:
         return self.function, self.which, self.point
 
 
-def _is_name(expr: Any) -> bool:
+def is_name(expr: Any) -> bool:
+    """Whether the expression is a symbol, or a value of a function without a definition."""
     return bool(expr.is_Symbol) or isinstance(expr, AppliedUndef)
 
 
 def _is_mean(expr: Any) -> bool:
     """Whether the expression is a name, a squared norm of one vector, or the mean of such over an index."""
-    if _is_name(expr) or (isinstance(expr, Inner) and expr.args[0] == expr.args[1]):
+    if is_name(expr) or (isinstance(expr, Inner) and expr.args[0] == expr.args[1]):
         return True
     sums = [f for f in sp.Mul.make_args(expr) if isinstance(f, sp.Sum)]
     if len(sums) != 1 or len(sums[0].limits) != 1:

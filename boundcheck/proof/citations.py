@@ -27,10 +27,6 @@ from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.special_cases import SPECIAL_CASES, SpecialCase
 
 
-def _none() -> Mapping[Any, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Cited(Citation):
     """The bound of another statement, for a run of the same method on the same objective from an explicit start.
@@ -147,8 +143,8 @@ class Lemma(Citation):
     label = "citation on average"
     statement: str
     metric: Any
-    means: Mapping[Any, Any] = field(default_factory=_none)
-    at: Mapping[str, Any] = field(default_factory=_none)
+    means: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
+    at: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def averaged(self) -> set[Any]:

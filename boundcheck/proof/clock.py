@@ -42,10 +42,6 @@ def _head(term: Any) -> Any:
     return type(term) if isinstance(term, AppliedUndef) else term
 
 
-def _none() -> Mapping[Any, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Clock:
     """The rounds of each term of a derivation.
@@ -59,7 +55,7 @@ class Clock:
     statement: Any
     target: Any
     given: tuple[tuple[Any, Any], ...] = ()
-    definitions: Mapping[Any, Any] = field(default_factory=_none)
+    definitions: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
     indices: frozenset[Any] = frozenset()
     roles: tuple[tuple[Any, str], ...] = ()
 

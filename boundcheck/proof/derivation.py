@@ -14,7 +14,7 @@ from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.at_points import check_taken
 from boundcheck.proof.clock import Clock
-from boundcheck.proof.language import check_method, check_proposition, parts, whole
+from boundcheck.proof.language import check_method, check_proposition, named, parts, whole
 from boundcheck.proof.laws import Law
 from boundcheck.proof.methods import Method, cited_in
 from boundcheck.proof.outcomes import Drawn, check_outcomes
@@ -178,8 +178,4 @@ class Derivation(Shown):
 
 def named_parts(known: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The named propositions, conjunctions in their parts."""
-    found: dict[str, Any] = {}
-    for name in names:
-        for k, part in enumerate(parts(known[name])):
-            found[f"{name}.{k}" if k else name] = part
-    return found
+    return {part: claim for name in names for part, claim in named(name, known[name]).items()}

@@ -15,13 +15,9 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.discovery import citations, derivation, folder
 from boundcheck.proof.find.record import record_file
 from boundcheck.proof.find.write import save, write_record
-from boundcheck.proof.language import parts
+from boundcheck.proof.language import named
 from boundcheck.proof.records import STATUS, accept, compared, record, status_of
 from boundcheck.proof.step import Fact, Status, Step
-
-
-def _none() -> Mapping[str, str]:
-    return {}
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class StepResult:
     step: Step
     status: Status
     rule: str
-    witness: Mapping[str, str] = field(default_factory=_none)
+    witness: Mapping[str, str] = field(default_factory=dict[str, str])
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -150,8 +146,7 @@ def _report(proof: Any, data: Mapping[str, Any], row: Mapping[str, Any], seconds
     status = status_of(row)
     results: list[StepResult] = []
     for step in proof.steps:
-        names = [f"{step.name}.{k}" if k else step.name for k, _ in enumerate(parts(step.claim))]
-        found = {n: STATUS[row["steps"].get(n, "open")] for n in names}
+        found = {n: STATUS[row["steps"].get(n, "open")] for n in named(step.name, step.claim)}
         weakest = max(found, key=lambda n: found[n].rank)
         by = lines.get(weakest, {"rule": "open"})
         numbers = by.get("point", {}).get("numbers", {})

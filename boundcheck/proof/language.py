@@ -31,6 +31,11 @@ def parts(claim: Any) -> tuple[Any, ...]:
     return tuple(claim.args) if isinstance(claim, sp.And) else (claim,)
 
 
+def named(name: str, claim: Any) -> dict[str, Any]:
+    """The parts of a claim by the names of their lines: `name`, `name.1`, `name.2`, ..."""
+    return {f"{name}.{k}" if k else name: part for k, part in enumerate(parts(claim))}
+
+
 def direction(relation: Any) -> Any:
     """The gap of an inequality or equation: `gap >= 0`, `gap > 0` or `gap == 0`."""
     left, right = relation.args

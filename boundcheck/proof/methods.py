@@ -12,10 +12,6 @@ from typing import Any, ClassVar
 HYPOTHESIS = "hypothesis"  # the name of the supposition of an implication, for the method inside `Supposing`
 
 
-def _none() -> Mapping[str, Any]:
-    return {}
-
-
 class Method:
     """A way in which a claim follows from what a step uses."""
 
@@ -72,7 +68,7 @@ class Combine(Method):
     """
 
     label = "combination of facts"
-    multipliers: Mapping[str, Any] = field(default_factory=_none)
+    multipliers: Mapping[str, Any] = field(default_factory=dict[str, Any])
     coefficients: tuple[Any, ...] = ()
 
 

@@ -25,7 +25,7 @@ from boundcheck.proof.discovery import derivation, derived_readings, folder
 from boundcheck.proof.find.citation import entry_of
 from boundcheck.proof.find.record import assumed, record_file, skeleton, text_of
 from boundcheck.proof.find.text import Unwritten, claim_text
-from boundcheck.proof.language import parts
+from boundcheck.proof.language import named
 from boundcheck.proof.methods import cited_in
 from boundcheck.proof.rules import FROM_FACTS_ALONE
 from boundcheck.proof.step import Status
@@ -36,10 +36,6 @@ NOT_CHECKED = "not checked"
 TAKEN_OVER = ("record", "metric", "averaged", "rest", "means", "vectors", "special", "implied")  # by a citation
 VERIFIER = Path(v.__file__).resolve()
 STATUS = {"proved": Status.PROVED, "refuted": Status.REFUTED, "assumed": Status.ASSUMED, "open": Status.OPEN}
-
-
-def _none() -> Mapping[str, Any]:
-    return {}
 
 
 @dataclass(frozen=True)
@@ -56,13 +52,13 @@ class Record:
 
     status: str
     reason: str = ""
-    counts: Mapping[str, int] = field(default_factory=_none)
-    failing: Mapping[str, str] = field(default_factory=_none)
-    transcribed: Mapping[str, int] = field(default_factory=_none)
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    failing: Mapping[str, str] = field(default_factory=dict[str, str])
+    transcribed: Mapping[str, int] = field(default_factory=dict[str, int])
     cites: tuple[str, ...] = ()
     rests: tuple[str, ...] = ()
-    witnesses: Mapping[str, Mapping[str, str]] = field(default_factory=_none)
-    notes: Mapping[str, str] = field(default_factory=_none)
+    witnesses: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    notes: Mapping[str, str] = field(default_factory=dict[str, str])
     inherited: tuple[str, ...] = ()
     lines: int = 0
 
@@ -259,10 +255,6 @@ def _not_refuted(id: str, refuted: Mapping[str, Any]) -> str:
     """
     if not refuted:
         return ""
-
-    def named(name: str, claim: Any) -> dict[str, Any]:
-        return {f"{name}.{k}" if k else name: part for k, part in enumerate(parts(claim))}
-
     proof, left = derivation(id), dict(refuted)
     known = {p.name: p.claim for p in (*proof.facts, *proof.steps)}
     for step in proof.steps:

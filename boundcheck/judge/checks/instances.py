@@ -53,17 +53,9 @@ class Case:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form; `from_dict` restores it."""
+        """JSON-able form."""
         found: dict[str, Any] = {"problem": dict(self.problem), "method": dict(self.method), "rounds": self.rounds}
         return found if self.image is None else {**found, "image": dict(self.image)}
-
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> Case:
-        """Inverse of `to_dict`. Raises BadInput for a missing entry."""
-        for name in ("problem", "method", "rounds"):
-            if name not in data:
-                raise BadInput(f"a case of a check lacks the entry '{name}'.")
-        return Case(data["problem"], data["method"], int(data["rounds"]), data.get("image"))
 
 
 class Subject:
@@ -150,28 +142,26 @@ class Subject:
         own = {"sizes": sizes, "unequal": [WEIGHTS[i % 8] + i // 8 for i in range(count)], "equal": [1] * count}[
             weights
         ]
-        total = sum(own)
+        shares = [format_exact(Fraction(v, sum(own))) for v in own]
         if layout == "samples":
-            return _samples(sizes, scale, [Fraction(v, total) for v in own])
-        tables: list[dict[str, Any]] = []
-        begin = [Fraction(v) for v in start]
+            return _samples(sizes, scale, shares)
         if layout == "own":
-            begin = [Fraction(3 + i % 2) for i in range(count)]
-            shift = [0] * count
+            curved = [scale * Fraction(4 + i % 3, 8) for i in range(count)]
+            return own_coordinates(sizes, curved, shares)
+        tables: list[dict[str, Any]] = []
         for i in range(count):
-            a, centre = _client(layout, i, count)
+            a, centre = _client(layout, i)
             moved = [m + s for m, s in zip(centre, shift, strict=True)]
             rows = [[scale * v for v in row] for row in a]
             b = [sum((v * m for v, m in zip(row, moved, strict=True)), Fraction(0)) for row in rows]
             one = {"A": [[format_exact(v) for v in row] for row in rows], "b": [format_exact(v) for v in b]}
             tables.append({"components": [one] * sizes[i]})
-        shares = [format_exact(Fraction(v, total)) for v in own]
         kept = list(range(count)) if order is None else list(order)
         return {
             "kind": "quadratics",
             "clients": [tables[i] for i in kept],
             "weights": [shares[i] for i in kept],
-            "start": [format_exact(v + s) for v, s in zip(begin, shift, strict=True)],
+            "start": [str(v + s) for v, s in zip(start, shift, strict=True)],
         }
 
     def curvature(self, sizes: Sequence[int], method: Method) -> Fraction:
@@ -207,12 +197,8 @@ def _lengths(method: Method) -> set[int]:
     return found | ({len(times)} if isinstance(times, tuple) and times else set())
 
 
-def _client(layout: str, i: int, count: int) -> tuple[list[list[Fraction]], list[Fraction]]:
+def _client(layout: str, i: int) -> tuple[list[list[Fraction]], list[Fraction]]:
     """Hessian with eigenvalues in (0, 1) and minimiser of client i."""
-    if layout == "own":
-        a = [[Fraction(0)] * count for _ in range(count)]
-        a[i][i] = Fraction(4 + i % 3, 8)
-        return a, [Fraction(-1 - i if k == i else 0) for k in range(count)]
     if layout == "flat":
         return [[Fraction(0)] * 3 for _ in range(3)], [Fraction(0)] * 3
     j = 0 if layout == "same" else i
@@ -220,23 +206,28 @@ def _client(layout: str, i: int, count: int) -> tuple[list[list[Fraction]], list
     rows = [[2 + j % 3, 1, 0], [1, 4 - j % 2, sign], [0, sign, 2 + (2 * j) % 3]]
     if layout == "blocks":
         rows[1][2] = rows[2][1] = 0
-    centre = [1 - 2 * j, 2 + j * j % 5, -1 + 3 * j % 7]
-    if layout == "shared":
-        centre = [1, 2, -1]
+    centre = [1, 2, -1] if layout == "shared" else [1 - 2 * j, 2 + j * j % 5, -1 + 3 * j % 7]
     return [[Fraction(v, 8) for v in row] for row in rows], [Fraction(v) for v in centre]
 
 
-def _samples(sizes: Sequence[int], scale: Fraction, weights: Sequence[Fraction]) -> dict[str, Any]:
+def _alone(k: int, count: int, curvature: Fraction) -> dict[str, Any]:
+    """A component in `count` coordinates that moves coordinate k alone, to -1 - k."""
+    a = [[format_exact(curvature) if i == j == k else "0" for j in range(count)] for i in range(count)]
+    return {"A": a, "b": [format_exact(-curvature * (1 + k)) if i == k else "0" for i in range(count)]}
+
+
+def own_coordinates(sizes: Sequence[int], curvatures: Sequence[Fraction], weights: Sequence[str]) -> dict[str, Any]:
+    """The instance on which client i, whose samples are alike, moves coordinate i and no other."""
+    n = len(sizes)
+    tables = [{"components": [_alone(i, n, curvatures[i])] * sizes[i]} for i in range(n)]
+    start = [str(3 + i % 2) for i in range(n)]
+    return {"kind": "quadratics", "clients": tables, "weights": list(weights), "start": start}
+
+
+def _samples(sizes: Sequence[int], scale: Fraction, weights: Sequence[str]) -> dict[str, Any]:
     """The instance on which every sample moves a coordinate of its own."""
     total = sum(sizes)
-    numbers = iter(range(total))
-    clients: list[dict[str, Any]] = []
-    for size in sizes:
-        own: list[dict[str, Any]] = []
-        for j in itertools.islice(numbers, size):
-            h = scale * Fraction(4 + j % 3, 8)
-            a = [[format_exact(h) if k == m == j else "0" for m in range(total)] for k in range(total)]
-            own.append({"A": a, "b": [format_exact(-h * (1 + j)) if k == j else "0" for k in range(total)]})
-        clients.append({"components": own})
+    every = iter([_alone(j, total, scale * Fraction(4 + j % 3, 8)) for j in range(total)])
+    clients = [{"components": list(itertools.islice(every, size))} for size in sizes]
     start = [str(3 + j % 2) for j in range(total)]
-    return {"kind": "quadratics", "clients": clients, "weights": [format_exact(w) for w in weights], "start": start}
+    return {"kind": "quadratics", "clients": clients, "weights": list(weights), "start": start}

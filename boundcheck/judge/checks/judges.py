@@ -48,23 +48,16 @@ def gradient_steps(trial: Trial) -> Finding:
 def _descent(trial: Trial, case: Case) -> Points:
     """Distributed gradient descent in fractions, from the specification alone."""
     task, method = trial.task(case), trial.task(case).method
-    n, d = len(task.clients), task.dimension
+    n, known = len(task.clients), clients_of(task.problem)
     tables = [c["components"][0] for c in case.problem["clients"]]
-    a = [[[Fraction(v) for v in row] for row in t["A"]] for t in tables]
-    b = [[Fraction(v) for v in t["b"]] for t in tables]
-    known = clients_of(task.problem)
-    factors = method.factors(range(n), known)
+    maps = [(np.vectorize(Fraction)(t["A"]), np.vectorize(Fraction)(t["b"])) for t in tables]
     visits = [method.local.visits(i, range(n), known)[0][1] for i in range(n)]
-    points: Points = [[Fraction(v) for v in task.problem.start]]
+    factors = [a * v.scale for a, v in zip(method.factors(range(n), known), visits, strict=True)]
+    points = [np.array(task.problem.start)]
     for t in range(case.rounds):
         eta, x = Fraction(method.schedule.step(method.cycle_of(t, known))), points[-1]
-        moved = list(x)
-        for i in range(n):
-            for k in range(d):
-                slope = sum((a[i][k][j] * x[j] for j in range(d)), -b[i][k])
-                moved[k] -= factors[i] * eta * visits[i].scale * slope
-        points.append(moved)
-    return points
+        points.append(x - eta * sum(a * (A @ x - b) for a, (A, b) in zip(factors, maps, strict=True)))
+    return [list(x) for x in points]
 
 
 def image(trial: Trial) -> Finding:

@@ -146,6 +146,15 @@ class Explained:
     unsure: Bools
     unique: Bools
 
+    @property
+    def first(self) -> tuple[int, int] | None:
+        """The seed that parts first and its round, None where all are explained."""
+        bad = np.flatnonzero(self.parted)
+        if not bad.size:
+            return None
+        seed = int(bad[np.argmin(self.parted[bad])])
+        return seed, int(self.parted[seed])
+
 
 class Outcomes:
     """The possible iterates of a method on a quadratic problem.

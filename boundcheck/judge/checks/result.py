@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from boundcheck.errors import BadInput
 from boundcheck.judge.checks.instances import Case
-from boundcheck.judge.checks.table import CHECKS, LOOK, Check, find
+from boundcheck.judge.checks.table import CHECKS, Check, find
 from boundcheck.judge.checks.trial import Finding, NotAsked, Parting, RunFailed, Trial
 from boundcheck.judge.findings import Status
 from boundcheck.judge.trajectories import Run
@@ -62,37 +62,17 @@ class CheckResult:
     error: str = ""
     settings: Settings = Settings()
 
-    def replay(self, run: Run) -> CheckResult:
-        """Run the check again, on its own instances with its own settings."""
-        return carry_out(find(self.check), run, self.method, self.cases, self.settings)
-
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form that holds all that a replay needs; `from_dict` restores it."""
-        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        """JSON-able form."""
         return {
             "schema": 1,
-            **found,
+            **vars(self),
             "status": self.status.value,
             "method": dict(self.method),
             "parting": None if self.parting is None else self.parting.to_dict(),
             "cases": [c.to_dict() for c in self.cases],
             "settings": dict(vars(self.settings)),
         }
-
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> CheckResult:
-        """Inverse of `to_dict`. Raises BadInput for what is no result of a check."""
-        try:
-            given: dict[str, Any] = {f.name: data[f.name] for f in fields(CheckResult)}
-            given["status"] = Status(given["status"])
-            given["cases"] = tuple(Case.from_dict(c) for c in given["cases"])
-            given["settings"] = Settings(**given["settings"])
-            if given["parting"] is not None:
-                read: dict[str, Any] = {**given["parting"], "got": float(given["parting"]["got"])}
-                given["parting"] = Parting(**read)
-            return CheckResult(**given)
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"this is no result of a named check: {error}") from error
 
     def _words(self) -> str:
         parts = [f"{self.check}: {self.status}. {self.sentence}"]
@@ -129,24 +109,13 @@ def carry_out(
         found = check.judge(trial)
         status = Status.FAILED if found.reason else Status.PASSED
         if found.reason:
-            found = replace(found, reason=f"{found.reason} Look first at {LOOK[check.name]}.")
-    except NotAsked as error:
-        found, status = Finding(str(error), ""), Status.NOT_ASKED
-    except RunFailed as error:
-        found, status = Finding(str(error), ""), Status.FAILED
+            found = replace(found, reason=f"{found.reason} Look first at {check.look}.")
+    except (NotAsked, RunFailed) as error:
+        found, status = Finding(str(error), ""), Status.NOT_ASKED if isinstance(error, NotAsked) else Status.FAILED
     return CheckResult(
-        check.name,
-        check.sentence,
-        status,
-        dict(method),
-        found.reason,
-        found.parting,
-        cases,
-        found.seeds,
-        found.rate,
-        found.error,
-        settings,
-    )
+        check.name, check.sentence, status, dict(method), found.reason, found.parting, cases, found.seeds, found.rate,
+        found.error, settings,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)

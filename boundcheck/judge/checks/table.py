@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -27,14 +27,16 @@ STEP_COUNTS = ("E", "K", "steps")  # how kinds call the number of local steps or
 class Check:
     """A named check. sentence: what holds of a right implementation. cases: its instances for a method, or NotAsked.
 
-    needs: what an implementation must be able to do beside what the cases show. statistical: whether a right
-    implementation can fail, with a probability that the finding states.
+    look: what most often makes it fail, as the end of a sentence that begins with "look first at". needs: what
+    an implementation must be able to do beside what the cases show. statistical: whether a right implementation can
+    fail, with a probability that the finding states.
     """
 
     name: str
     sentence: str
     cases: Callable[[Subject], tuple[Case, ...]]
     judge: Callable[[Trial], Finding]
+    look: str
     needs: tuple[str, ...] = ()
     statistical: bool = False
 
@@ -246,189 +248,72 @@ def _anew(subject: Subject) -> tuple[Case, ...]:
 
 
 CHECKS: Sequence[Check] = (
-    Check(
-        "minimiser_is_a_fixed_point",
-        "Started at the minimiser that all clients share, it stays there.",
-        _minimiser,
-        judges.stays,
-    ),
-    Check("zero_objectives_move_nothing", "Where all objectives are 0 it stays at the start.", _nothing, judges.stays),
-    Check(
-        "one_client_is_gradient_descent",
-        "With one client and one local step it is gradient descent.",
-        _single,
-        judges.gradient_steps,
-        ("one client", "other numbers of local steps"),
-    ),
-    Check(
-        "one_local_step_is_a_server_step",
+    Check("minimiser_is_a_fixed_point", "Started at the minimiser that all clients share, it stays there.", _minimiser,
+        judges.stays, "state that grows by itself, and at terms beside the gradient such as weight decay"),
+    Check("zero_objectives_move_nothing", "Where all objectives are 0 it stays at the start.", _nothing, judges.stays,
+        "terms beside the gradient: weight decay, a proximal term around another point"),
+    Check("one_client_is_gradient_descent", "With one client and one local step it is gradient descent.", _single,
+        judges.gradient_steps, "the step size and the number of local steps",
+        ("one client", "other numbers of local steps")),
+    Check("one_local_step_is_a_server_step",
         "With one local step of every client a round is one step along the weighted mean of their gradients.",
-        _distributed,
-        judges.gradient_steps,
-        ("other numbers of local steps",),
-    ),
-    Check(
-        "exact_after_one_round",
-        "After one round the iterate is that of the method, or one of those that its cohorts allow.",
-        _one_round,
-        judges.exact,
-    ),
-    Check(
-        "exact_after_k_rounds",
-        "After every round the iterate is that of the method, or one of those that its cohorts allow.",
-        _base,
-        judges.exact,
-        ("several rounds",),
-    ),
-    Check("equal_clients", "Clients that are all alike give the iterates of the method.", _same, judges.exact),
-    Check("unequal_weights", "Clients with equally many samples count by their weights.", _weights, judges.exact),
-    Check(
-        "unequal_local_steps",
-        "Clients with unequally many samples take their own numbers of local steps.",
-        _steps,
-        judges.exact,
-    ),
-    Check(
-        "number_of_local_steps",
-        "With another number of local steps it takes that number.",
-        _more_steps,
-        judges.exact,
-        ("other numbers of local steps",),
-    ),
-    Check(
-        "last_batch_of_an_epoch",
-        "The last batch of an epoch is a step too where it is smaller than the others.",
-        _rest,
-        judges.exact,
-    ),
-    Check("starts_at_the_start", "It starts at the start of the task.", _start, judges.exact),
-    Check(
-        "changing_step_size",
-        "Each round takes the step size of that round.",
-        _schedule,
-        judges.exact,
-        ("changing step sizes",),
-    ),
-    Check(
-        "server_step_size",
-        "The server's step is eta_g times the clients' mean change.",
-        _server,
-        judges.exact,
-        ("server step size",),
-    ),
-    Check(
-        "order_of_clients",
-        "The order in which the clients are numbered does not matter.",
-        _order,
-        judges.unordered,
-    ),
-    Check(
-        "step_size_scales",
-        "Four times the objectives with a quarter of the step size give the same iterates.",
-        _scaled,
-        judges.image,
-        ("other step sizes",),
-    ),
-    Check(
-        "translation",
-        "A problem that is moved, its start included, gives iterates that are moved as much.",
-        _translated,
-        judges.image,
-    ),
-    Check(
-        "coordinates_do_not_leak",
-        "Where the last coordinate is independent of the others, its start does not change the others.",
-        _apart,
-        judges.image,
-    ),
-    Check(
-        "rounds_are_a_prefix",
-        "A shorter run is the beginning of a longer one with the same seed.",
-        _prefix,
-        judges.image,
-        ("several rounds",),
-    ),
-    Check("seeds_repeat", "A seed gives the same iterates again.", _base, judges.repeats),
-    Check("seeds_differ", "Different seeds give different iterates.", _base, judges.differs, statistical=True),
-    Check("inputs_are_not_modified", "A run does not change its task.", _base, judges.untouched),
-    Check(
-        "samples_once_an_epoch",
-        "An epoch visits every sample of a client once.",
-        _epochs,
-        judges.exact,
-        ("samples",),
-    ),
-    Check(
-        "samples_drawn_anew",
-        "Local steps draw samples uniformly with replacement.",
-        _anew,
-        chances.drawn_samples,
-        ("samples",),
-        statistical=True,
-    ),
-    Check(
-        "unbiased_participation",
-        "Clients and cohorts take part with the probabilities of the method.",
-        _own,
-        chances.participation,
-        statistical=True,
-    ),
-    Check(
-        "cohorts_are_drawn_anew",
-        "The cohorts of successive rounds are independent.",
-        _own,
-        chances.anew,
-        ("several rounds",),
-        statistical=True,
-    ),
-    Check(
-        "mean_after_k_rounds",
-        "The mean over seeds is the exact expectation, after one round and after all.",
-        _base,
-        chances.means,
-        ("several rounds",),
-        statistical=True,
-    ),
-    Check(
-        "choices_have_their_law",
-        "All that a round draws has the probabilities of the method.",
-        _base,
-        chances.choices,
-        statistical=True,
-    ),
-)
-
-# What most often makes a check fail, as the end of a sentence that begins with "look first at".
-LOOK: Mapping[str, str] = {
-    "minimiser_is_a_fixed_point": "state that grows by itself, and at terms beside the gradient such as weight decay",
-    "zero_objectives_move_nothing": "terms beside the gradient: weight decay, a proximal term around another point",
-    "one_client_is_gradient_descent": "the step size and the number of local steps",
-    "one_local_step_is_a_server_step": "the weights of the clients and the sign of the server's step",
-    "exact_after_one_round": "the first number that differs; boundcheck.judge names mistakes",
-    "exact_after_k_rounds": "what is kept from round to round, where the first round is right",
-    "equal_clients": "how many clients are added up, and the number by which their sum is divided",
-    "unequal_weights": "the weights in the server's mean: by data, alike, over all clients or over the cohort",
-    "unequal_local_steps": "how local steps are counted: of epochs or of steps, for all clients alike",
-    "number_of_local_steps": "a number of local steps that is written into the code",
-    "last_batch_of_an_epoch": "a loader that drops the last batch, and the divisor of that batch's mean",
-    "starts_at_the_start": "a model that is initialised anew",
-    "changing_step_size": "an optimiser that is made once, and a schedule that is one round early or late",
-    "server_step_size": "a server that replaces its model in place of taking a step",
-    "order_of_clients": "models that share memory: a client that goes on from where the one before it ended",
-    "step_size_scales": "constants that belong to gradients or steps: clipping, an epsilon, momentum times step",
-    "translation": "terms that know where 0 is: weight decay, a model that is initialised at 0",
-    "coordinates_do_not_leak": "norms and clipping over all coordinates, and the reshaping of the model",
-    "rounds_are_a_prefix": "schedules and stopping rules that know the number of rounds",
-    "seeds_repeat": "random generators that are not seeded, and state that stays between runs",
-    "seeds_differ": "a seed that is written into the code",
-    "inputs_are_not_modified": "operations in place, such as x += ..., on what the task gives",
-    "samples_once_an_epoch": "samples that are drawn with replacement, and a last batch that is dropped",
-    "samples_drawn_anew": "samples that are shuffled instead",
-    "unbiased_participation": "the law of the cohorts: by weight, uniform, with replacement",
-    "cohorts_are_drawn_anew": "a generator that is made anew in every round with the same seed",
-    "mean_after_k_rounds": "weights that do not make up for how often a client takes part",
-    "choices_have_their_law": "the law of the cohorts, and of the numbers of epochs",
-}
+        _distributed, judges.gradient_steps, "the weights of the clients and the sign of the server's step",
+        ("other numbers of local steps",)),
+    Check("exact_after_one_round",
+        "After one round the iterate is that of the method, or one of those that its cohorts allow.", _one_round,
+        judges.exact, "the first number that differs; boundcheck.judge names mistakes"),
+    Check("exact_after_k_rounds",
+        "After every round the iterate is that of the method, or one of those that its cohorts allow.", _base,
+        judges.exact, "what is kept from round to round, where the first round is right", ("several rounds",)),
+    Check("equal_clients", "Clients that are all alike give the iterates of the method.", _same, judges.exact,
+        "how many clients are added up, and the number by which their sum is divided"),
+    Check("unequal_weights", "Clients with equally many samples count by their weights.", _weights, judges.exact,
+        "the weights in the server's mean: by data, alike, over all clients or over the cohort"),
+    Check("unequal_local_steps", "Clients with unequally many samples take their own numbers of local steps.", _steps,
+        judges.exact, "how local steps are counted: of epochs or of steps, for all clients alike"),
+    Check("number_of_local_steps", "With another number of local steps it takes that number.", _more_steps,
+        judges.exact, "a number of local steps that is written into the code", ("other numbers of local steps",)),
+    Check("last_batch_of_an_epoch", "The last batch of an epoch is a step too where it is smaller than the others.",
+        _rest, judges.exact, "a loader that drops the last batch, and the divisor of that batch's mean"),
+    Check("starts_at_the_start", "It starts at the start of the task.", _start, judges.exact,
+        "a model that is initialised anew"),
+    Check("changing_step_size", "Each round takes the step size of that round.", _schedule, judges.exact,
+        "an optimiser that is made once, and a schedule that is one round early or late", ("changing step sizes",)),
+    Check("server_step_size", "The server's step is eta_g times the clients' mean change.", _server, judges.exact,
+        "a server that replaces its model in place of taking a step", ("server step size",)),
+    Check("order_of_clients", "The order in which the clients are numbered does not matter.", _order, judges.unordered,
+        "models that share memory: a client that goes on from where the one before it ended"),
+    Check("step_size_scales", "Four times the objectives with a quarter of the step size give the same iterates.",
+        _scaled, judges.image,
+        "constants that belong to gradients or steps: clipping, an epsilon, momentum times step",
+        ("other step sizes",)),
+    Check("translation", "A problem that is moved, its start included, gives iterates that are moved as much.",
+        _translated, judges.image, "terms that know where 0 is: weight decay, a model that is initialised at 0"),
+    Check("coordinates_do_not_leak",
+        "Where the last coordinate is independent of the others, its start does not change the others.", _apart,
+        judges.image, "norms and clipping over all coordinates, and the reshaping of the model"),
+    Check("rounds_are_a_prefix", "A shorter run is the beginning of a longer one with the same seed.", _prefix,
+        judges.image, "schedules and stopping rules that know the number of rounds", ("several rounds",)),
+    Check("seeds_repeat", "A seed gives the same iterates again.", _base, judges.repeats,
+        "random generators that are not seeded, and state that stays between runs"),
+    Check("seeds_differ", "Different seeds give different iterates.", _base, judges.differs,
+        "a seed that is written into the code", statistical=True),
+    Check("inputs_are_not_modified", "A run does not change its task.", _base, judges.untouched,
+        "operations in place, such as x += ..., on what the task gives"),
+    Check("samples_once_an_epoch", "An epoch visits every sample of a client once.", _epochs, judges.exact,
+        "samples that are drawn with replacement, and a last batch that is dropped", ("samples",)),
+    Check("samples_drawn_anew", "Local steps draw samples uniformly with replacement.", _anew, chances.drawn_samples,
+        "samples that are shuffled instead", ("samples",), statistical=True),
+    Check("unbiased_participation", "Clients and cohorts take part with the probabilities of the method.", _own,
+        chances.participation, "the law of the cohorts: by weight, uniform, with replacement", statistical=True),
+    Check("cohorts_are_drawn_anew", "The cohorts of successive rounds are independent.", _own, chances.anew,
+        "a generator that is made anew in every round with the same seed", ("several rounds",), statistical=True),
+    Check("mean_after_k_rounds", "The mean over seeds is the exact expectation, after one round and after all.", _base,
+        chances.means, "weights that do not make up for how often a client takes part", ("several rounds",),
+        statistical=True),
+    Check("choices_have_their_law", "All that a round draws has the probabilities of the method.", _base,
+        chances.choices, "the law of the cohorts, and of the numbers of epochs", statistical=True),
+)  # fmt: skip
 
 
 def find(name: str) -> Check:

@@ -11,7 +11,7 @@ import numpy as np
 
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.errors import BadInput, BoundcheckError
-from boundcheck.judge.checks.instances import Case
+from boundcheck.judge.checks.instances import Case, own_coordinates
 from boundcheck.judge.checks.outcomes import Outcomes
 from boundcheck.judge.precision import SINGLE_ROUNDOFF, rounding_of
 from boundcheck.judge.task import Task, task_of
@@ -146,17 +146,13 @@ class Trial:
             return [self.seeds[0]]
         return list(self.seeds if statistical else self.seeds[: self.few])
 
-    def points(self, case: Case, seeds: Sequence[int], task: Task | None = None) -> Floats:
+    def points(self, case: Case, seeds: Sequence[int]) -> Floats:
         """The iterates (S, rounds + 1, d) of the implementation. Raises RunFailed, NotAsked for NotImplementedError."""
-        found: list[Floats] = []
-        for seed in seeds:
-            key = f"points {case.key} {seed}"
-            if task is None and key in self.kept:
-                found.append(self.kept[key])
-                continue
-            found.append(self.follow(self.task(case) if task is None else task, seed))
-            self.kept[key] = found[-1]
-        return np.stack(found)
+
+        def make(seed: int) -> Floats:
+            return self._once(f"points {case.key} {seed}", lambda: self.follow(self.task(case), seed))
+
+        return np.stack([make(seed) for seed in seeds])
 
     def follow(self, task: Task, seed: int) -> Floats:
         """The iterates (rounds + 1, d) of one run of a task, not kept."""
@@ -180,13 +176,11 @@ class Trial:
         outcomes, seeds = self.outcomes(case), self.used(case, statistical)
         points = self.points(case, seeds)
         found = outcomes.explain(points, self.tolerance)
-        bad = np.flatnonzero(found.parted)
-        if not bad.size:
+        if found.first is None:
             return None
-        if found.unsure[bad].any():
+        if found.unsure[found.parted > 0].any():
             raise NotAsked("different cohorts give the same iterates on this instance")
-        s = int(bad[np.argmin(found.parted[bad])])
-        t = int(found.parted[s])
+        s, t = found.first
         away = np.abs(points[s, t] - found.nearest[s, t])
         k = int(np.argmax(np.where(np.isnan(away), np.inf, away)))
         exact = outcomes.path(found.chosen[s, :t])[t][k]
@@ -196,17 +190,15 @@ class Trial:
     def client(self, case: Case) -> str:
         """Whose contribution differs, found on an instance in which each client moves a coordinate of its own."""
         try:
-            companion = Case(own_coordinates(case.problem), case.method, case.rounds)
+            companion = _companion(case)
             outcomes, seeds = self.outcomes(companion), self.used(companion)
             points = self.points(companion, seeds)
         except (NotAsked, RunFailed, BoundcheckError):
             return CANNOT_TELL
         found = outcomes.explain(points, self.tolerance)
-        bad = np.flatnonzero(found.parted)
-        if not bad.size:
+        if found.first is None:
             return CANNOT_TELL
-        s = int(bad[np.argmin(found.parted[bad])])
-        t = int(found.parted[s])
+        s, t = found.first
         size = np.abs(found.nearest[s]).max()
         wrong = np.flatnonzero(~(np.abs(points[s, t] - found.nearest[s, t]) <= self.tolerance * size))
         if len(wrong) == len(points[s, t]):
@@ -226,18 +218,10 @@ class Trial:
         return f"a relative error of {self.tolerance:g} in any iterate"
 
 
-def own_coordinates(problem: dict[str, Any] | Any) -> dict[str, Any]:
-    """The instance with the same clients, weights and samples, on which client i moves coordinate i and no other."""
-    clients: list[Any] = list(problem["clients"])
-    n = len(clients)
-    scale = max(
-        (abs(Fraction(v)) for c in clients for row in c["components"][0]["A"] for v in row), default=Fraction(0)
-    )
-    tables: list[dict[str, Any]] = []
-    for i, client in enumerate(clients):
-        h = scale * Fraction(4 + i % 3, 6)
-        a = [[format_exact(h) if j == k == i else "0" for k in range(n)] for j in range(n)]
-        b = [format_exact(-h * (1 + i)) if k == i else "0" for k in range(n)]
-        tables.append({"components": [{"A": a, "b": b}] * len(client["components"])})
-    start = [str(3 + i % 2) for i in range(n)]
-    return {"kind": "quadratics", "clients": tables, "weights": list(problem["weights"]), "start": start}
+def _companion(case: Case) -> Case:
+    """The case with the same clients, weights and samples, on which client i moves coordinate i and no other."""
+    clients: list[Any] = list(case.problem["clients"])
+    sizes = [len(c["components"]) for c in clients]
+    scale = max(abs(Fraction(v)) for c in clients for row in c["components"][0]["A"] for v in row)
+    curved = [scale * Fraction(4 + i % 3, 6) for i in range(len(clients))]
+    return Case(own_coordinates(sizes, curved, case.problem["weights"]), case.method, case.rounds)

@@ -175,7 +175,7 @@ def _sampled(
         yield subject.not_asked(mean, SAMPLED_MEAN, str(error))
         return
     seen = curve.samples["dist2"][:, 0]
-    possible = np.array(sorted({float(toy.dist2(x)) for x in outcomes[-1]}))
+    possible = np.array(sorted({float(toy.metric_of("dist2", x)) for x in outcomes[-1]}))
     scale = max(1.0, float(possible[-1]))
     nearest = np.min(np.abs(seen[:, None] - possible[None, :]), axis=1)
     off = int(np.argmax(nearest))

@@ -11,7 +11,8 @@ import numpy as np
 
 from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.judge.conformance.result import Check, Subject
-from boundcheck.problems.problem import Arrays, Floats, Problem, flat_arrays, optional
+from boundcheck.judge.task import Samples
+from boundcheck.problems.problem import Floats, Problem, flat_arrays, optional
 
 POINTS = 12  # sampled points
 CLIENTS = 6  # clients whose gradients are looked at
@@ -119,26 +120,9 @@ def sample_gradients(problem: Problem, client: int, x: Floats) -> Floats | None:
     data = flat_arrays(problem)
     if data is None:
         return None
-    own = slice(int(data.offsets[client]), int(data.offsets[client + 1]))
-    return _rows(data, own, x) * (1 if data.reduction == "mean" else own.stop - own.start)
-
-
-def _rows(data: Arrays, own: slice, x: Floats) -> Floats:
-    b, target = data.b[own], data.target[own]
-    if data.kind == "quadratic":
-        return data.A[own] @ x - b
-    if data.kind == "isotropic":
-        return data.curvature[own, None] * x - b
-    if data.kind == "rows":
-        return (data.curvature[own] * (b @ x - target))[:, None] * b
-    if data.kind == "logistic":
-        slopes = -target / (1 + np.exp(np.clip(target * (b @ x), -700, 700)))
-        return slopes[:, None] * b + data.ridge * x
-    scores = b @ x.reshape(data.classes, -1).T
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    shares[np.arange(len(b)), target.astype(int)] -= 1
-    return (shares[:, :, None] * b[:, None, :]).reshape(len(b), -1) + data.ridge * x
+    own = Samples(data, client, np)
+    with np.errstate(over="ignore"):
+        return own.whole * (own.gradients(x, slice(None)) + own.ridge * x)
 
 
 def settled(subject: Subject, name: str, sentence: str, objection: Callable[[], str | None]) -> Check:

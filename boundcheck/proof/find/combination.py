@@ -144,19 +144,11 @@ class Combination:
 
     def line(self, text: str, by: dict[str, Any], name: str = "") -> str:
         """A line; denominators whose sign is missing are shown from the facts."""
-        by = {k: x for k, x in by.items() if x}
-        for _ in range(12):
-            try:
-                return self.w.add(text, by, self.now, name)
-            except v.Invalid as error:
-                missing = error.missing
-                if not missing:
-                    raise NotShown(str(error)) from error
-                line = self._product(missing, by.get("signs", ())) or self._before(missing) or self.nonzero(missing)
-                if line in by.get("signs", ()):
-                    raise NotShown(str(error)) from error
-                by = {**by, "signs": [*by.get("signs", ()), line]}
-        raise NotShown("too many denominators")
+
+        def shown(missing: str, signs: Sequence[str]) -> str:
+            return self._product(missing, signs) or self._before(missing) or self.nonzero(missing)
+
+        return self.w.add_shown(text, {k: x for k, x in by.items() if x}, self.now, name, shown)
 
     def _product(self, poly: str, used: Sequence[str]) -> str:
         """A fact that a product with this factor differs from 0, or ''."""
@@ -180,21 +172,17 @@ class Combination:
                 image = self.image(base)
                 if image == base or v.bases_of(image[0]) != wanted:
                     continue
-                for side in (f"{self.w.text(base)} > 0", f"0 > {self.w.text(base)}"):
-                    try:
-                        return self.w.prove(side, [n for n in self.scalars if n not in put], self.now)
-                    except NotShown:
-                        continue
+                sides = (f"{self.w.text(base)} > 0", f"0 > {self.w.text(base)}")
+                if line := self.w.first_of(sides, [n for n in self.scalars if n not in put], self.now):
+                    return line
         return ""
 
     def nonzero(self, poly: str) -> str:
         """A line that shows a denominator to differ from 0."""
         for claim in (f"{poly} > 0", f"0 > {poly}"):
             for names in (self.scalars, (*self.scalars, *self.w.background)):
-                try:
-                    return self.w.prove(claim, names, self.now)
-                except NotShown:
-                    continue
+                if line := self.w.first_of((claim,), names, self.now):
+                    return line
         raise NotShown(f"the denominator {poly} is not shown to differ from 0")
 
     def finish(self, name: str, gap: Any, terms: list[Any], more: dict[str, Any]) -> None:

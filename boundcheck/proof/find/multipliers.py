@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Any
 from zlib import crc32
 
+import flint
 import sympy as sp
 
 from boundcheck.verify import boundcheck_verify as v
@@ -44,25 +45,11 @@ class Linear:
 
     def solvable(self, terms: Sequence[int]) -> bool:
         """Whether multipliers at one generic point leave nothing over of these terms; False where a pole is met."""
-        count = len(self.facts)
-        matrix: list[list[Fraction]] = []
-        for n in terms:
-            row = [self._at.get((k, n), Fraction(0)) for k in (*range(1, count + 1), 0)]
-            if any(x is None for x in row):
-                return False
-            matrix.append([x for x in row if x is not None])
-        rank = 0
-        for j in range(count):
-            pivot = next((i for i in range(rank, len(matrix)) if matrix[i][j]), None)
-            if pivot is None:
-                continue
-            matrix[rank], matrix[pivot] = matrix[pivot], matrix[rank]
-            head = matrix[rank]
-            for i in range(rank + 1, len(matrix)):
-                if factor := matrix[i][j] / head[j]:
-                    matrix[i] = [x - factor * y for x, y in zip(matrix[i], head, strict=True)]
-            rank += 1
-        return not any(row[count] for row in matrix[rank:])
+        rows = [[self._at.get((k, n), Fraction(0)) for k in (*range(1, len(self.facts) + 1), 0)] for n in terms]
+        if not rows or any(x is None for row in rows for x in row):
+            return not rows
+        matrix = [[flint.fmpq(x.numerator, x.denominator) for x in row if x is not None] for row in rows]
+        return flint.fmpq_mat([row[:-1] for row in matrix]).rank() == flint.fmpq_mat(matrix).rank()
 
     def solution(self, terms: Sequence[int]) -> dict[str, str] | None:
         """The multipliers as text that leave nothing over of these terms; free ones are 0."""

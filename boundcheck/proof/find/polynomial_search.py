@@ -324,20 +324,11 @@ def contradiction(hypotheses: Sequence[tuple[Poly, str]], last: int) -> Found | 
         return None
     own = {n for m in hypotheses[last][0] for n, _ in m}
     for chosen in (_connected(own, hypotheses, 0), _connected(own, hypotheses, 1)):
-        polys = [hypotheses[i][0] for i in chosen]
-        ring = Ring(polys)
-        equations = [i for i in chosen if hypotheses[i][1] == "=="]
-        rest = [i for i in chosen if hypotheses[i][1] in (">=", ">")]
-        usable: list[tuple[Any, str, int]] = [(ring.make(hypotheses[i][0]), "==", i) for i in equations]
-        if equations:
-            usable += [(ring.make({((n, 1),): 1}), "any", n) for n in ring.atoms]
-        usable += [(ring.make(hypotheses[i][0]), hypotheses[i][1], i) for i in rest]
-        ops = [op for _, op, _ in usable]
-        degrees = [max(1, int(f.total_degree())) for f, _, _ in usable]
-        one = ring.make({(): 1})
+        ring = Ring([hypotheses[i][0] for i in chosen])
+        usable = _usable(ring, [(hypotheses[i], i) for i in chosen])
         tried = 0
         for limit in range(degree(hypotheses[last][0]), 2 * degree(hypotheses[last][0]) + 4):
-            columns = list(islice(products_up_to([f for f, _, _ in usable], degrees, ops, limit, one), MAX_COLUMNS + 1))
+            columns = _columns(ring, usable, limit, MAX_COLUMNS)
             if len(columns) > MAX_COLUMNS:
                 break
             if len(columns) == tried:
@@ -347,6 +338,20 @@ def contradiction(hypotheses: Sequence[tuple[Poly, str]], last: int) -> Found | 
             if found is not None:
                 return found
     return None
+
+
+def _usable(ring: Ring, hypotheses: Sequence[tuple[tuple[Poly, str], int]]) -> list[tuple[Any, str, int]]:
+    """(polynomial, op, number of the hypothesis or the atom): equations, atoms where there are any, inequalities."""
+    equations = [(ring.make(p), op, i) for (p, op), i in hypotheses if op == "=="]
+    atoms = [(ring.make({((n, 1),): 1}), "any", n) for n in ring.atoms] if equations else []
+    return [*equations, *atoms, *((ring.make(p), op, i) for (p, op), i in hypotheses if op in (">=", ">"))]
+
+
+def _columns(ring: Ring, usable: Sequence[tuple[Any, str, int]], limit: int, most: int) -> list[Any]:
+    """The products up to a degree, at most one more than `most`."""
+    factors, ops = [f for f, _, _ in usable], [op for _, op, _ in usable]
+    degrees = [max(1, int(f.total_degree())) for f in factors]
+    return list(islice(products_up_to(factors, degrees, ops, limit, ring.make({(): 1})), most + 1))
 
 
 def _zero(ring: Ring, columns: Sequence[Any], usable: Sequence[tuple[Any, str, int]]) -> Found | None:
@@ -381,18 +386,10 @@ def _products(
     goal: Poly, strict: bool, hypotheses: Sequence[tuple[tuple[Poly, str], int]], extra: int, most: int
 ) -> Found | None:
     """A linear programme over the products of hypotheses up to a degree."""
-    polys = [p for (p, _), _ in hypotheses]
-    ring = Ring([goal, *polys])
-    usable: list[tuple[Any, str, Any]] = []  # polynomial, op, number of the hypothesis or the atom
-    equations = [(ring.make(p), op, i) for (p, op), i in hypotheses if op == "=="]
-    if equations:
-        usable += [*equations, *((ring.make({((n, 1),): 1}), "any", n) for n in ring.atoms)]
-    usable += [(ring.make(p), op, i) for (p, op), i in hypotheses if op in (">=", ">")]
-    degrees = [max(1, int(f.total_degree())) for f, _, _ in usable]
-    limit = max(1, degree(goal)) + extra
-    one = ring.make({(): 1})
+    ring = Ring([goal, *(p for (p, _), _ in hypotheses)])
+    usable = _usable(ring, hypotheses)
     ops = [op for _, op, _ in usable]
-    columns = list(islice(products_up_to([f for f, _, _ in usable], degrees, ops, limit, one), most + 1))
+    columns = _columns(ring, usable, max(1, degree(goal)) + extra, most)
     if len(columns) > most:
         return None
     free = [any(ops[i] == "==" for i in indices) for indices, _ in columns]

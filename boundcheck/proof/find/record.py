@@ -10,7 +10,7 @@ from typing import Any
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.find.text import claim_text, text, vector_text
 from boundcheck.proof.generated import generated
-from boundcheck.proof.language import parts
+from boundcheck.proof.language import named
 from boundcheck.proof.laws import Averages, Draws, Order, Weights
 from boundcheck.proof.step import Fact
 from boundcheck.theory.assumptions import with_implied
@@ -41,7 +41,7 @@ def statement_part(proof: Derivation) -> dict[str, Any]:
 
 
 def _named_parts(fact: Fact) -> list[list[str]]:
-    return [[f"{fact.name}.{k}" if k else fact.name, claim_text(p)] for k, p in enumerate(parts(fact.claim))]
+    return [[name, claim_text(part)] for name, part in named(fact.name, fact.claim).items()]
 
 
 def fact_rows(proof: Derivation) -> list[dict[str, str]]:
@@ -50,9 +50,9 @@ def fact_rows(proof: Derivation) -> list[dict[str, str]]:
     given = generated(proof.statement, proof.facts, proof.target)
     for fact in proof.facts:
         origin = "generated" if fact.name in given else _origin(fact)
-        for k, part in enumerate(parts(fact.claim)):
+        for name, part in named(fact.name, fact.claim).items():
             row = {
-                "name": f"{fact.name}.{k}" if k else fact.name,
+                "name": name,
                 "kind": fact.kind,
                 "claim": claim_text(part),
                 "origin": origin,
@@ -115,7 +115,7 @@ def skeleton(proof: Derivation) -> dict[str, Any]:
         "names": names_of(proof),
         "facts": fact_rows(proof),
         "laws": [law_row(law) for law in proof.laws],
-        "steps": [f"{s.name}.{k}" if k else s.name for s in proof.steps for k, _ in enumerate(parts(s.claim))],
+        "steps": [name for s in proof.steps for name in named(s.name, s.claim)],
         "point": None,
         "lines": [],
     }

@@ -36,17 +36,8 @@ class Rule:
     def add(self, claim: str, by: dict[str, Any]) -> str:
         """A line of its own; the denominators of its claim are shown."""
         by = {k: x for k, x in by.items() if x not in ((), [], None)}
-        for _ in range(12):
-            try:
-                return self.w.add(claim, by, self.asked.now)
-            except v.Invalid as error:
-                if not error.missing:
-                    raise NotShown(str(error)) from error
-                line = Combination(self.w, self.kept).nonzero(error.missing)
-                if line in by.get("signs", ()):
-                    raise NotShown(str(error)) from error
-                by = {**by, "signs": [*by.get("signs", ()), line]}
-        raise NotShown("too many denominators")
+        form = Combination(self.w, self.kept)
+        return self.w.add_shown(claim, by, self.asked.now, "", lambda missing, _: form.nonzero(missing))
 
     def prove(self, claim: str) -> str:
         """A scalar relation from the facts of the step."""
@@ -294,12 +285,8 @@ def _mean_value(rule: Rule) -> None:
     now = (*rule.asked.now, *given)
     for k in v.needed(v.put(path, {index: v.variable(v.atom(("x", v.ANY)))})):
         poly = w.text((dict(v.BASES[k]), {}))
-        for claim in (f"{poly} > 0", f"0 > {poly}"):
-            try:
-                along.append(w.prove(claim, rule.scalars, now))
-                break
-            except NotShown:
-                continue
+        if line := w.first_of((f"{poly} > 0", f"0 > {poly}"), rule.scalars, now):
+            along.append(line)
     entry = {
         "rule": "mean value",
         "of": by.source,

@@ -174,13 +174,9 @@ class Scalar(Cases):
                     continue
                 gap = self.image(self.w.claim(line, self.now).gap)
                 wanted = dict(v.BASES[base])
-                ratio = (
-                    Fraction(next(iter(gap[0].values()))) / Fraction(wanted[next(iter(gap[0]))])
-                    if gap[0].keys() == wanted.keys() and not gap[1]
-                    else None
-                )
-                if ratio is None:
+                if gap[0].keys() != wanted.keys() or gap[1]:
                     continue
+                ratio = Fraction(next(iter(gap[0].values()))) / Fraction(wanted[next(iter(gap[0]))])
                 found = Sign(line, 1 if ratio > 0 else -1, abs(ratio))
                 break
         self.signs[base] = found
@@ -191,17 +187,13 @@ class Scalar(Cases):
     # goals
 
     def _goal(self, text: str, op: str, gap: Any, name: str) -> str:
-        turned = False
         covers = [self._sign(k) for k in sorted(v.needed(gap))]
-        by: dict[str, Any] = {"rule": "sum"}
-        if self.put:
-            by["put"] = self.put
+        by: dict[str, Any] = {"rule": "sum"} | ({"put": self.put} if self.put else {})
         if covers:
             by["signs"] = list(dict.fromkeys(c.line for c in covers))
         if not gap[0] and op in (">=", "=="):
             return self._finish(text, by, name)
         for way in (1, -1) if op == "!=" else (1,):
-            turned = way < 0
             number, factors = Fraction(way), []
             for k, e in gap[1].items():
                 sign = self._sign(k)
@@ -219,12 +211,8 @@ class Scalar(Cases):
                 if op == "==":
                     return self._both(text, gap, name)
                 raise
-            entry = dict(by)
-            if terms:
-                entry["terms"] = terms
-            if equal:
-                entry["equal"] = equal
-            if turned:
+            entry = by | ({"terms": terms} if terms else {}) | ({"equal": equal} if equal else {})
+            if way < 0:
                 entry["turned"] = True
             return self._finish(text, entry, name)
         raise NotShown(text)
@@ -240,29 +228,17 @@ class Scalar(Cases):
         by["signs"] = list(dict.fromkeys([*by.get("signs", ()), *(h for h in self._cover_lines() if h not in used)]))
         if not by["signs"]:
             del by["signs"]
-        for _ in range(8):
-            try:
-                return self.w.add(text, by, self.now, name)
-            except v.Invalid as error:
-                missing = error.missing
-                if not missing:
-                    raise NotShown(f"{text}: {error}") from error
-                line = self._nonzero(missing)
-                if line in by.get("signs", ()):
-                    raise NotShown(f"{text}: {error}") from error
-                by["signs"] = [*by.get("signs", ()), line]
-        raise NotShown(text)
+        return self.w.add_shown(text, by, self.now, name, lambda missing, _: self._nonzero(missing), f"{text}: ")
 
     def _nonzero(self, poly: str) -> str:
         """A line that shows a denominator to differ from 0, from what holds throughout too."""
         if self.depth > DEPTH:
             raise NotShown(poly)
-        for claim in (f"{poly} > 0", f"0 > {poly}"):
-            try:
-                return self.w.prove(claim, (*self.names, *self.w.background), self.now, self.depth + 1)
-            except NotShown:
-                continue
-        raise NotShown(f"the denominator {poly} is not shown to differ from 0")
+        sides = (f"{poly} > 0", f"0 > {poly}")
+        line = self.w.first_of(sides, (*self.names, *self.w.background), self.now, self.depth + 1)
+        if not line:
+            raise NotShown(f"the denominator {poly} is not shown to differ from 0")
+        return line
 
     def _cover_lines(self) -> list[str]:
         return [s.line for s in self.signs.values() if s is not None]
@@ -328,14 +304,13 @@ class Scalar(Cases):
 
     def _equation(self, poly: Poly, number: Fraction, factors: Sequence[tuple[str, int]], rest: Poly) -> list[Any]:
         """Multiples of equations whose sum is number * rest * product of factors."""
-        for places in ([k for k, h in enumerate(self.hypotheses) if h.op == "=="],):
-            found = search(rest, False, [(self.hypotheses[k].poly, "==") for k in places]) if places else None
-            if found is not None and not found.terms:
-                return [self._multiple(places[i], p, number, factors, ()) for i, p in found.equal]
-            for k in places:
-                row = self._divided(k, rest, number, factors)
-                if row:
-                    return [row]
+        places = [k for k, h in enumerate(self.hypotheses) if h.op == "=="]
+        found = search(rest, False, [(self.hypotheses[k].poly, "==") for k in places]) if places else None
+        if found is not None and not found.terms:
+            return [self._multiple(places[i], p, number, factors, ()) for i, p in found.equal]
+        for k in places:
+            if row := self._divided(k, rest, number, factors):
+                return [row]
         raise NotShown("an equation")
 
     def _divided(self, k: int, rest: Poly, number: Fraction, factors: Sequence[tuple[str, int]]) -> list[str]:
@@ -350,8 +325,7 @@ class Scalar(Cases):
         for f, e in own:
             e -= f is shared[0]
             if e:
-                sign = self._sign(based(f)[0])
-                del sign
+                self._sign(based(f)[0])
                 others = v.times(others, v.power(v.inverse((f, {})), e))
         left: Poly = {(): 1}
         taken = False
@@ -360,18 +334,11 @@ class Scalar(Cases):
             same = based(f)[0] == based(shared[0])[0] and not taken
             taken = taken or same
             left = v.poly_times(left, v.power((f, {}), e - same)[0])
-        ratio = next(
-            (
-                Fraction(f[m]) / Fraction(shared[0][m])
-                for f, _ in of_goal
-                if based(f)[0] == based(shared[0])[0]
-                for m in f
-            )
-        )
+        own_base = based(shared[0])[0]
+        ratio = next(Fraction(f[m]) / Fraction(shared[0][m]) for f, _ in of_goal if based(f)[0] == own_base for m in f)
         left = v.poly_times(left, {(): goal_number * ratio})
-        name, _ = self._multiple(k, left, number, factors, ())
-        value = v.times(self.w.language.value(_), others)
-        return [name, self.w.text(value)]
+        name, written = self._multiple(k, left, number, factors, ())
+        return [name, self.w.text(v.times(self.w.language.value(written), others))]
 
     def _goal_factors(
         self, poly: Poly, strict: bool, op: str

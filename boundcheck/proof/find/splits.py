@@ -139,9 +139,13 @@ class Cases(Special):
         by: dict[str, Any] = {"rule": "sum", "terms": terms}
         by |= {"equal": equal} if equal else {}
         by |= {"put": self.put} if self.put else {}
+        return self._or_absurd(claim, other, by)
+
+    def _or_absurd(self, claim: str, other: str, by: dict[str, Any]) -> str:
+        """The claim, since its opposite gives 0 > 0 by this certificate."""
         false = self.within(other, "0 > 0", by)
         absurd = self.within(other, claim, {"rule": "absurd", "of": false})
-        plain = self.within(claim, claim, {"rule": "sum", "terms": [["1", [here]]]})
+        plain = self.within(claim, claim, {"rule": "sum", "terms": [["1", [f"#{len(self.now)}"]]]})
         return self._finish(claim, {"rule": "cases", "of": [plain, absurd], "on": claim, "else": other}, "")
 
     def by_powers(self, poly: Poly) -> str:
@@ -167,10 +171,7 @@ class Cases(Special):
         terms: list[Any] = [["1", [powers]], ["1", [here, [firm, d - 1]]]]
         terms += [[str(y_low**k), [here, [firm, d - 1 - k], [low, k]]] for k in range(1, d - 1)]
         terms.append([str(y_low ** (d - 1)), [here, [low, d - 1]]])
-        false = self.within(other, "0 > 0", {"rule": "sum", "terms": terms})
-        absurd = self.within(other, claim, {"rule": "absurd", "of": false})
-        plain = self.within(claim, claim, {"rule": "sum", "terms": [["1", [here]]]})
-        return self._finish(claim, {"rule": "cases", "of": [plain, absurd], "on": claim, "else": other}, "")
+        return self._or_absurd(claim, other, {"rule": "sum", "terms": terms})
 
     def _without_roots(self, a: Any, d: int, sign: int) -> tuple[Any, list[list[str]]]:
         """The power d of a product, without roots; and the multiples of their equations by which it differs."""

@@ -13,7 +13,7 @@ from boundcheck.proof.find.combination import Combination, combination
 from boundcheck.proof.find.lines import NotShown
 from boundcheck.proof.find.text import claim_text, text
 from boundcheck.proof.find.writer import Writer
-from boundcheck.proof.language import parts
+from boundcheck.proof.language import named
 from boundcheck.proof.methods import Combine, Decide, Identity, Imported, Supposing
 from boundcheck.proof.step import Context
 from boundcheck.proof.vectors import Vector, VectorEquality
@@ -39,10 +39,6 @@ class Asked:
 
 def write_part(w: Writer, by: Any, asked: Asked, name: str) -> None:
     """Adds the lines of one part of a step, the last with its name; raises NotShown."""
-    _method(w, by, asked, name)
-
-
-def _method(w: Writer, by: Any, asked: Asked, name: str) -> None:
     if isinstance(by, Supposing):
         _supposing(w, by, asked, name)
         return
@@ -119,7 +115,7 @@ def _supposing(w: Writer, by: Supposing, asked: Asked, name: str) -> None:
     now = (*asked.now, *(claim_text(p) for p in split))
     own = {f"#{len(asked.now) + k}": p for k, p in enumerate(split)}
     inside = Asked(wanted, {**asked.facts, **own}, asked.setting, now)
-    _method(w, by.by, inside, f"{name}, supposed")
+    write_part(w, by.by, inside, f"{name}, supposed")
     w.add(claim_text(asked.claim), {"rule": "suppose", "of": f"{name}, supposed"}, asked.now, name)
 
 
@@ -190,8 +186,8 @@ def _written(w: Writer, claim: Any) -> str:
 
 def quantity_lines(w: Writer, proof: Any, setting: Context) -> None:
     """A line for every quantity of the derivation: by its domain, or by its definition, it is at least 0."""
-    known = {n: f.claim for f in proof.facts for n in [f.name] if f.kind in ("domain", "definition")}
-    flat = {f"{n}.{k}" if k else n: p for n, claim in known.items() for k, p in enumerate(parts(claim))}
+    known = [f for f in proof.facts if f.kind in ("domain", "definition")]
+    flat = {name: part for f in known for name, part in named(f.name, f.claim).items()}
     for name in sorted(proof.quantities):
         claim: Any = sp.Ge(sp.Symbol(name, real=True), 0, evaluate=False)
         found = w.existing(w.language.claim(claim_text(claim)))

@@ -21,7 +21,7 @@ from boundcheck.proof.find.record import record_file, skeleton, text_of
 from boundcheck.proof.find.steps import Asked, quantity_lines, write_part
 from boundcheck.proof.find.text import Unwritten, claim_text
 from boundcheck.proof.find.writer import Writer
-from boundcheck.proof.language import parts
+from boundcheck.proof.language import named
 from boundcheck.proof.methods import cited_in
 from boundcheck.proof.refute.witnesses import refute
 from boundcheck.proof.rules import FROM_FACTS_ALONE
@@ -61,8 +61,7 @@ def write_record(proof: Derivation, folder: Path, seconds: float = SECONDS) -> O
     outcome = Outcome(data)
     for step in proof.steps:
         facts = named_parts(known, step.uses)
-        for k, part in enumerate(parts(step.claim)):
-            name = f"{step.name}.{k}" if k else step.name
+        for name, part in named(step.name, step.claim).items():
             asked = Asked(part, facts, setting)
             reason = _cites(w, proof, step.by, asked, name)
             if reason is None:
@@ -157,11 +156,8 @@ def names_in(by: Any) -> set[str]:
     """All texts of a certificate, among them the names of the lines that it rests on."""
     if isinstance(by, str):
         return {by}
-    if isinstance(by, dict):
-        return set().union(*(names_in(x) for x in by.values())) if by else set()
-    if isinstance(by, list | tuple):
-        return set().union(*(names_in(x) for x in by)) if by else set()
-    return set()
+    inside: Any = by.values() if isinstance(by, dict) else by if isinstance(by, list | tuple) else ()
+    return {name for x in inside for name in names_in(x)}
 
 
 def _needed(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

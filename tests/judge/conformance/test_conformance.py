@@ -201,9 +201,9 @@ def test_the_paths_by_hand():
     method = Method("one", Subsets(((0,), (1,)), (F(1, 2), F(1, 2))), GradientSteps(1), Constant(F(1, 10)), Average())
     _, outcomes = trajectories(method, toy, 1)
     wanted = {}
-    for own in toy.samples:
+    for own in toy.components:
         gradient = [
-            sum(sum(a[k][m] * toy.start[m] for m in range(2)) - b[k] for a, b in own) / len(own) for k in range(2)
+            sum(sum(c.A[k][m] * toy.start[m] for m in range(2)) - c.b[k] for c in own) / len(own) for k in range(2)
         ]
         wanted[tuple(x - g / 10 for x, g in zip(toy.start, gradient, strict=True))] = F(1, 2)
     assert outcomes == wanted
