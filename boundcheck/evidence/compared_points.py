@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.core.numbers import format_exact
+from boundcheck.core.numbers import format_exact, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Rarest
 from boundcheck.engines.curve_parts import Ints
 from boundcheck.engines.summaries import NoAverage, rounds_held, summarised, summary_of
 from boundcheck.errors import BadInput
 from boundcheck.evidence.claim_rounds import affine_rounds, exists, index_name, metrics_of, values_of_rounds
 from boundcheck.evidence.measurement_error import Rounding, rounding_of
-from boundcheck.theory.inputs import to_float
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import holds, index_conditions
 from boundcheck.theory.statement import Kind, Statement

@@ -31,7 +31,7 @@ def common_unit(values: Sequence[Fraction]) -> tuple[Fraction, list[int]]:
     return Fraction(common, bottom), [v // common for v in whole]
 
 
-# Clients of contributions by round, the times at which rounds end, where rounds begin among the clients and the last ends
+# Clients of contributions by round, the times at which rounds end, and where each round begins among the clients
 Followed = tuple[NDArray[np.int32], Ints, NDArray[np.int64]]
 
 

@@ -57,7 +57,7 @@ def run_neural(
     settings: Settings | None = None,
     *,
     on_progress: Callable[[int, int], None] | None = None,
-    checkpoint: AnyCheckpoint | None = None,
+    checkpoint: Checkpoint | None = None,
     keep_points: bool = False,
 ) -> NeuralCurve:
     """Train a model with a method for many seeds at once and record metrics on a grid of rounds.
@@ -102,7 +102,7 @@ def run_neural(
         local = prepare(task, settings)
         try:
             steps = Rounds(lowered, local, runs, lanes)
-            saving = checkpoint or NullCheckpoint()
+            saving = checkpoint or Checkpoint()
             _carry_out(steps, look, record, recorded, saving, on_progress)
         except (RuntimeError, MemoryError) as error:
             if not is_memory_error(error):
@@ -144,7 +144,7 @@ def run_neural(
 
 
 def _carry_out(
-    steps: Rounds, look: Metrics, record: Record, grid: Ints, checkpoint: AnyCheckpoint,
+    steps: Rounds, look: Metrics, record: Record, grid: Ints, checkpoint: Checkpoint,
     on_progress: Callable[[int, int], None] | None,
 ) -> None:  # fmt: skip
     """Run the rounds that are left, and measure at those of the grid."""
