@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from boundcheck.theory import arrays
+from boundcheck.theory import arrays, walk
 from boundcheck.theory.decide import Point
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.program import compile_expression
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
-from boundcheck.theory.walk import Walk, order_of
 
 A, B, C = (Symbol(n, "number", ONE, low=Fraction(0), low_open=True) for n in "abc")
 a, b, c = A.expr, B.expr, C.expr
@@ -187,6 +186,20 @@ def test_names_of_symbols_are_no_code() -> None:
     assert found.value.tolist() == [6.0, 9.0]
 
 
+def errors(
+    expr: sp.Expr, floats: dict[str, np.ndarray], *, inexact: set[str], by_point: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The values of an expression in floats, and their error bounds."""
+    program, count = compile_expression(expr), len(floats["a"])
+    integers = {name for name, array in floats.items() if name not in inexact and (array == np.rint(array)).all()}
+    values, whole = {program.root: np.empty(count)}, walk.whole_nodes(program.nodes, integers)
+    numbers, steps = walk.order_of(program.nodes, (program.root,), floats.keys())
+    with np.errstate(all="ignore"):
+        before = walk.Walk(program.nodes, whole, numbers, {}, set())
+        found = walk.Walk(program.nodes, whole, steps, floats, inexact, before, values, by_point=by_point)
+        return values[program.root], np.broadcast_to(found.error(program.root), count)
+
+
 @pytest.mark.parametrize(
     "expr",
     [
@@ -203,24 +216,43 @@ def test_names_of_symbols_are_no_code() -> None:
     ],
 )
 @pytest.mark.parametrize("spread", [0.5, 3, 60])
-def test_the_error_of_a_float_is_within_its_bound(expr: sp.Expr, spread: float) -> None:
-    """For each node of a program: one bound for all points, and one for each point; also with inexact inputs."""
-    program = compile_expression(expr)
+def test_the_error_of_a_float_is_within_its_bound(
+    expr: sp.Expr, spread: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bound for all points, of several blocks, and one for each point; the inputs are rounded."""
     rng = np.random.default_rng(1)
     exact = [{n: Fraction(float(10 ** rng.uniform(-spread, spread))) / 3 for n in "abc"} for _ in range(30)]
-    symbols = {n: np.array([float(at[n]) for at in exact]) for n in "abc"}
-    nodes, root = program.nodes, program.root
-    with np.errstate(all="ignore"):
-        before = Walk(nodes, set(), order_of(nodes, (root,), set("abc"))[0], {}, set())
-        steps = order_of(nodes, (root,), set("abc"))[1]
-        for by_point in (False, True):
-            values = {root: np.empty(30)}
-            walk = Walk(nodes, set(), steps, symbols, set("abc"), before, values, by_point=by_point)
-            bounds = np.broadcast_to(walk.error(root), 30)
-            known = 0
-            for value, bound, at in zip(values[root], bounds, exact, strict=True):
-                if math.isfinite(bound):
-                    low, high = Point(expr, at).enclose(128)
-                    assert max(abs(Fraction(value) - low), abs(Fraction(value) - high)) <= Fraction(bound)
-                    known += 1
-            assert known > 0 or spread > 1 or not by_point
+    floats = {n: np.array([float(at[n]) for at in exact]) for n in "abc"}
+    for by_point in (False, True):
+        monkeypatch.setattr(walk, "BLOCK", 64 if by_point else 8)
+        found, bounds = errors(expr, floats, inexact=set("abc"), by_point=by_point)
+        for value, bound, at in zip(found, bounds, exact, strict=True):
+            if math.isfinite(bound):
+                assert all(abs(Fraction(value) - end) <= Fraction(bound) for end in Point(expr, at).enclose(128))
+        assert np.isfinite(bounds).any() or spread > 1 or not by_point
+
+
+@pytest.mark.parametrize(
+    ("expr", "point"),
+    [
+        (a - b + c, (0.1, 0.3, 0.2)),  # what is left is rounding
+        (a / b, (1e-300, 1e300, 1.0)),  # underflows to 0
+        (a**2 + b, (2.0**27 + 1, 1.0, 1.0)),  # a whole number beyond 2^53
+        (a * b, (1e-200, 1e-200, 1.0)),
+        (sp.exp(-a), (800.0, 1.0, 1.0)),
+    ],
+)
+def test_the_error_at_one_point(expr: sp.Expr, point: tuple[float, ...]) -> None:
+    floats = {n: np.array([v]) for n, v in zip("abc", point, strict=True)}
+    for by_point in (False, True):
+        (value,), (bound,) = errors(expr, floats, inexact=set(), by_point=by_point)
+        ends = Point(expr, {n: Fraction(v[0]) for n, v in floats.items()}).enclose(128)
+        assert Fraction(value) not in ends
+        assert all(abs(Fraction(value) - end) <= Fraction(bound) for end in ends)
+
+
+def test_a_negative_number_to_a_power_that_floats_take_for_whole() -> None:
+    floats = {"a": np.array([3.0]), "c": np.array([1 / 3])}  # 3 * (1/3) is 1 in floats
+    (value,), (bound,) = errors((1 - a) ** (3 * c), floats, inexact=set(), by_point=True)
+    assert value == -2
+    assert not math.isfinite(bound)
