@@ -127,8 +127,12 @@ class Rows:
         """|D_i|."""
         return self.a.nrows()
 
-    @cached_property
+    @property
     def parts(self) -> Sequence[Affine]:
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> Sequence[Affine]:
         dim = self.a.ncols()
         if self.count * dim * dim > MOST_ENTRIES:
             raise BadInput("the samples are too many to go through their Hessians one by one.")

@@ -246,7 +246,7 @@ def check(
             load_studies(file, [])
     except SpecError as error:
         if annotate:
-            from boundcheck.report.sarif import mistakes
+            from boundcheck.report.ci import mistakes
 
             _annotate(mistakes(error))
         raise

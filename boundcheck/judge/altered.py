@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal
 
 from boundcheck.methods import parts
@@ -69,8 +70,9 @@ class _Seen(parts.AggregationContext):
 
     real: parts.AggregationContext
 
-    def inclusion(self, i: int) -> Fraction:
-        return self.real.inclusion(i)
+    @cached_property
+    def inclusion(self) -> Callable[[int], Fraction]:
+        return self.real.inclusion
 
 
 @dataclass(frozen=True)

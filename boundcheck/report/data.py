@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from boundcheck._version import __version__
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_exact
-from boundcheck.evidence.derivation_words import derivation_words
+from boundcheck.evidence.standing import derivation_words
 from boundcheck.report.snippet import claim_toml
 from boundcheck.report.words import claim_names, limits_page_name, not_run_page_names, study_page_names
 from boundcheck.theory.discovery import is_registered, readings, statement

@@ -35,8 +35,8 @@ from boundcheck.report.pictures import (
     study_picture,
 )
 from boundcheck.report.words import power_of_ten, pretty, prose, ratio, shortened, tightness
-from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Statement
 from boundcheck.theory.typeset import expr_mathml
 from boundcheck.worst_case.table import changed, shipped
 
@@ -103,7 +103,7 @@ def flagged(report: Mapping[str, Any]) -> dict[str, list[str]]:
 def _stated(claim: Mapping[str, Any]) -> Statement:
     """The statement of a claim: by its id, or as the data define it where it is not registered."""
     told = claim["statement"]
-    return statement_from_dict(told["definition"]) if "definition" in told else statement(told["id"])
+    return Statement.from_dict(told["definition"]) if "definition" in told else statement(told["id"])
 
 
 def index_page(
