@@ -70,10 +70,11 @@ def judge(
         return compare_implementation(method, run, problem, **settings)
     if problem is not None:
         raise BadInput("judge: each of the checks has a problem of its own; leave out problem, or leave out checks.")
-    if not isinstance(method, Mapping):
+    spec = method if isinstance(method, Mapping) else method.spec
+    if spec is None:
         raise BadInput("judge: checks need the specification of the method, such as {'kind': 'fedavg', ...}.")
     chosen = None if checks == "all" else [checks] if isinstance(checks, str) else checks
-    return check_implementation(method, run, checks=chosen, lacks=lacks, expected=expected, **settings)
+    return check_implementation(spec, run, checks=chosen, lacks=lacks, expected=expected, **settings)
 
 
 def _refuse(given: Iterable[str], names: Collection[str]) -> None:

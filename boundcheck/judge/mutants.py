@@ -242,9 +242,9 @@ def _without(method: Method, clients: Clients) -> Found:
         "control": "the control variates",
         "client_optimizer": "the optimizer of the clients (momentum, weight decay, clipping)",
     }
-    known = {"name", "participation", "local", "schedule", "aggregation", "server", "exchange"}
-    for part in method.__dataclass_fields__:
-        if part not in known and getattr(method, part) is not None:
+    known = {"participation", "local", "schedule", "aggregation", "server", "exchange"}
+    for part, own in method.parts.items():
+        if part not in known and own is not None:
             text = words.get(part, f"the {part}".replace("_", " "))
             yield f"no {text.removeprefix('the ')}", f"{text} is left out", {part: None}
 

@@ -22,6 +22,7 @@ from importlib.metadata import entry_points
 from types import ModuleType
 
 from boundcheck.core import offered
+from boundcheck.core.index import kept
 from boundcheck.core.loaded import LOADED
 from boundcheck.errors import BadInput, UnknownName, nearest
 from boundcheck.theory.quantities import is_measured
@@ -189,7 +190,7 @@ def is_registered(given: Statement) -> bool:
 
 def _unknown(id: str, paper: str, name: str) -> BadInput:
     """The error for an id that does not exist: the nearest ids, or else the papers, or the paper's statements."""
-    known = {p: _names(p, _skip) for p in papers()}
+    known = lasting_names() | {p: _names(p, _skip) for p in papers() if p in LOADED}
     own = ", ".join(f"{paper}/{n}" for n in known.get(paper, ()))
     if own and not name:
         return BadInput(f"the statement '{id}' is unknown: {paper} is a paper; its statements: {own}.")
@@ -199,6 +200,11 @@ def _unknown(id: str, paper: str, name: str) -> BadInput:
     if paper not in papers():
         return UnknownName("the paper", paper, papers())
     return BadInput(f"the statement '{id}' is unknown; {paper} has: {own}.")
+
+
+def lasting_names() -> dict[str, list[str]]:
+    """Paper -> the names of its statements, of papers that are installed; from the index where that is in use."""
+    return kept("names of statements", lambda: {p: _names(p, _skip) for p in papers() if p not in LOADED}) or {}
 
 
 def _skip(error: BadInput) -> None:

@@ -30,9 +30,10 @@ def numbers_of(id: str) -> Stored | Statement:
 
 
 def keep_all() -> int:
-    """Makes the entries of all shipped statements; the number of those that are there now."""
-    from boundcheck.theory.discovery import all_statements
+    """Makes the entries of all shipped statements, and that of their names; the number of statements."""
+    from boundcheck.theory.discovery import all_statements, lasting_names
 
+    lasting_names()
     return len({numbers_of(s.id).best_id for s in all_statements() if _is_shipped(s.id.partition("/")[0], s.name)})
 
 

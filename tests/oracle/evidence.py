@@ -34,6 +34,7 @@ NOT_FROZEN = {
 # Of frozen decimals, fewer than a double has: another library's last digit is no difference. Sums over sampled steps
 # are rounded differently by compiled code of other processors.
 DIGITS, DIGITS_OF_SAMPLED = 12, 8
+DIGITS_OF_CERTIFIED = 6  # constants that floats found and exact arithmetic certified: the last ones are the processor's
 
 
 def steps() -> dict[str, dict[str, Any]]:
@@ -78,15 +79,28 @@ def short(value: Any, digits: int) -> Any:
 
 
 def _told(constant: Mapping[str, Any]) -> Any:
-    """Its value, or "below 1e-30" for a residual, whose digits depend on the processor."""
+    """Its value, of certified ones the digits that all processors share; "below 1e-30" for a residual."""
     value = constant["value"]
-    tiny = constant["known"] == "certified" and isinstance(value, str) and 0 < Fraction(value) < Fraction(1, 10**30)
-    return "below 1e-30" if tiny else value
+    if constant["known"] != "certified" or not isinstance(value, str):
+        return value
+    return (
+        "below 1e-30"
+        if 0 < Fraction(value) < Fraction(1, 10**30)
+        else short(float(Fraction(value)), DIGITS_OF_CERTIFIED)
+    )
+
+
+def _margin(condition: Mapping[str, Any], certified: bool) -> Any:
+    """By how much a condition holds, exactly; with certified constants the digits that all processors share."""
+    exact = condition["exact"]
+    return short(float(Fraction(exact)), DIGITS_OF_CERTIFIED) if certified and exact else exact
 
 
 def shown(result: Mapping[str, Any]) -> dict[str, Any]:
     """What is frozen of one claim, as a report or `boundcheck check --json` has it."""
     digits = DIGITS_OF_SAMPLED if result["run"]["engine"] == "sampled" else DIGITS
+    certified = any(constant["known"] == "certified" for constant in result["constants"].values())
+    digits = DIGITS_OF_CERTIFIED if certified else digits
     verdict, scope, curve = result["verdict"], result["scope"], result["curve"] or {}
     points = {name: curve.get(name) for name in ("index", "rounds", "metric_low", "metric_high", "bound")}
     return {
@@ -97,7 +111,7 @@ def shown(result: Mapping[str, Any]) -> dict[str, Any]:
         "tightness": short(verdict["tightness"], digits),
         "met": result["expectation"]["met"],
         "in_scope": scope.get("in_scope"),
-        "scope": digest([[c["name"], c["holds"], c["exact"]] for c in scope.get("conditions", [])]),
+        "scope": digest([[c["name"], c["holds"], _margin(c, certified)] for c in scope.get("conditions", [])]),
         "last": {name: short(of[-1], digits) for name, of in points.items() if of},
         "curve": digest(short(points, digits)),
         "constants": digest({name: [_told(c), c["known"], c["side"]] for name, c in result["constants"].items()}),
