@@ -28,7 +28,7 @@ from boundcheck.certified.samples import Samples
 from boundcheck.core import linalg
 from boundcheck.core.numbers import round_up
 
-# Without equal Hessians the default factor is so many times the least admissible one, where G2 may be infinite.
+# Without equal Hessians the default factor is this many times the least admissible one, where G2 may be infinite.
 ROOM = 2
 
 
@@ -134,7 +134,7 @@ class Dissimilarity:
         return None if G2 is None else Pair(factor, G2)
 
     def least_G2_relaxed(self, B2: Fraction, L: Fraction) -> Fraction | None:
-        """The least G2 of the form "values" for this B2 and L, exactly; None where there is none."""
+        """The least G2 of the form "values" for this B2 and L, exactly; None if there is none."""
         minimiser = Form(self.hessian, self.side, linalg.rational(0)).minimiser()
         if minimiser is None:
             return None

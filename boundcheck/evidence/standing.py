@@ -285,7 +285,7 @@ class Sources:
 
 @dataclass(frozen=True)
 class Kind:
-    """A column. of: the evidence on a reading, None where there is none."""
+    """A column. of: the evidence on a reading; None if there is none."""
 
     name: str
     meaning: str

@@ -1,4 +1,4 @@
-"""What is asked of a statement at given constants, whether it has its expressions or their programs alone."""
+"""Values, scope and largest step of a statement at given constants, from its expressions or their programs alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published claim as an object: its data, and what can be asked of it."""
+"""The published claim as an object: its data and its methods."""
 
 from __future__ import annotations
 

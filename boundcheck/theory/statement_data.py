@@ -1,4 +1,4 @@
-"""The published claim as data: frozen, checked when it is made; `theory.statement` has what can be asked of it."""
+"""The published claim as data: frozen, checked when it is made; `theory.statement` adds its methods."""
 
 from __future__ import annotations
 

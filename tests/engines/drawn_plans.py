@@ -96,7 +96,7 @@ class Plan:
 
 
 def plan(method: Method, clients: Sequence[int] | Clients, seed: int, rounds: int) -> Plan:
-    """The plan of one seed for the given clients, or for clients of equal weight with so many samples each.
+    """The plan of one seed for the given clients, or for clients of equal weight with this many samples each.
 
     Raises BadInput for an impossible seed.
     """

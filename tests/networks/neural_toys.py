@@ -68,7 +68,7 @@ class Interrupted(Exception):
 
 
 class Saving:
-    """A checkpoint, packed as by the store, that is due after every round, and ends the run after so many saves."""
+    """A checkpoint, packed as by the store, that is due after every round, and ends the run after this many saves."""
 
     def __init__(self, after: int) -> None:
         self.after = after

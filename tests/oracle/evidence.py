@@ -78,7 +78,7 @@ def short(value: Any, digits: int) -> Any:
     return value
 
 
-def _told(constant: Mapping[str, Any]) -> Any:
+def _shown(constant: Mapping[str, Any]) -> Any:
     """Its value, of certified ones the digits that all processors share; "below 1e-30" for a residual."""
     value = constant["value"]
     if constant["known"] != "certified" or not isinstance(value, str):
@@ -114,7 +114,7 @@ def shown(result: Mapping[str, Any]) -> dict[str, Any]:
         "scope": digest([[c["name"], c["holds"], _margin(c, certified)] for c in scope.get("conditions", [])]),
         "last": {name: short(of[-1], digits) for name, of in points.items() if of},
         "curve": digest(short(points, digits)),
-        "constants": digest({name: [_told(c), c["known"], c["side"]] for name, c in result["constants"].items()}),
+        "constants": digest({name: [_shown(c), c["known"], c["side"]] for name, c in result["constants"].items()}),
         "readings": {other["id"]: other["in_scope"] for other in result["readings"]},
         "rate": short(result["rate"], digits),
     }

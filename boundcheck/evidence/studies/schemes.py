@@ -59,7 +59,7 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
         method = build_method(given)
         rows: list[tuple[str, ...]] = []
         for entry in scheme_table(method, problem):
-            agrees = {True: "yes", False: "no", None: "cannot be told"}[entry.agrees]
+            agrees = {True: "yes", False: "no", None: "not known"}[entry.agrees]
             allowed = _range(entry.low, entry.high)
             rows.append((MEANING[entry.quantity], entry.printed, allowed, _text(entry.exact), agrees))
             data.append(

@@ -142,7 +142,7 @@ class _Probing:
             self.block_of = found.to(points.device)
 
     def some(self, total: int, most: int) -> Ints:
-        """All numbers below `total`, or so many of them drawn at random; increasing."""
+        """All numbers below `total`, or this many of them drawn at random; increasing."""
         return np.arange(total) if total <= most else np.sort(self.random.choice(total, most, replace=False))
 
     def squares(self, rows: Tensor) -> Floats:
