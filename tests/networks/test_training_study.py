@@ -368,3 +368,12 @@ def test_a_configuration_is_valid_and_tells_the_paper(path: Path) -> None:
             if case.paper:
                 assert set(case.paper) == {m.label for m in spec.methods}
                 assert all(printed(text) is not None for text in case.paper.values())
+
+
+def test_the_method_with_the_higher_accuracy_is_the_better_one(tmp_path: Path) -> None:
+    assert Comparison.model_validate({"metric": "accuracy"}).best == "highest"
+    assert Comparison.model_validate({"metric": "accuracy", "take": "deviation"}).best == "lowest"
+    path = tmp_path / "spec.toml"
+    path.write_text(SPEC.replace('compare = { metric = "f" }', 'compare = { metric = "accuracy", best = "lowest" }'))
+    with pytest.raises(SpecError, match=r"spec.toml:10: .*a higher mean accuracy is better; 'highest' is allowed"):
+        load_studies(path, [])

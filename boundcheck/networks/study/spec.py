@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
@@ -74,12 +74,25 @@ class Comparison(_Model):
     """What methods are compared by."""
 
     metric: Metric = key("what methods are compared by")
-    best: Literal["lowest", "highest"] = key("which end of the metric wins", "lowest")
+    best: Literal["lowest", "highest"] = key(
+        "which end of the metric wins; if it is not given, the highest mean accuracy and the lowest of all else",
+        "lowest",
+    )
     over: Number = key("average over this last share of a run; 0 is its end", Fraction(0), ge=0, lt=1)
     take: Literal["mean", "deviation"] = key("mean or deviation over the rounds", "mean")
     target: Number | None = key("a value to reach: the page shows the first measured round that is there", None)
     order: Order | None = key("of this comparison, as `expected_order`", None)
     says: str = key("the paper's words", "")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _highest_accuracy(cls, given: Any) -> Any:
+        """A ranking by accuracy from the lowest on would call the worse method the better one."""
+        if not isinstance(given, dict) or given.get("metric") != "accuracy" or given.get("take") == "deviation":
+            return cast("Any", given)
+        if given.get("best") == "lowest":
+            raise BadInput("best = 'lowest': a higher mean accuracy is better; 'highest' is allowed.")
+        return {"best": "highest", **given}
 
 
 class Case(_Model):
