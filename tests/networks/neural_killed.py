@@ -48,7 +48,7 @@ class Often(Store):
     """A store whose checkpoints are due all the time."""
 
     def checkpoint(self, key: str) -> Checkpoint:
-        return Checkpoint(self, key, 0.01)
+        return Checkpoint(self.files, key, 0.01)
 
 
 def work(method: dict[str, Any], folder: str) -> None:

@@ -83,7 +83,7 @@ class Saving:
         return True
 
     def save(self, arrays: dict[str, np.ndarray]) -> None:  # pyright: ignore
-        """See `AnyCheckpoint`."""
+        """See `core.store.Checkpoint`."""
         self.kept = unpack_arrays(pack_arrays(arrays), frozen=False)
         self.after -= 1
         if self.after == 0:
