@@ -16,6 +16,7 @@ from cli_tools import Run
 
 from boundcheck.cli import main, output
 from boundcheck.evidence import shipped_files
+from boundcheck.theory.discovery import statement
 
 THEOREM = "scgd/theorem_3_3"
 EDGE = ["--set", "mu=1/100", "--set", "L=1/10", "--set", "n=2", "--set", "E=64"]
@@ -217,6 +218,7 @@ def test_the_card_of_a_paper_and_its_citation(boundcheck_cli: Run) -> None:
     assert (refused.code, "'scgd' is a paper" in refused.err) == (2, True)
     cited = boundcheck_cli("cite", "scgd").out
     assert cited == re.sub(r",\n  note = .*\n", "\n", boundcheck_cli("cite", THEOREM).out)
+    assert boundcheck_cli("cite", THEOREM).out == f"{statement(THEOREM).bibtex()}\n"
     assert boundcheck_cli("cite", "classics").out.count("@") > 3
 
 
