@@ -43,11 +43,13 @@ def evaluate(
              --set n=20 --set E=4 --set sigma2=1 --set dist2_0=4 --set K=1000
              --sweep eta=1e-6:1e-4:50:log
     """
-    from boundcheck.theory.evaluation import check_index, needed_symbols
+    from boundcheck.theory.evaluation import check_index, needed_symbols, trivial_lacks
     from boundcheck.theory.index import numbers_of
 
     found = numbers_of(id)
-    fixed, grids = parse_values(found, sets or [], sweep or [], needed_symbols(found), "the bound")
+    lacks = () if sweep else trivial_lacks(found, [text.partition("=")[0].strip() for text in sets or ()])
+    needed = [name for name in needed_symbols(found) if name not in lacks]
+    fixed, grids = parse_values(found, sets or [], sweep or [], needed, "the bound")
     for k in grids.get(str(found.metric.index), ()):
         check_index(found, {**fixed, str(found.metric.index): k})
     if not grids:
@@ -58,6 +60,7 @@ def evaluate(
 
 
 def _evaluate_point(id: str, found: AnyStatement, fixed: dict[str, Fraction], as_json: bool) -> int:
+    from boundcheck.theory.evaluation import trivial_lacks
     from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
     from boundcheck.theory.scope import scope_symbols
 
@@ -65,9 +68,9 @@ def _evaluate_point(id: str, found: AnyStatement, fixed: dict[str, Fraction], as
     if result.exact is None and math.isnan(result.value) and result.in_scope is not False:
         at = ", ".join(f"{name} = {short(value)}" for name, value in fixed.items())
         raise BadInput(f"{found.best_id}: there is no bound at {at}. {result.note}")
-    used = scope_symbols(found)
+    used, lacks = scope_symbols(found), trivial_lacks(found, fixed)
     empty = guarantees_nothing(found, found.scope(**{k: v for k, v in fixed.items() if k in used}))
-    near = nearest_guarantee(found, fixed) if empty or (result.vacuous and result.in_scope) else ()
+    near = nearest_guarantee(found, fixed) if (empty and not lacks) or (result.vacuous and result.in_scope) else ()
     if as_json:
         nearest = {n.name: {"value": json_number(n.value), "move": n.direction} for n in near}
         values = {k: json_number(v) for k, v in fixed.items()}
@@ -78,7 +81,9 @@ def _evaluate_point(id: str, found: AnyStatement, fixed: dict[str, Fraction], as
     line(f"scope: {IN_SCOPE[result.in_scope]}")
     if result.in_scope is not True:
         line(f"  see `boundcheck scope {found.id}` with the same values")
-    if result.trivial_declared:
+    if lacks:
+        line(f"vacuous: unknown, needs {', '.join(lacks)}")
+    elif result.trivial_declared:
         line(f"vacuous: {'yes, the bound is not below its trivial value' if result.vacuous else 'no'}")
     if empty:
         line("the statement guarantees nothing here")

@@ -222,6 +222,16 @@ def test_the_card_of_a_paper_and_its_citation(boundcheck_cli: Run) -> None:
     assert boundcheck_cli("cite", "classics").out.count("@") > 3
 
 
+def test_a_bound_needs_no_symbol_of_its_trivial_value_alone(boundcheck_cli: Run) -> None:
+    values = dict.fromkeys(("L", "G2", "B2", "P2", "sigma2", "M", "E", "R", "eta_g", "dist2_0"), "1") | {
+        "eta_l": "1e-3"
+    }
+    point = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
+    found = boundcheck_cli("evaluate", "fedshuffle/theorem_5_1_convex/sharp", *point)
+    whole = boundcheck_cli("evaluate", "fedshuffle/theorem_5_1_convex/sharp", *point, "--set", "gap_0=1/2")
+    assert found.out.splitlines() == [*whole.out.splitlines()[:2], "vacuous: unknown, needs gap_0"]
+
+
 def test_json_has_no_long_fraction_unless_asked(boundcheck_cli: Run) -> None:
     point = ["evaluate", THEOREM]
     for name, value in {"mu": "1/10", "L": 1, "n": 20, "E": 4, "sigma2": 1, "dist2_0": 4, "K": 40}.items():
