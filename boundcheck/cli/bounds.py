@@ -107,7 +107,8 @@ def _exact_text(exact: Any, value: float) -> str:
 def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     """Which conditions hold, by how much.
 
-    Also gives the largest step size in scope. Exit code 0 in scope, 3 outside or undecided.
+    Also gives the largest step size in scope, for which that step size need not be set. Exit code 0 in scope, 3 outside
+    or undecided.
 
     \b
     Example: boundcheck scope scgd/theorem_3_3/as_printed_main --set mu=1/100
@@ -115,18 +116,27 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     """
     from boundcheck.theory.index import numbers_of
     from boundcheck.theory.scope import scope_symbols
+    from boundcheck.theory.stored import step_sizes
 
     found = numbers_of(id)
-    values, _ = parse_values(found, sets or [], [], scope_symbols(found), "the scope")
-    decided = found.scope(**values)
+    given, needed = {text.partition("=")[0].strip() for text in sets or ()}, scope_symbols(found)
+    lacking = [name for name in needed if name not in given]
+    alone = len(lacking) == 1 and lacking[0] in step_sizes(found)
+    values, _ = parse_values(found, sets or [], [], needed, "the scope")
+    decided = None if alone else found.scope(**values)
     largest, chosen = _largest_steps(found, values), _prescribed(found, values)
     if as_json:
         steps = {name: {"note": top} if isinstance(top, str) else json_number(top) for name, top in largest.items()}
-        print_json({**decided.to_dict(), "largest": steps, "prescribed": chosen})
+        about = {"statement": found.id, "in_scope": None, "needs": lacking} if decided is None else decided.to_dict()
+        print_json({**about, "largest": steps, "prescribed": chosen})
     else:
         note_reading(id, found.id)
-        _scope_text(decided, largest, chosen)
-    return 0 if decided.in_scope is True else 3
+        if decided is None:
+            _show_steps(largest, chosen)
+            say(f"{found.id}: scope undecided, needs {lacking[0]}")
+        else:
+            _scope_text(decided, largest, chosen)
+    return 0 if decided is not None and decided.in_scope is True else 3
 
 
 def _largest_steps(found: AnyStatement, values: dict[str, Fraction]) -> dict[str, Fraction | str]:
@@ -161,13 +171,17 @@ def _scope_text(decided: Scope, largest: dict[str, Fraction | str], chosen: dict
     for c in decided.conditions:
         if c.note:
             say(f"{c.name}: {c.note}")
+    _show_steps(largest, chosen)
+    if decided.assumptions:
+        say(f"not decidable from numbers, taken for granted: {', '.join(decided.assumptions)}")
+    line(f"{decided.statement_id}: {IN_SCOPE[decided.in_scope]}")
+
+
+def _show_steps(largest: dict[str, Fraction | str], chosen: dict[str, Fraction]) -> None:
     for name, top in largest.items():
         say(top if isinstance(top, str) else f"largest {name} in scope: {short(top)}")
     for name, value in chosen.items():
         line(f"prescribed {name}: {short(value)}")
-    if decided.assumptions:
-        say(f"not decidable from numbers, taken for granted: {', '.join(decided.assumptions)}")
-    line(f"{decided.statement_id}: {IN_SCOPE[decided.in_scope]}")
 
 
 def parse_values(

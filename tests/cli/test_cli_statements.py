@@ -222,6 +222,16 @@ def test_the_card_of_a_paper_and_its_citation(boundcheck_cli: Run) -> None:
     assert boundcheck_cli("cite", "classics").out.count("@") > 3
 
 
+def test_the_largest_step_size_needs_no_step_size(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("scope", f"{THEOREM}/as_printed_main", *EDGE)
+    assert found.out.splitlines()[0] == "largest eta in scope: 5/128"
+    assert (found.code, found.out.endswith("scope undecided, needs eta\n")) == (3, True)
+    assert (
+        boundcheck_cli("scope", f"{THEOREM}/as_printed_main", *EDGE, "--json").json["largest"]["eta"]["exact"]
+        == "5/128"
+    )
+
+
 def test_a_bound_needs_no_symbol_of_its_trivial_value_alone(boundcheck_cli: Run) -> None:
     values = dict.fromkeys(("L", "G2", "B2", "P2", "sigma2", "M", "E", "R", "eta_g", "dist2_0"), "1") | {
         "eta_l": "1e-3"
