@@ -314,20 +314,20 @@ def compare(
     constants: Mapping[str, Any] | None = None,
     *,
     level: float = 0.999,
-    problem: Mapping[str, Any] | None = None,
-    method: Mapping[str, Any] | None = None,
+    problem: Mapping[str, Any] | Problem | None = None,
+    method: Mapping[str, Any] | Method | None = None,
 ) -> Compared:
     """The verdict on one run.
 
     statement: object or id. curve: of `run`, or from outside. constants: values by symbol name, over those that the
-    curve carries. level: of the sequential test on sampled curves. problem, method: specifications that give the
-    constants of a curve from outside (`Curve.from_samples`, `from_file`, ...), such as {"kind": "quadratics", ...};
+    curve carries. level: of the sequential test on sampled curves. problem, method: objects or specifications that give
+    the constants of a curve from outside (`Curve.from_samples`, `from_file`, ...), such as {"kind": "quadratics", ...};
     that the curve was made by them is not checked, which the reason says. Raises BadInput where a symbol has no value,
     the metric is missing or a value is outside its domain.
     """
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, shown
-    from boundcheck.evidence.check import Compared
+    from boundcheck.evidence.check import Compared, spec_of
     from boundcheck.evidence.claim import Claim, run_claim
     from boundcheck.evidence.external_curve import ENGINE
 
@@ -336,8 +336,8 @@ def compare(
     if not isinstance(given, Curve):
         raise BadInput(f"compare: {shown(curve)} is no Curve; make one with Curve.from_samples or Curve.from_file.")
     if curve.info.get("engine") == ENGINE:
-        claim = Claim(found, problem or {}, method or {}, constants=constants or {}, level=level, curve=curve)
-        result = run_claim(claim)
+        specs = spec_of("problem", problem or {}, "compare"), spec_of("method", method or {}, "compare")
+        result = run_claim(Claim(found, *specs, constants=constants or {}, level=level, curve=curve))
         return Compared.of(result.verdict, found, result=result)
     if problem is not None or method is not None:
         raise BadInput("compare: problem and method are for curves from outside; a run carries its own constants.")

@@ -247,7 +247,8 @@ class Boundcheck:
         self._record(result)
         if result.failures:
             witness = json.dumps(dict(result.verdict.witness), default=str, indent=1)
-            raise AssertionError("\n".join([f"{claim.label()}: {' '.join(result.failures)}", f"witness: {witness}"]))
+            point = "witness" if result.verdict.outcome == "VIOLATED" else "closest point"
+            raise AssertionError(f"{claim.label()}: {' '.join(result.failures)}\n{point}: {witness}")
         return result
 
     def _record(self, result: ClaimResult) -> None:

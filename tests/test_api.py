@@ -79,6 +79,12 @@ def test_run_and_compare_take_objects_and_specifications() -> None:
     # x_k = R - k/(2*3 + 1), f - f* = L R^2/(4k + 2) at k = 3
     assert one.values["gap"][3] == other.values["gap"][3] == pytest.approx(1 / 14, rel=1e-12)
     assert bc.problem(kind="huber", k=3).constants()["dist2_0"].value == 1
+    lower = [one.values["gap"][0], *one.values["gap"][1:] / 2]
+    outside = bc.Curve.from_samples(one.rounds, lower, "gap", deterministic=True)
+    made = [(spec, step), (bc.problem(spec), bc.method(step))]
+    verdicts = [bc.compare("classics/gradient_descent_convex", outside, problem=p, method=m) for p, m in made]
+    assert verdicts[0].outcome is bc.Outcome.HOLDS
+    assert verdicts[0] == verdicts[1]
 
 
 def test_compare_takes_an_id_and_a_claim_runs() -> None:
@@ -121,7 +127,9 @@ def test_objects_show_themselves_in_one_line_and_as_json() -> None:
     for shown in (problem, method, curve, verdict):
         assert len(repr(shown)) < 400
         assert "\n" not in repr(shown)
-        assert shown._repr_html_()
+        card = shown._repr_html_()
+        assert card
+        assert "scgd/theorem_3_3/corrected on" not in card
         assert json.loads(json.dumps(shown.to_dict()))["schema"] == 1
     assert repr(problem).startswith("<LeastSquares 'least squares on diabetes")
     assert repr(problem).endswith("20 clients, d = 10>")

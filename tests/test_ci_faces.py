@@ -57,7 +57,9 @@ def test_the_action_checks_and_posts_a_summary(tmp_path: Path) -> None:
     assert "one round \\| of two" in posted
     assert "::error file=bad.toml,line=2,title=missed-expectation::one round | of two: expected VIOLATED" in done.stderr
     assert '"startLine": 2' in (tmp_path / "boundcheck.sarif").read_text(encoding="utf-8")
-    assert '<testsuites tests="2" failures="1"' in (tmp_path / "boundcheck.xml").read_text(encoding="utf-8")
+    suites = (tmp_path / "boundcheck.xml").read_text(encoding="utf-8")
+    assert '<testsuites tests="2" failures="1"' in suites
+    assert "closest point: {" in suites
 
 
 def git(repository: Path, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:

@@ -43,11 +43,13 @@ def evaluate(
              --set n=20 --set E=4 --set sigma2=1 --set dist2_0=4 --set K=1000
              --sweep eta=1e-6:1e-4:50:log
     """
-    from boundcheck.theory.evaluation import check_index, needed_symbols
+    from boundcheck.theory.evaluation import check_index, needed_symbols, trivial_lacks
     from boundcheck.theory.index import numbers_of
 
     found = numbers_of(id)
-    fixed, grids = parse_values(found, sets or [], sweep or [], needed_symbols(found), "the bound")
+    lacks = () if sweep else trivial_lacks(found, [text.partition("=")[0].strip() for text in sets or ()])
+    needed = [name for name in needed_symbols(found) if name not in lacks]
+    fixed, grids = parse_values(found, sets or [], sweep or [], needed, "the bound")
     for k in grids.get(str(found.metric.index), ()):
         check_index(found, {**fixed, str(found.metric.index): k})
     if not grids:
@@ -58,6 +60,7 @@ def evaluate(
 
 
 def _evaluate_point(id: str, found: AnyStatement, fixed: dict[str, Fraction], as_json: bool) -> int:
+    from boundcheck.theory.evaluation import trivial_lacks
     from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
     from boundcheck.theory.scope import scope_symbols
 
@@ -65,9 +68,9 @@ def _evaluate_point(id: str, found: AnyStatement, fixed: dict[str, Fraction], as
     if result.exact is None and math.isnan(result.value) and result.in_scope is not False:
         at = ", ".join(f"{name} = {short(value)}" for name, value in fixed.items())
         raise BadInput(f"{found.best_id}: there is no bound at {at}. {result.note}")
-    used = scope_symbols(found)
+    used, lacks = scope_symbols(found), trivial_lacks(found, fixed)
     empty = guarantees_nothing(found, found.scope(**{k: v for k, v in fixed.items() if k in used}))
-    near = nearest_guarantee(found, fixed) if empty or (result.vacuous and result.in_scope) else ()
+    near = nearest_guarantee(found, fixed) if (empty and not lacks) or (result.vacuous and result.in_scope) else ()
     if as_json:
         nearest = {n.name: {"value": json_number(n.value), "move": n.direction} for n in near}
         values = {k: json_number(v) for k, v in fixed.items()}
@@ -78,7 +81,9 @@ def _evaluate_point(id: str, found: AnyStatement, fixed: dict[str, Fraction], as
     line(f"scope: {IN_SCOPE[result.in_scope]}")
     if result.in_scope is not True:
         line(f"  see `boundcheck scope {found.id}` with the same values")
-    if result.trivial_declared:
+    if lacks:
+        line(f"vacuous: unknown, needs {', '.join(lacks)}")
+    elif result.trivial_declared:
         line(f"vacuous: {'yes, the bound is not below its trivial value' if result.vacuous else 'no'}")
     if empty:
         line("the statement guarantees nothing here")
@@ -102,7 +107,8 @@ def _exact_text(exact: Any, value: float) -> str:
 def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     """Which conditions hold, by how much.
 
-    Also gives the largest step size in scope. Exit code 0 in scope, 3 outside or undecided.
+    Also gives the largest step size in scope, for which that step size need not be set. Exit code 0 in scope, 3 outside
+    or undecided.
 
     \b
     Example: boundcheck scope scgd/theorem_3_3/as_printed_main --set mu=1/100
@@ -110,18 +116,27 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     """
     from boundcheck.theory.index import numbers_of
     from boundcheck.theory.scope import scope_symbols
+    from boundcheck.theory.stored import step_sizes
 
     found = numbers_of(id)
-    values, _ = parse_values(found, sets or [], [], scope_symbols(found), "the scope")
-    decided = found.scope(**values)
+    given, needed = {text.partition("=")[0].strip() for text in sets or ()}, scope_symbols(found)
+    lacking = [name for name in needed if name not in given]
+    alone = len(lacking) == 1 and lacking[0] in step_sizes(found)
+    values, _ = parse_values(found, sets or [], [], needed, "the scope")
+    decided = None if alone else found.scope(**values)
     largest, chosen = _largest_steps(found, values), _prescribed(found, values)
     if as_json:
         steps = {name: {"note": top} if isinstance(top, str) else json_number(top) for name, top in largest.items()}
-        print_json({**decided.to_dict(), "largest": steps, "prescribed": chosen})
+        about = {"statement": found.id, "in_scope": None, "needs": lacking} if decided is None else decided.to_dict()
+        print_json({**about, "largest": steps, "prescribed": chosen})
     else:
         note_reading(id, found.id)
-        _scope_text(decided, largest, chosen)
-    return 0 if decided.in_scope is True else 3
+        if decided is None:
+            _show_steps(largest, chosen)
+            say(f"{found.id}: scope undecided, needs {lacking[0]}")
+        else:
+            _scope_text(decided, largest, chosen)
+    return 0 if decided is not None and decided.in_scope is True else 3
 
 
 def _largest_steps(found: AnyStatement, values: dict[str, Fraction]) -> dict[str, Fraction | str]:
@@ -156,13 +171,17 @@ def _scope_text(decided: Scope, largest: dict[str, Fraction | str], chosen: dict
     for c in decided.conditions:
         if c.note:
             say(f"{c.name}: {c.note}")
+    _show_steps(largest, chosen)
+    if decided.assumptions:
+        say(f"not decidable from numbers, taken for granted: {', '.join(decided.assumptions)}")
+    line(f"{decided.statement_id}: {IN_SCOPE[decided.in_scope]}")
+
+
+def _show_steps(largest: dict[str, Fraction | str], chosen: dict[str, Fraction]) -> None:
     for name, top in largest.items():
         say(top if isinstance(top, str) else f"largest {name} in scope: {short(top)}")
     for name, value in chosen.items():
         line(f"prescribed {name}: {short(value)}")
-    if decided.assumptions:
-        say(f"not decidable from numbers, taken for granted: {', '.join(decided.assumptions)}")
-    line(f"{decided.statement_id}: {IN_SCOPE[decided.in_scope]}")
 
 
 def parse_values(

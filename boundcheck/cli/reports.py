@@ -41,11 +41,11 @@ def default_spec() -> Path:
 
 
 def record_file(text: str) -> Path:
-    """The file that `text` names or, if there is no such file, the shipped record of that name."""
+    """The file that `text` names or, if there is no such file, the shipped record of that name or stem."""
     from boundcheck.evidence.shipped_files import shipped_records
 
     path = spec_file(text)
-    shipped = {one.name: one for one in shipped_records()}
+    shipped = {name: one for one in shipped_records() for name in (one.name, one.stem)}
     return path if path.exists() else shipped.get(text, path)
 
 

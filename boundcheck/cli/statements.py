@@ -262,8 +262,7 @@ def cite(id: Annotated[str, argument(metavar="ID|PAPER", help=ID, autocompletion
              boundcheck cite fedshuffle
     """
     if "/" in id.strip("/") or not id.strip("/"):
-        source = _find(id).source
-        line(source.paper.bibtex(f"{source.number}; {source.where}"))
+        line(_find(id).bibtex())
         return 0
     from boundcheck.theory.discovery import all_statements
 

@@ -155,18 +155,22 @@ def claims_of(
         return [what] if isinstance(what, Claim) else load_claims(what)
     if not isinstance(what, str | Statement):
         raise BadInput(f"check: {shown(what)} is no statement; a problem and a method are given with one or its id.")
-    table: dict[str, Any] = {"problem": _spec("problem", problem), "method": _spec("method", method), **(options or {})}
+    table: dict[str, Any] = {
+        "problem": spec_of("problem", problem),
+        "method": spec_of("method", method),
+        **(options or {}),
+    }
     if isinstance(what, str):
         return [claim_from_table({"statement": what, **table}, "check")]
     file = TomlFile("check", {"statement": what.best_id, **table}, {})
     return [replace(validate(ClaimSpec, file).to_claim(1), statement=what, number=None)]
 
 
-def _spec(name: str, given: Mapping[str, Any] | Problem | Method | None) -> dict[str, Any]:
+def spec_of(name: str, given: Mapping[str, Any] | Problem | Method | None, call: str = "check") -> dict[str, Any]:
     """The specification of a problem or a method; objects that were built know theirs."""
     found: Any = given if isinstance(given, Mapping) else getattr(given, "spec", None)
     if not isinstance(found, Mapping):
-        raise BadInput(f"check: the {name} must be a specification such as {{'kind': ...}}, not {shown(given)}.")
+        raise BadInput(f"{call}: the {name} must be a specification such as {{'kind': ...}}, not {shown(given)}.")
     return dict(found)
 
 

@@ -123,7 +123,7 @@ class Claim:
         place = "" if self.number is None else f"claim {self.number}: "
         if self.curve is not None:
             parts = [source_name(self.curve)]
-        return self.name or place + " ".join([self.id, "on", *parts])
+        return self.name or place + " ".join([self.id, *(["on", *parts] if any(parts) else [])])
 
 
 @dataclass(frozen=True)

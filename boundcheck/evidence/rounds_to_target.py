@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sympy as sp
 
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_exact, round_down
@@ -26,14 +27,14 @@ from boundcheck.engines.run import carry_out, describe, run
 from boundcheck.engines.summaries import summary_of
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import affine_rounds, index_name, rounds_of
-from boundcheck.evidence.compared_points import points_of
+from boundcheck.evidence.compared_points import FLOAT_EQUAL, Points, points_of
 from boundcheck.evidence.constant_claims import broken_assumption
 from boundcheck.evidence.hypotheses import hypotheses
 from boundcheck.evidence.open_step_sizes import first_method, first_setting, start_constants, with_start, with_steps
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.problem import Quadratic, clients_of
 from boundcheck.setting import Setting
-from boundcheck.theory.decide import Point
+from boundcheck.theory.decide import Point, sign
 from boundcheck.theory.statement import Kind
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ MOST_ROUNDS = 10**6  # of a run, where the metric is that of the last iterate an
 MOST_AVERAGED = 20_000  # where it is an average over all of them
 MOST_SAMPLED = 2000
 SEEDS = 10
+MOST_EXACT, MOST_TIES = 1000, 10  # rounds of a run that decides a tie in rational arithmetic, and number of ties
 # of the search for the largest step that works:
 FACTOR = 4  # between the trials of the first search
 TRIALS = 20  # of it, at most
@@ -200,6 +202,8 @@ def promised(setup: Setup, target: Fraction) -> int | None:
 
     def met(index: int) -> bool:
         found = bound_at(setup, index)
+        if found is not None and _ties(found, target):
+            return (_sign_over(setup, setup.claimed.bound, index, target) or 0) <= 0
         return found is not None and found <= nearest_float(target)
 
     last, before = least, None
@@ -222,15 +226,56 @@ def rounds_at(setup: Setup, index: int) -> int:
     return int(first + step * index)
 
 
-def needed(setup: Setup, target: Fraction, most: int | None = None) -> int | None:
-    """The first measured index at which the metric is at most the target; None where `most` rounds do not get there.
+def _ties(value: float, target: Fraction) -> bool:
+    """Whether doubles do not order a value and the target."""
+    return abs(value - nearest_float(target)) <= FLOAT_EQUAL * nearest_float(target)
+
+
+def _sign_over(setup: Setup, side: Any, index: int, target: Fraction) -> int | None:
+    """Sign of the bound or metric `side`, with its factor, minus the target; None where undecided."""
+    over = sp.sympify(side) - setup.claimed.metric.scale * sp.sympify(target)
+    return sign(over, {**setup.values, index_name(setup.claimed): Fraction(index)})
+
+
+def needed_range(setup: Setup, target: Fraction) -> tuple[int, int] | None:
+    """As `needed`, with ties of metric and target decided in rational arithmetic.
+
+    Where that cannot be done, the first index is the tie, and the second one that at which the metric is below.
+    """
+    tie, last = None, 0
+    for _ in range(MOST_TIES if isinstance(setup.problem, Quadratic) else 0):
+        index = needed(setup, target * (1 + Fraction(FLOAT_EQUAL)), last=last)
+        if index is None:
+            return None
+        met = _met_exactly(setup, index, target) if _ties(_metric(setup, [index], exact=True)[0], target) else True
+        if met:
+            return tie or index, index
+        tie, last = tie or (index if met is None else None), index
+    index = needed(setup, target)
+    return None if index is None else (min(tie or index, index), index)
+
+
+def _met_exactly(setup: Setup, index: int, target: Fraction) -> bool | None:
+    """Whether the metric is at most the target at an index; None where rational arithmetic does not decide it."""
+    if rounds_at(setup, index) > MOST_EXACT:
+        return None
+    try:
+        value = _points(setup, [Fraction(index)], arithmetic="rational").exact[-1]
+    except Unsupported:
+        return None
+    exceeds = None if value is None else _sign_over(setup, value, index, target)
+    return None if exceeds is None else exceeds <= 0
+
+
+def needed(setup: Setup, target: Fraction, most: int | None = None, last: int = 0) -> int | None:
+    """The first measured index after `last` at which the metric is at most the target; None beyond `most` rounds.
 
     Exact engine on quadratic problems (plain doubles: no verdict rests on this), else the mean of a few sampled runs.
     """
     exact = isinstance(setup.problem, Quadratic)
     averaged = setup.claimed.metric.over_rounds
     limit = most or (MOST_AVERAGED if averaged else MOST_ROUNDS if exact else MOST_SAMPLED)
-    low, high = 0, 1
+    low, high = last, last + 1
     found: int | None = None
     while found is None and rounds_at(setup, low + 1) <= limit:
         while rounds_at(setup, high) > limit:
@@ -254,26 +299,26 @@ def _first(setup: Setup, target: Fraction, low: int, high: int, exact: bool) -> 
 
 
 def _metric(setup: Setup, index: list[int], exact: bool) -> list[float]:
-    claimed, method, problem = setup.claimed, setup.method, setup.problem
-    wanted = [Fraction(k) for k in index]
-    rounds = rounds_of(claimed, wanted, setup.values)
-    if not rounds:
+    method, wanted = setup.method, [Fraction(k) for k in index]
+    if not rounds_of(setup.claimed, wanted, setup.values):
         return [float("inf")] * len(index)
-    quantity = claimed.metric.quantity
-    how: dict[str, Any] = {"rounds": rounds, "metrics": [quantity]}
-    if claimed.metric.over_rounds:
-        how["summaries"] = [summary_of(claimed, setup.values)]
+    seeds = SEEDS if method.is_random(clients_of(setup.problem)) else 1
+    how: dict[str, Any] = {"arithmetic": "float64"} if exact else {"engine": "sampled", "seeds": seeds}
     try:
-        if exact:
-            curve = run(method, problem, arithmetic="float64", **how)
-        else:
-            seeds = SEEDS if method.is_random(clients_of(problem)) else 1
-            curve = run(method, problem, engine="sampled", seeds=seeds, **how)
+        points = _points(setup, wanted, **how)
     except Unsupported as error:
-        raise Unsupported(f"{claimed.best_id}: what {method.name} needs cannot be measured: {error}") from error
-    points = points_of(claimed, curve, setup.values, wanted, every_index=True)
+        raise Unsupported(f"{setup.claimed.best_id}: what {method.name} needs cannot be measured: {error}") from error
     known = dict(zip(points.index, points.high, strict=True))
     return [float(known[k]) / _factor(setup, k) if k in known else float("inf") for k in wanted]
+
+
+def _points(setup: Setup, wanted: list[Fraction], **how: Any) -> Points:
+    """The statement's metric at these values of its index; how: as `engines.run.run` takes it."""
+    claimed = setup.claimed
+    how |= {"summaries": [summary_of(claimed, setup.values)]} if claimed.metric.over_rounds else {}
+    rounds = rounds_of(claimed, wanted, setup.values)
+    curve = run(setup.method, setup.problem, rounds=rounds, metrics=[claimed.metric.quantity], **how)
+    return points_of(claimed, curve, setup.values, wanted, every_index=True)
 
 
 def is_bound(claimed: Statement) -> bool:

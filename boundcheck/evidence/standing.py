@@ -236,10 +236,15 @@ def derivation_words(id: str) -> str:
         return f"{NOT_CHECKED}: {found.reason}"
     if found.proved:
         return f"PROVED, {found.lines} lines, verified. {rests_words(found)}"
-    named = ", ".join(f"{status} at {step}" for step, status in found.failing.items())
+    cited = {step: f"REFUTED at {step}, which cites {reading}" for step, reading in found.inherited.items()}
+    named = "; ".join([*cited.values(), *(f"{s} at {step}" for step, s in found.failing.items() if step not in cited)])
     if not named or len(named) > 200:
         named = f"{found.status}, {len(found.failing)} of {sum(found.counts.values())} steps are not proved"
-    return f"not proved: {named}. {rests_words(found)}".rstrip()
+    shows = "".join(
+        f" `boundcheck derive {reading}` shows its refuted steps."
+        for reading in dict.fromkeys(found.inherited.values())
+    )
+    return f"not proved: {named}.{shows} {rests_words(found)}".rstrip()
 
 
 def rests_words(found: Record) -> str:

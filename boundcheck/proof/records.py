@@ -47,7 +47,7 @@ class Record:
     status, of the steps that are not proved; transcribed: number of facts by kind that are taken over from the paper;
     cites: full ids of the readings on which this one rests; rests: what the verifier says that the proof rests on;
     witnesses: step -> the values at which it fails; notes: step -> why it is open;
-    inherited: the steps that cite a refuted reading; lines: number of its lines.
+    inherited: the steps that cite a refuted reading -> that reading; lines: number of its lines.
     """
 
     status: str
@@ -59,7 +59,7 @@ class Record:
     rests: tuple[str, ...] = ()
     witnesses: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    inherited: tuple[str, ...] = ()
+    inherited: Mapping[str, str] = field(default_factory=dict[str, str])
     lines: int = 0
 
     @property
@@ -113,7 +113,9 @@ def _known(data: Mapping[str, Any]) -> Record:
         rests=tuple(kept["rests"]),
         witnesses=witnesses,
         notes={e["name"]: e["by"]["why"] for e in data["lines"] if e["by"]["rule"] == "open"},
-        inherited=tuple(e["name"] for e in data["lines"] if e["by"]["rule"] == "open" and "record" in e["by"]),
+        inherited={
+            e["name"]: e["by"]["record"] for e in data["lines"] if e["by"]["rule"] == "open" and "record" in e["by"]
+        },
         lines=len(data["lines"]),
     )
 

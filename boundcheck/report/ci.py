@@ -18,6 +18,7 @@ from boundcheck._version import __version__
 from boundcheck.core.places import reason
 from boundcheck.errors import StoreError
 from boundcheck.report.words import prose, tightness
+from boundcheck.verdict import Outcome
 
 if TYPE_CHECKING:
     from boundcheck.errors import SpecError
@@ -91,7 +92,8 @@ def _fill(case: ElementTree.Element, result: ClaimResult) -> None:
         message = " ".join(result.failures)
         failure = ElementTree.SubElement(case, "failure", {"message": _legal(message), "type": verdict.outcome.value})
         witness = json.dumps(verdict.witness, indent=1, default=str)
-        failure.text = _legal(f"{verdict.reason}\nwitness: {witness}")
+        point = "witness" if verdict.outcome is Outcome.VIOLATED else "closest point"
+        failure.text = _legal(f"{verdict.reason}\n{point}: {witness}")
 
 
 def _legal(text: str) -> str:

@@ -405,16 +405,22 @@ def result_of(study: Mapping[str, Any]) -> tuple[str, Markup | str]:
 
 def _promise(rows: Sequence[Mapping[str, Any]]) -> str:
     best = rows[0]
-    text = f"{best['statement']} promises the target soonest: after {pretty(best['promised'], 4)} rounds of "
-    text += str(best["method"])
-    ratios = sorted(r["promised"] / r["needed"] for r in rows if r.get("needed"))
+    text = f"{best['statement']} promises the target soonest: after {pretty(best['promised'], 4)} "
+    text += f"{'round' if best['promised'] == 1 else 'rounds'} of {best['method']}"
+    ends = [(r["promised"], r[end]) for r in rows for end in ("needed", "needed_from") if r.get(end)]
+    ratios = sorted(promised / needed for promised, needed in ends)
     if best.get("needed"):
-        text += f", where {pretty(best['needed'], 4)} are needed"
+        text += f", where {_needed(best)} {'is' if best['needed'] == 1 else 'are'} needed"
     if not ratios:
         return f"{text}. No run is there within the longest one."
     if len(ratios) == 1:
         return f"{text}."
     return f"{text}. The bounds promise {pretty(ratios[0])} to {pretty(ratios[-1])} times the rounds that are needed."
+
+
+def _needed(row: Mapping[str, Any]) -> str:
+    """The rounds that a run needs; two numbers where it is not decided which."""
+    return " to ".join(pretty(row[end], 4) for end in ("needed_from", "needed") if row.get(end))
 
 
 def _rounds(rows: Sequence[Mapping[str, Any]]) -> Rows:
@@ -432,7 +438,7 @@ def _rounds(rows: Sequence[Mapping[str, Any]]) -> Rows:
                 ("bound", f"{pretty(r['promised'], 4)} promised", 0.0, width(r["promised"])),
                 (
                     "metric",
-                    f"{pretty(r['needed'], 4)} needed" if r.get("needed") else "not reached within the longest run",
+                    f"{_needed(r)} needed" if r.get("needed") else "not reached within the longest run",
                     0.0,
                     width(r.get("needed")),
                 ),

@@ -179,7 +179,7 @@ def _reading(statement: Statement, builder: Builder) -> dict[str, Any]:
         "steps": [s for s in limited if s not in loose],
         "absent": [s for s in limited if s in loose],
         "prescribed": prescribed,
-        "bibtex": statement.source.paper.bibtex(f"{statement.source.number}; {statement.source.where}"),
+        "bibtex": statement.bibtex(),
         "latex": statement.latex(),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -59,8 +59,9 @@ class Evaluation(Result):
     closed: what makes `form`, where the value is algebraic and irrational.
     in_scope: whether all conditions hold, decided exactly (None: undecided); a boolean array for arrays, where an
     undecided point counts as False. vacuous: the bound is not below the statement's trivial value (False where the
-    statement declares none: see trivial_declared). note: sentences on what is special here, or empty. values: what was
-    given for the symbols. claimed: the statement, where the evaluation was not read from data.
+    statement declares none: see trivial_declared; None: its trivial value needs a symbol that is not given). note:
+    sentences on what is special here, or empty. values: what was given for the symbols. claimed: the statement, where
+    the evaluation was not read from data.
     """
 
     statement_id: str
@@ -246,6 +247,13 @@ def needed_symbols(statement: AnyStatement) -> tuple[str, ...]:
     return tuple(s.name for s in statement.symbols if s.name in used)
 
 
+def trivial_lacks(statement: AnyStatement, given: Iterable[str]) -> tuple[str, ...]:
+    """The symbols of the trivial value alone, of which bound and scope do not speak, that are not given."""
+    parts = [statement.bound, *statement.domain, *(c.relation for c in statement.conditions)]
+    used = frozenset[str]().union(*map(names_of, parts))
+    return tuple(name for name in needed_symbols(statement) if name not in used and name not in given)
+
+
 def evaluate(statement: AnyStatement, values: Mapping[str, Any]) -> Evaluation:
     """The bound at these constants.
 
@@ -262,7 +270,8 @@ def evaluate(statement: AnyStatement, values: Mapping[str, Any]) -> Evaluation:
         declared = statement.trivial is not None
         about: dict[str, Any] = {"values": values, "claimed": statement}
         return Evaluation(statement.best_id, value, None, in_scope, vacuous, declared, note, **about)
-    exact = read_needed(statement, values, needed_symbols(statement), "the bound")
+    lacks = trivial_lacks(statement, values)
+    exact = read_needed(statement, values, [n for n in needed_symbols(statement) if n not in lacks], "the bound")
     check_index(statement, exact)
     verdicts = [decide_condition(c, exact).holds for c in statement.conditions]
     verdicts += [choice.met for choice in check_choices(statement, exact)]
@@ -277,8 +286,8 @@ def evaluate(statement: AnyStatement, values: Mapping[str, Any]) -> Evaluation:
         return Evaluation(
             statement.best_id, math.nan, None, in_scope, False, declared, f"The bound has no value: {error}", **about
         )
-    vacuous = False
-    if excess is not None:
+    vacuous = None if lacks else False
+    if excess is not None and not lacks:
         direction = Point(excess, exact).sign()
         vacuous = direction is None or direction >= 0
         if direction is None:

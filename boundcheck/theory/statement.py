@@ -81,6 +81,10 @@ class Statement(StatementData, Answers, Shown):
         """The claim typeset, derived from the expressions."""
         return claim_latex(self)
 
+    def bibtex(self) -> str:
+        """The BibTeX entry of its publication, whose note names the statement."""
+        return self.source.paper.bibtex(f"{self.source.number}; {self.source.where}")
+
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
 

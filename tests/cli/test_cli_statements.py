@@ -16,6 +16,7 @@ from cli_tools import Run
 
 from boundcheck.cli import main, output
 from boundcheck.evidence import shipped_files
+from boundcheck.theory.discovery import statement
 
 THEOREM = "scgd/theorem_3_3"
 EDGE = ["--set", "mu=1/100", "--set", "L=1/10", "--set", "n=2", "--set", "E=64"]
@@ -217,7 +218,28 @@ def test_the_card_of_a_paper_and_its_citation(boundcheck_cli: Run) -> None:
     assert (refused.code, "'scgd' is a paper" in refused.err) == (2, True)
     cited = boundcheck_cli("cite", "scgd").out
     assert cited == re.sub(r",\n  note = .*\n", "\n", boundcheck_cli("cite", THEOREM).out)
+    assert boundcheck_cli("cite", THEOREM).out == f"{statement(THEOREM).bibtex()}\n"
     assert boundcheck_cli("cite", "classics").out.count("@") > 3
+
+
+def test_the_largest_step_size_needs_no_step_size(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("scope", f"{THEOREM}/as_printed_main", *EDGE)
+    assert found.out.splitlines()[0] == "largest eta in scope: 5/128"
+    assert (found.code, found.out.endswith("scope undecided, needs eta\n")) == (3, True)
+    assert (
+        boundcheck_cli("scope", f"{THEOREM}/as_printed_main", *EDGE, "--json").json["largest"]["eta"]["exact"]
+        == "5/128"
+    )
+
+
+def test_a_bound_needs_no_symbol_of_its_trivial_value_alone(boundcheck_cli: Run) -> None:
+    values = dict.fromkeys(("L", "G2", "B2", "P2", "sigma2", "M", "E", "R", "eta_g", "dist2_0"), "1") | {
+        "eta_l": "1e-3"
+    }
+    point = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
+    found = boundcheck_cli("evaluate", "fedshuffle/theorem_5_1_convex/sharp", *point)
+    whole = boundcheck_cli("evaluate", "fedshuffle/theorem_5_1_convex/sharp", *point, "--set", "gap_0=1/2")
+    assert found.out.splitlines() == [*whole.out.splitlines()[:2], "vacuous: unknown, needs gap_0"]
 
 
 def test_json_has_no_long_fraction_unless_asked(boundcheck_cli: Run) -> None:

@@ -135,6 +135,12 @@ def test_a_derivation_of_another_package_has_no_record_here() -> None:
         derive.derive("classics/chung_lemma", keep=True)
 
 
+def test_a_step_that_cites_what_is_refuted_says_so() -> None:
+    reading = "scgd/lemma_3_1/as_printed_main"
+    words = f"REFUTED at lemma, which cites {reading}. `boundcheck derive {reading}` shows its refuted steps."
+    assert derivation_words("scgd/theorem_3_3/as_printed_main") == f"not proved: {words}"
+
+
 def test_what_a_proof_rests_on_is_counted_by_weight() -> None:
     words = derivation_words(THEOREM)
     found = record(THEOREM)

@@ -48,6 +48,23 @@ def test_methods_are_compared_and_what_does_not_apply_says_why(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("most", "step", "cells"),
+    [(9, '"largest"', "11, 10 to 11, 1 to 1.1"), (99, '"largest"', "11, 11, 1"), (99, "1", "10, 10, 1")],
+)
+def test_ties_are_decided_or_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, step: str, cells: str
+) -> None:
+    """At the step 1 - 10^-12 bound and metric are both (1 + 10^-24) times the target after 10 rounds."""
+    monkeypatch.setattr("boundcheck.evidence.rounds_to_target.MOST_EXACT", most)
+    tie = SPEC.replace('"fedshuffle_36"', '"fedshuffle_36", sizes = [2, 2, 2]').replace(
+        'eta = "largest"', f"eta = {step}"
+    )
+    tie = tie.replace("scgd/fedavg_full_participation", "classics/gradient_descent_nonconvex/sharp")
+    rows = carry_out_study(load_studies(_write(tmp_path, tie))[0]).tables[0].rows
+    assert [", ".join(row[4:]) for row in rows if row[0] == "gradient_descent"] == [cells]
+
+
+@pytest.mark.parametrize(
     ("old", "new", "what"),
     [
         ('target = "1/10"', 'target = "2"', "between 0 and 1"),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from boundcheck.cli import main
+from boundcheck.cli.reports import record_file
 from boundcheck.errors import DataNotFetched
 from boundcheck.evidence.shipped_files import shipped_records
 from boundcheck.networks.study import Spec, study
@@ -272,6 +273,7 @@ def test_one_command_goes_on_where_it_was_cut_off_and_says_what_it_skips(
 
 def test_shipped_records_are_of_the_tables_of_the_repository_and_in_the_readme() -> None:
     records = [(path, read(path)) for path in shipped_records()]
+    assert all(record_file(name) == path for path, _ in records for name in (path.name, path.stem))
     assert records
     tables: dict[str, Any] = {}
     for path in CONFIGS.glob("*.toml"):

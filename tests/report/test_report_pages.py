@@ -354,6 +354,10 @@ def test_the_result_of_a_comparison_comes_first() -> None:
     (width,) = re.findall(r'<rect x="0.0%" width="(53.9%)" [^>]*var\(--series-bound,', bars)
     assert width
     assert result_of({"kind": "methods_compared", "data": {"rows": rows[3:]}}) == ("", "")
+    rows[1] |= {"promised": 1, "needed": 2, "needed_from": 1}
+    words, bars = result_of({"kind": "methods_compared", "data": {"rows": rows}})
+    assert "after 1 round of fast, where 1 to 2 are needed. The bounds promise 0.5 to 100 times" in words
+    assert "1 to 2 needed" in bars
     orders = {"columns": ["order", "outcome"], "rows": [["a", "reversed"], ["b", "reproduced"], ["c", "reproduced"]]}
     words, bars = result_of({"kind": "training", "tables": [orders]})
     assert words == "Rankings reproduced: 2 of 3; 1 reversed."

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, BoundcheckError
-from boundcheck.evidence.rounds_to_target import is_bound, measures_progress, needed, rounds_at, start_value
+from boundcheck.evidence.rounds_to_target import is_bound, measures_progress, needed_range, rounds_at, start_value
 from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec
 from boundcheck.evidence.tuning import recommended, standing_in, step_of
 from boundcheck.methods.build import algorithms
@@ -142,8 +142,8 @@ def _row(
         setup, choice, why = recommended(claimed, problem, given, share)
         if setup is None or choice is None or choice.rounds is None:
             return None, why.removeprefix(f"{claimed.best_id}: "), {}
-        index = needed(setup, start_value(setup) * share)
-        really = None if index is None else rounds_at(setup, index)
+        indices = needed_range(setup, start_value(setup) * share)
+        least, really = (None, None) if indices is None else (rounds_at(setup, k) for k in indices)
     except BoundcheckError as error:
         return None, str(error).rstrip(".").removeprefix(f"{claimed.best_id}: "), {}
     step = step_of(claimed, given)
@@ -156,8 +156,14 @@ def _row(
         metric,
         chosen,
         str(choice.rounds),
-        "not within the longest run" if really is None else str(really),
-        "-" if not really else f"{choice.rounds / really:.4g}",
+        "not within the longest run" if really is None else _span(str(least), str(really)),
+        "-" if not really or not least else _span(f"{choice.rounds / really:.4g}", f"{choice.rounds / least:.4g}"),
     )
     numbers = {"method_spec": {k: str(v) for k, v in setup.spec.items()}, "promised": choice.rounds, "needed": really}
+    if least != really:
+        numbers["needed_from"] = least
     return shown, "", numbers
+
+
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
