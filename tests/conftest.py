@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -114,3 +115,16 @@ def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made(figures: Scripts, drawn_once: Path, tmp_path: Path) -> Drawings:
     """Draws figures by name."""
     return Drawings(figures, drawn_once, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Generator[Any]:
+    """A Chromium for the tests of pages; without it or playwright they are skipped with the reason."""
+    playwright: Any = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no Chromium is installed (apt-get install chromium)")
+    with playwright.sync_playwright() as running:
+        launched = running.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield launched
+        launched.close()

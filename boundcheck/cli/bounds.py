@@ -285,13 +285,13 @@ def _evaluate_sweep(
             cells = [_decimal(p) for p in point] + [repr(value), str(inside).lower(), str(empty).lower()]
             line(",".join(cells))
     elif as_json:
-        told = [
+        shown = [
             {"at": {n: format_exact(p) for n, p in zip(names, point, strict=True)}, "value": json_float(value)}
             | {"in_scope": inside, "vacuous": empty}
             for point, value, inside, empty in rows
         ]
         constants = {k: format_exact(v) for k, v in fixed.items()}
-        print_json({"statement": statement.id, "values": constants, "points": told, "note": found.note})
+        print_json({"statement": statement.id, "values": constants, "points": shown, "note": found.note})
     elif target is None or len(points) <= MAX_TABLE:
         cells = [
             [*map(short, point), short(value), "yes" if inside else "no", "yes" if empty else "no"]

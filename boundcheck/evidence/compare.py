@@ -76,7 +76,7 @@ def compare(
 class Comparison:
     """A verdict with what was compared.
 
-    curve: with the summary that the statement needs, where it was run again for it. points: None where there are none.
+    curve: as given, or run again with the summary that the statement needs. points: None if nothing was compared.
     """
 
     verdict: Verdict

@@ -203,7 +203,8 @@ def promised(setup: Setup, target: Fraction) -> int | None:
     def met(index: int) -> bool:
         found = bound_at(setup, index)
         if found is not None and _ties(found, target):
-            return (_sign_over(setup, setup.claimed.bound, index, target) or 0) <= 0
+            over = _sign_over(setup, setup.claimed.bound, index, target)
+            return over is not None and over <= 0  # a tie that stays undecided is no promise
         return found is not None and found <= nearest_float(target)
 
     last, before = least, None

@@ -102,8 +102,8 @@ def flagged(report: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _stated(claim: Mapping[str, Any]) -> Statement:
     """The statement of a claim: by its id, or as the data define it where it is not registered."""
-    told = claim["statement"]
-    return Statement.from_dict(told["definition"]) if "definition" in told else statement(told["id"])
+    data = claim["statement"]
+    return Statement.from_dict(data["definition"]) if "definition" in data else statement(data["id"])
 
 
 def index_page(

@@ -184,8 +184,8 @@ class StatementData:
     def keyless(self, names: Iterable[str]) -> str:
         """Which of these symbols have no key, with the keys that they may mean, as the end of a sentence; or ''."""
         own = [name for name in names if not self.symbol(name).key]
-        told = ", ".join(f"{name} has no key{near_keys(name)}" for name in own)
-        return f" ({told})" if told else ""
+        lacking = ", ".join(f"{name} has no key{near_keys(name)}" for name in own)
+        return f" ({lacking})" if lacking else ""
 
     def symbol(self, name: str) -> Symbol:
         """The declaration of one symbol; UnknownName with the nearest ones otherwise."""
