@@ -109,7 +109,21 @@ def versions() -> dict[str, str]:
 
     found = {name: package_version(name) or "absent" for name in ("boundcheck", "numpy", "numba", "scipy", "torch")}
     kind = "" if found["torch"] == "absent" else str(library().backends.cpu.get_cpu_capability())
-    return {**found, "python": platform.python_version(), "processor": f"{platform.machine()} {kind}".strip()}
+    processor = " ".join(filter(None, (platform.machine(), kind, _model_of_processor())))
+    return {**found, "python": platform.python_version(), "processor": processor}
+
+
+def _model_of_processor() -> str:
+    """Vendor and numbers of the model: processors with the same instructions still round sums in float32 differently.
+
+    "" where the system has no /proc/cpuinfo.
+    """
+    try:
+        first = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
+    except OSError:
+        return ""
+    lines = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
+    return "-".join(lines[key] for key in ("vendor_id", "cpu family", "model", "stepping") if lines.get(key))
 
 
 def read(path: Path, *, begun: bool = False) -> Record:
