@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from boundcheck.core import numbers
 from boundcheck.errors import BadInput, Mistakes
@@ -15,9 +15,6 @@ from boundcheck.theory.decide import MAX_BITS, Point, Undefined
 from boundcheck.theory.program import names_of, text_of
 from boundcheck.theory.relations import AnyStatement, Condition, holds, relation_of
 from boundcheck.theory.relations import difference as difference
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -303,7 +300,7 @@ def _choice_rows(statement: AnyStatement, exact: Mapping[str, Fraction]) -> tupl
             ends, apart, relative = (math.nan, math.nan), None, math.nan
         else:
             point = Point(choice.excess, exact)
-            ends, apart = float_ends(point), point.exact()
+            ends, apart = _float_ends(point), point.exact()
             relative = (ends[0] + ends[1]) / 2 / float(abs(choice.near)) if choice.near else math.nan
         objection = "" if choice.exact else choice.objection(exact[choice.name])
         note = objection and f"{objection[0].upper()}{objection[1:]}."
@@ -324,7 +321,7 @@ def decide_condition(
     try:
         point = Point(relation.difference, exact)
         direction = point.sign()
-        low, high = float_ends(point)
+        low, high = _float_ends(point)
         right = float(Point(relation.right, exact).accurate_ball(64).mid())
     except Undefined as error:
         return ConditionResult(
@@ -341,13 +338,10 @@ def decide_condition(
     return ConditionResult(condition.name, text, found, (low, high), point.exact(), relative, note)
 
 
-def float_ends(point: Point) -> tuple[float, float]:
-    """Floats around the value of a point: the low one rounded down, the high one up."""
+def _float_ends(point: Point) -> tuple[float, float]:
+    """Floats around the value of a point, the nearest ones where it is rational."""
     exact = point.exact()
-    if exact is not None:
-        return numbers.float_below(exact), numbers.float_above(exact)
-    low, high = point.enclose(96)
-    return numbers.float_below(low), numbers.float_above(high)
+    return point.float_ends(96) if exact is None else (numbers.float_below(exact), numbers.float_above(exact))
 
 
 def _edge_note(relation: Any, exact: Mapping[str, Fraction], given: Mapping[str, Any]) -> str:

@@ -11,7 +11,8 @@ from boundcheck.engines.run import run
 from boundcheck.evidence.compare import compare
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.setting.followed_objective import surrogate, weight_hypotheses
+from boundcheck.setting.constants import joint_objections
+from boundcheck.setting.followed_objective import surrogate
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Outcome
 
@@ -48,6 +49,11 @@ def test_the_drift_has_the_weights_of_the_objective() -> None:
     for instance, weights in ((problem, w), (surrogate(method, problem), what)):
         found = run(method, instance, rounds=[0], metrics=["drift"], arithmetic=Arithmetic.RATIONAL)
         assert found.exact["drift"] == (drift(weights),)
+
+
+def weight_hypotheses(method: Any, problem: Any) -> dict[str, str | None]:
+    found = joint_objections(method, problem)
+    return {name: found[name] for name in ("data_weights", "followed_objective") if name in found}
 
 
 def test_hypotheses_on_weights() -> None:
