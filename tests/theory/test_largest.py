@@ -41,12 +41,6 @@ def test_an_irrational_edge_is_rounded_down_into_scope(shape: tuple, reading: st
     assert s.scope(**values, eta=found * (1 + Fraction(1, 10**12))).in_scope is False
 
 
-def test_the_constant_at_mu_equal_to_L() -> None:
-    found = statement("scgd/lemma_3_1").largest("eta", mu=1, L=1, n=1, E=1)
-    assert float(found) == pytest.approx((math.sqrt(177) - 9) / 48, rel=1e-12)
-    assert (48 * found + 9) ** 2 <= 177
-
-
 def test_integer_symbols_and_other_symbols() -> None:
     s = statement("scgd/theorem_3_3")
     values = {"mu": 1, "L": 1, "n": 2, "eta": "1/1000"}

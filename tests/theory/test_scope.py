@@ -114,12 +114,6 @@ def test_strict_and_other_relations_on_inside_and_outside() -> None:
         assert found == [at_edge, above, below], relation
 
 
-def test_theorem_3_4_needs_more_than_six() -> None:
-    s = statement("scgd/theorem_3_4")
-    assert s.scope(mu=1, L=2, n=2, E=1, eta0=3).in_scope is False
-    assert s.scope(mu=1, L=2, n=2, E=1, eta0=Fraction(3) + Fraction(1, 10**30)).in_scope is True
-
-
 def test_floats_of_one_over_L_and_the_note() -> None:
     """eta*L <= 1 with the float of 1/L: 70 of L = 1..199 miss the edge, and every miss is explained."""
     eta, L = common.eta.expr, common.L.expr
