@@ -19,7 +19,7 @@ import _findings as fd
 import _tables as tables
 
 from boundcheck.methods.build import build as build_method
-from boundcheck.papers.async_fl.theories import scheme_table
+from boundcheck.papers.async_fl.theories.scheme_table import scheme_table
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.report.words import pretty

@@ -32,11 +32,12 @@ from boundcheck.certified.definite import (
     least_diagonal_multiple,
     least_multiple,
     part,
+    varying,
 )
 from boundcheck.certified.dissimilarity import ROOM
 from boundcheck.certified.forms import Affine, Form, least_constant, weighted, weighted_map
 from boundcheck.certified.samples import Samples
-from boundcheck.core.linalg import floats, fraction, identity, range_projector
+from boundcheck.core.linalg import floats, fraction, range_projector
 from boundcheck.core.numbers import root_from_above, round_up
 from boundcheck.errors import BadInput, UnknownName
 
@@ -246,11 +247,9 @@ class BlockDissimilarity:
         """A block in which some client's gradient varies where that of F does not; None if there is none."""
         if self.alike:
             return None
-        for j, (left, right) in enumerate(zip(self._left, self._right, strict=True)):
-            complement = identity(right.q.nrows()) - range_projector(right.q)
-            if any(v != 0 for v in (left.q * complement).entries()):
-                return j
-        return None
+        pairs = enumerate(zip(self._left, self._right, strict=True))
+        free = (varying([(j, left.q)], range_projector(right.q)) for j, (left, right) in pairs)
+        return next((j for j in free if j is not None), None)
 
     @cached_property
     def beta2(self) -> Fraction | None:

@@ -18,6 +18,7 @@ from boundcheck.certified.definite import (
     is_positive_semidefinite,
     largest_eigenvalue,
     least_eigenvalue,
+    varying,
 )
 from boundcheck.core import linalg
 from boundcheck.core.numbers import root_from_above, round_down, round_up
@@ -115,11 +116,7 @@ def noise_is_finite(hessians: Sequence[fmpq_mat], projector: fmpq_mat) -> int | 
 
     The solution set is c + null space; a gradient that varies along it grows without bound.
     """
-    complement = linalg.identity(projector.nrows()) - projector
-    for i, a in enumerate(hessians):
-        if any(v != 0 for v in (a * complement).entries()):
-            return i
-    return None
+    return varying(enumerate(hessians), projector)
 
 
 def noise_value(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> Fraction:

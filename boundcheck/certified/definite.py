@@ -110,6 +110,12 @@ def eigenvalues_within(a: fmpq_mat, low: Fraction | None = None, high: Fraction 
     return above and (high is None or is_positive_semidefinite(one * rational(high) - a))
 
 
+def varying(matrices: Iterable[tuple[int, fmpq_mat]], projector: fmpq_mat) -> int | None:
+    """The number of the first matrix that is not 0 on the complement of a projector's range; None if there is none."""
+    complement = identity(projector.nrows()) - projector
+    return next((i for i, a in matrices if any(v != 0 for v in (a * complement).entries())), None)
+
+
 # --- bounds of eigenvalues ------------------------------------------------------------------------------------
 
 

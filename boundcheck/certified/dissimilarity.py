@@ -22,7 +22,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb_mat, fmpq_mat
 
-from boundcheck.certified.definite import EigenBound, least_multiple
+from boundcheck.certified.definite import EigenBound, least_multiple, varying
 from boundcheck.certified.forms import Affine, Form, gap, least_constant, square, weighted, weighted_map
 from boundcheck.certified.samples import Samples
 from boundcheck.core import linalg
@@ -87,11 +87,7 @@ class Dissimilarity:
 
     def free_client(self) -> int | None:
         """A client whose gradient varies where that of F does not, so that no pair exists; None if there is none."""
-        complement = linalg.identity(self.hessian.nrows()) - self._projector
-        for i, (a, _) in self._maps.items():
-            if any(v != 0 for v in (a * complement).entries()):
-                return i
-        return None
+        return varying(((i, a) for i, (a, _) in self._maps.items()), self._projector)
 
     def vanishing_client(self) -> int | None:
         """A client whose gradient does not vanish wherever that of F does, so that no B2 serves with G2 = 0.

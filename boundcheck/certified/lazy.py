@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from boundcheck.certified.constant import Constant
 
@@ -34,12 +35,9 @@ class LazyConstants(Mapping[str, Constant]):
 
     def and_also(self, more: Mapping[str, Callable[[], Constant]]) -> LazyConstants:
         """These and more, still lazily; what is known stays known. A name in both takes the later one."""
-        both = LazyConstants({**{name: self._maker(name) for name in self._makers}, **more})
+        both = LazyConstants({**{name: partial(self.__getitem__, name) for name in self._makers}, **more})
         both._known = {name: c for name, c in self._known.items() if name not in more}
         return both
-
-    def _maker(self, name: str) -> Callable[[], Constant]:
-        return lambda: self[name]
 
     def __reduce__(self) -> tuple[object, ...]:
         return (dict, (dict(self),))

@@ -145,13 +145,9 @@ def bounds(
     if n == 1:
         clients_apart = delta = 0.0  # the only client is F
     return Bounds(
-        sample=_rational(top * float(norms2.max()) * enlarge),
-        clients=tuple(_rational(top * float(v) * enlarge) for v in largest),
-        G2=_rational(clients_apart),
-        noise2=_rational(float(variances.sum()) / count * enlarge),
-        delta=_rational(delta),
+        sample=round_up(Fraction(top * float(norms2.max()) * enlarge)),
+        clients=tuple(round_up(Fraction(top * float(v) * enlarge)) for v in largest),
+        G2=round_up(Fraction(clients_apart)),
+        noise2=round_up(Fraction(float(variances.sum()) / count * enlarge)),
+        delta=round_up(Fraction(delta)),
     )
-
-
-def _rational(value: float) -> Fraction:
-    return round_up(Fraction(value))

@@ -148,19 +148,9 @@ def _outer(v: Sequence[Fraction]) -> fmpq_mat:
 def admissible(pmat: fmpq_mat, p: Sequence[Fraction], s: Sequence[Fraction]) -> bool:
     """Whether Pmat - p p' <= diag(p_i s_i) in the Loewner order, exactly."""
     slack = diagonal_matrix([p_i * s_i for p_i, s_i in zip(p, s, strict=True)]) - (pmat - _outer(p))
-    if _rank_one(slack):
+    if slack.rank() <= 1:  # it has the sign of its diagonal
         return all(slack[i, i] >= 0 for i in range(len(p)))
     return is_positive_semidefinite(slack)
-
-
-def _rank_one(a: fmpq_mat) -> bool:
-    """Whether every row is a multiple of one of them: then a symmetric matrix has the sign of its diagonal."""
-    rows = a.tolist()
-    lead = next((i for i, row in enumerate(rows) if row[i] != 0), None)
-    if lead is None:
-        return all(v == 0 for v in a.entries())
-    top, pivot = rows[lead], rows[lead][lead]
-    return all(row[j] * pivot == row[lead] * top[j] for row in rows for j in range(len(rows)))
 
 
 def _least_bound(excess: fmpq_mat, scales: Sequence[Fraction]) -> Fraction:

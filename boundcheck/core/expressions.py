@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from boundcheck.core.numbers import (
     DECIMAL,
     as_fraction,
-    exact_square_root,
+    exact_root,
     format_exact,
     parse_number,
     root_below,
@@ -42,7 +42,7 @@ _Node = tuple[Any, ...]  # (operation, arguments ...); leaves are ("number", val
 def _sqrt(value: Fraction) -> Fraction:
     if value < 0:
         raise BadInput(f"the square root of {value} is not real")
-    exact = exact_square_root(value)
+    exact = exact_root(value)
     if exact is not None:
         return exact
     shift = max(0, _ROOT_BITS + value.denominator.bit_length() - value.numerator.bit_length())

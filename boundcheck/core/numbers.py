@@ -318,14 +318,27 @@ def parse_seconds(text: str, name: str) -> float:
     return seconds
 
 
-# --- square roots, floats beside a number, ends of a ball --------------------------------------------------
+# --- roots, floats beside a number, ends of a ball --------------------------------------------------
 
 
-def exact_square_root(value: Fraction) -> Fraction | None:
-    """The square root of a fraction that is at least 0, where it is rational."""
-    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    rational = top * top == value.numerator and bottom * bottom == value.denominator
-    return Fraction(top, bottom) if rational else None
+def exact_root(value: Fraction, q: int = 2) -> Fraction | None:
+    """The q-th root of a fraction that is at least 0, where it is rational."""
+    top, bottom = _integer_root(value.numerator, q), _integer_root(value.denominator, q)
+    return None if top is None or bottom is None else Fraction(top, bottom)
+
+
+def _integer_root(value: int, q: int) -> int | None:
+    if value <= 1 or q == 1:
+        return value
+    if q >= value.bit_length():
+        return None
+    if q == 2:
+        root = math.isqrt(value)
+    else:
+        from flint import fmpz
+
+        root = int(fmpz(value).root(q))
+    return root if root**q == value else None
 
 
 def root_below(value: Fraction, scale: int) -> Fraction:
@@ -335,7 +348,7 @@ def root_below(value: Fraction, scale: int) -> Fraction:
 
 def root_from_above(value: Fraction) -> Fraction:
     """The square root where it is rational, else from above to a relative 2^-60 or better."""
-    exact = exact_square_root(value)
+    exact = exact_root(value)
     if exact is not None:
         return exact
     scale = 2 ** max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)

@@ -29,9 +29,8 @@ from boundcheck.evidence.resolve import Prepared, prepare
 from boundcheck.evidence.studies.placed import named_in
 from boundcheck.problems._own_data import load_specification
 from boundcheck.problems.problem import is_neural
-from boundcheck.setting.constants import parameters_of
+from boundcheck.setting.constants import parameters_of, reason_missing
 from boundcheck.setting.metrics import unknown_metric
-from boundcheck.setting.missing_constants import reason_missing
 from boundcheck.setting.user_constants import check_parameters
 from boundcheck.theory.decide import sign
 from boundcheck.theory.quantities import round_symbols

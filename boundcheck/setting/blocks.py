@@ -26,6 +26,7 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods import answers
 from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.local_work import variance_share
+from boundcheck.setting.objectives import for_quadratics_only
 from boundcheck.setting.theories import Makers, Objections, Theory
 
 if TYPE_CHECKING:
@@ -314,4 +315,13 @@ def _hypotheses(view: BlockView) -> Objections:
     return found
 
 
-BLOCKS = Theory(block_view, _constants, _hypotheses)
+def _why_missing(method: Method, problem: Problem) -> str | None:
+    exchange = answers.averaging(method.exchange)
+    if exchange is None:
+        return None
+    if exchange.hand_over is not None:
+        return "the constants of averaged blocks are for workers that all keep models, and here models are handed over"
+    return for_quadratics_only(problem)
+
+
+BLOCKS = Theory(block_view, _constants, _hypotheses, missing=_why_missing)

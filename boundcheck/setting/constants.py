@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.certified.constant import Constant, Known, exact
 from boundcheck.errors import BadInput
-from boundcheck.problems.problem import clients_of, optional
-from boundcheck.setting.asynchronous import LOSSES, ROUNDS
+from boundcheck.problems.problem import clients_of, no_minimum, optional
 from boundcheck.setting.blocks import BLOCKS
 from boundcheck.setting.participation import MAX_CLIENTS, PARTICIPATION, sampling_makers, weight_makers
-from boundcheck.setting.proximal import COHORTS, SUBPROBLEMS
 from boundcheck.setting.theories import Makers, Objections, Theory, of_papers
-from boundcheck.setting.update_times import TIMES
 from boundcheck.theory.keys import CATALOGUE
 
 if TYPE_CHECKING:
@@ -47,14 +44,19 @@ def parameters_of(method: Method) -> dict[str, Fraction]:
     return {METHOD + name: value for name, value in method.parameters().items()}
 
 
-# In the order in which reports list their constants.
-SHIPPED = (BLOCKS, SUBPROBLEMS, COHORTS, ROUNDS, TIMES, LOSSES, PARTICIPATION)
-
-
 def theories() -> Iterator[Theory[Any]]:
-    """The shipped theories, then those of papers."""
-    yield from SHIPPED
+    """The theories that several papers use, then those of papers, in the order in which reports list constants."""
+    yield from (BLOCKS, PARTICIPATION)
     yield from of_papers()
+
+
+def reason_missing(method: Method, problem: Problem) -> str | None:
+    """What keeps constants of the method on the problem from being known; None where nothing special does.
+
+    Raises BadInput where the method does not fit the problem's clients.
+    """
+    reasons = (theory.missing(method, problem) for theory in theories())
+    return no_minimum(problem) or next((why for why in reasons if why is not None), None)
 
 
 def joint_makers(method: Method, problem: Problem) -> Makers:
@@ -75,11 +77,18 @@ def joint_objections(method: Method, problem: Problem) -> Objections:
 
 
 def _together(
-    what: str, method: Method, problem: Problem, table: Callable[[Theory[Any]], Callable[[Any], dict[str, Any]]]
+    what: str,
+    method: Method,
+    problem: Problem,
+    table: Callable[[Theory[Any]], Callable[[Any], dict[str, Any]]],
+    among: Iterable[Theory[Any]] | None = None,
 ) -> dict[str, Any]:
-    """The tables of all theories that speak about the pair. Raises BadInput for a name that two of them have."""
+    """The tables of the theories (all of them by default) that speak about the pair.
+
+    Raises BadInput for a name that two of them have.
+    """
     found: dict[str, Any] = {}
-    for theory in theories():
+    for theory in theories() if among is None else among:
         view = theory.view(method, problem)
         own = {} if view is None else table(theory)(view)
         taken = min(found.keys() & own.keys(), default=None)
@@ -121,8 +130,9 @@ def pair_makers(method: Method, problem: Problem) -> Makers:
 
 def sized_makers(method: Method, problem: Problem) -> Makers:
     """Those of `pair_makers` that depend on the step sizes: the parameters, and how inexact local solves are."""
-    view = SUBPROBLEMS.view(method, problem)
-    return _by_key({} if view is None else SUBPROBLEMS.constants(view), problem) | _parameters(method)
+    sized = [theory for theory in theories() if theory.sized]
+    makers = _together("constant", method, problem, lambda theory: theory.constants, sized)
+    return _by_key(makers, problem) | _parameters(method)
 
 
 def _by_key(makers: Makers, problem: Problem) -> Makers:

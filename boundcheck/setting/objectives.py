@@ -179,6 +179,13 @@ def objectives_of(method: Method, problem: Problem) -> Objectives | None:
     return None if second is None else Quadratics(maps, second, column(problem.start))
 
 
+def for_quadratics_only(problem: Problem) -> str | None:
+    """Why constants of a problem that is neither quadratic nor piecewise quadratic are missing; None for these."""
+    if quadratic_objectives(problem) is not None or optional(problem, "slopes") is not None:
+        return None
+    return "some constants of this theory are computed for quadratic and piecewise quadratic problems only"
+
+
 def _shares(method: Method, clients: Clients) -> list[Fraction] | None:
     """The variance of each client's step over that of a single sample; None for steps of another kind."""
     found: list[Fraction] = []

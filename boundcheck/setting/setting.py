@@ -26,7 +26,7 @@ from boundcheck.setting.constants import (
     rests_on_nothing,
     sized_makers,
 )
-from boundcheck.setting.followed_objective import surrogate, weight_hypotheses
+from boundcheck.setting.followed_objective import surrogate
 from boundcheck.setting.metrics import OF_A_POINT, is_round_metric, unknown_metric
 from boundcheck.setting.step_sizes import StepSizes, step_sizes
 
@@ -128,9 +128,8 @@ class Setting:
     @cached_property
     def _joint(self) -> tuple[dict[str, str | None], set[str]]:
         """Answers of method and problem together, and the names of those seen to fail in double precision only."""
-        method, problem = self.described, self.problem
-        found, inexact = client_hypotheses(problem)
-        return found | weight_hypotheses(method, problem) | joint_objections(method, problem), set(inexact)
+        found, inexact = client_hypotheses(self.problem)
+        return found | joint_objections(self.described, self.problem), set(inexact)
 
     def hypothesis(self, name: str) -> Answer:
         """Whether the hypothesis of this name holds."""

@@ -1,7 +1,7 @@
 """Theories: what statements of one kind need to know of a method on a problem, as tables of rows.
 
 A theory has a view, made of a method and a problem that it speaks about, and rows that read the view: constants and
-hypotheses. A paper declares those that it alone uses in `theories`, a tuple in its file `theories.py`; the
+hypotheses. A paper declares those that it alone uses in `theories`, a tuple in its file or folder of that name; the
 file of a user in that name, too.
 """
 
@@ -81,13 +81,17 @@ class Theory(Generic[V]):
     """What one theory says of a view; one that it does not have, or cannot decide, is left out.
 
     view: None where the theory does not speak about the method on the problem. named: hypotheses that are decided only
-    where a statement names them.
+    where a statement names them. sized: whether constants depend on the step sizes. missing: why constants that the
+    theory could have are not known, as a clause; None where nothing special keeps them from it. It raises BadInput
+    where the method does not fit the problem's clients.
     """
 
     view: Callable[[Method, Problem], V | None]
     constants: Callable[[V], Makers] = nothing
     hypotheses: Callable[[V], Objections] = nothing
     named: tuple[Row[V], ...] = ()
+    sized: bool = False
+    missing: Callable[[Method, Problem], str | None] = lambda method, problem: None
 
 
 def of_papers() -> Iterator[Theory[Any]]:

@@ -1,4 +1,4 @@
-"""Conversions between fractions and flint balls, and exact roots of fractions."""
+"""Conversions between fractions and flint balls."""
 
 from __future__ import annotations
 
@@ -53,22 +53,3 @@ def _end(exact_ball: Any, *, up: bool) -> Fraction | None:
         away = (mantissa > 0) == up
         return Fraction(mantissa // abs(mantissa), 1 << RANGE) if away else Fraction(0)
     return dyadic(exact_ball)
-
-
-def exact_root(value: Fraction, q: int) -> Fraction | None:
-    """The q-th root of a fraction >= 0 where it is rational."""
-    if q == 1:
-        return value
-    top, bottom = _integer_root(value.numerator, q), _integer_root(value.denominator, q)
-    return None if top is None or bottom is None else Fraction(top, bottom)
-
-
-def _integer_root(value: int, q: int) -> int | None:
-    if value <= 1:
-        return value
-    if q >= value.bit_length():
-        return None
-    from flint import fmpz
-
-    root = int(fmpz(value).root(q))
-    return root if root**q == value else None

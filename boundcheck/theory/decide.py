@@ -17,13 +17,15 @@ not tell from zero stays undecided (None).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
-from boundcheck.core.numbers import as_fraction, dyadic
+from boundcheck.core.numbers import as_fraction, dyadic, exact_root, float_above, float_below, next_down, next_up
 from boundcheck.errors import BadInput
-from boundcheck.theory.balls import Separation, as_ball, ends, exact_root, root_bound
+from boundcheck.theory.balls import Separation, as_ball, ends, root_bound
 from boundcheck.theory.program import Builder, compile_expression
 
 EXACT_DIGITS = 20_000  # exact powers of more decimal digits than this become balls
@@ -69,13 +71,15 @@ class Point:
         exact = self.exact(i)
         if exact is not None:
             return (exact > 0) - (exact < 0)
+        from flint import arb
+
         needed, limit = self._zero_bits(i)
         precision = 128
         while precision <= limit:
             ball = self.ball(precision, i)
             if ball > 0 or ball < 0:
                 return 1 if ball > 0 else -1
-            if needed is not None and ball.is_finite() and self._inside(ball, needed):
+            if needed is not None and ball.is_finite() and ball.abs_upper() < arb(2) ** -needed:
                 return 0
             precision *= 2
         return None
@@ -123,6 +127,16 @@ class Point:
         if low is None or high is None:
             raise BadInput("the value is too large to be written out (beyond 2^131072).")
         return low, high
+
+    def float_ends(self, bits: int = 64) -> tuple[float, float]:
+        """Floats around the value, from a ball of `bits` relative bits: the low one rounded down, the high one up."""
+        ball = self.accurate_ball(bits)
+        low, high = ends(ball, bits + 32)
+        if low is not None and high is not None:
+            return float_below(low), float_above(high)
+        if ball.is_finite() and ball < 0:
+            return -math.inf, next_up(-math.inf)
+        return (next_down(math.inf), math.inf) if ball.is_finite() and ball > 0 else (-math.inf, math.inf)
 
     def is_algebraic(self) -> bool:
         """Whether no exp, log or pi is left in the value here (False where that is not settled)."""
@@ -247,20 +261,21 @@ class Point:
             return self.values[node.data]
         if node.op in ("min", "max", "abs"):
             chosen = self._chosen(i)
-            return None if chosen is None else self._signed(chosen)
+            value = None if chosen is None else self.exact(chosen[0])
+            return None if chosen is None or value is None else chosen[1] * value
         if node.op in ("floor", "ceiling"):
             return self._whole(node.args[0], upwards=node.op == "ceiling")
         args = [self.exact(a) for a in node.args]
-        if node.op == "mul":
-            if any(a == 0 for a in args):
-                self.ball(64, i)  # raises where another factor is undefined
-                return Fraction(0)
-            return _fold(args, lambda x, y: x * y)
+        if node.op == "mul" and any(a == 0 for a in args):
+            self.ball(64, i)  # raises where another factor is undefined
+            return Fraction(0)
         if node.op == "pow" and args[0] == 0 and args[1] is None:
             return self._zero_power(self.sign(node.args[1]))
         if any(a is None for a in args):
             return None
         known = [a for a in args if a is not None]
+        if node.op == "mul":
+            return math.prod(known, start=Fraction(1))
         if node.op == "add":
             return sum((a * d for a, d in zip(known, node.data, strict=True)), Fraction(0))
         if node.op == "div":
@@ -276,10 +291,6 @@ class Point:
         if node.op == "exp" and known[0] == 0:
             return Fraction(1)
         return Fraction(0) if node.op == "log" and known[0] == 1 else None
-
-    def _signed(self, chosen: tuple[int, int]) -> Fraction | None:
-        value = self.exact(chosen[0])
-        return None if value is None else chosen[1] * value
 
     def _fraction_power(self, base: Fraction, power: Fraction) -> Fraction | None:
         if base == 0 and power < 0:
@@ -350,11 +361,6 @@ class Point:
             return None, MAX_BITS
         return needed, 4 * (needed + u) + MAX_BITS  # the ball is narrow enough well before
 
-    def _inside(self, ball: Any, bits: int) -> bool:
-        from flint import arb
-
-        return bool(ball.abs_upper() < arb(2) ** -bits)
-
     def _separation(self, i: int) -> Separation | None:
         """(log2 u, log2 v, the distinct roots) of the module's docstring; None for a transcendental value."""
         if i not in self._bounds:
@@ -401,28 +407,9 @@ class Point:
         return u, v, roots
 
 
-def _fold(args: list[Fraction | None], combine: Callable[[Fraction, Fraction], Fraction]) -> Fraction | None:
-    total = args[0]
-    for arg in args[1:]:
-        if total is None or arg is None:
-            return None
-        total = combine(total, arg)
-    return total
-
-
-def _extreme(name: str) -> Callable[[list[Any]], Any]:
-    def choose(args: list[Any]) -> Any:
-        best = args[0]
-        for arg in args[1:]:
-            best = getattr(best, name)(arg)
-        return best
-
-    return choose
-
-
 _UNARY: dict[str, Callable[[list[Any]], Any]] = {
-    "min": _extreme("min"),
-    "max": _extreme("max"),
+    "min": lambda args: reduce(lambda best, arg: best.min(arg), args),
+    "max": lambda args: reduce(lambda best, arg: best.max(arg), args),
     "abs": lambda args: abs(args[0]),
     "exp": lambda args: args[0].exp(),
 }

@@ -3,7 +3,8 @@
 A module exports `theorem`, a `Theorem` with all its readings; a table of a paper, or a module that holds a whole paper,
 exports `theorems`, a mapping from names of statements to Theorems. The statements of a table have names that begin with
 its own: `table_2.py` holds table_2_async_tau. Files whose names begin with "_", `definitions.py`, `quantities.py`
-(metrics of a round, `setting.quantities`) and `theories.py` (`setting.theories`) hold no statements.
+(metrics of a round, `setting.quantities`) and `theories.py` or a folder `theories` (`setting.theories`) hold no
+statements.
 An entry point of the group `boundcheck.papers` is named after its paper and points to a package of such modules, or to
 one module with `theorems`. Only the module that an id needs is imported. `theory.loading` adds papers by path.
 """

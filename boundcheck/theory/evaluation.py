@@ -381,15 +381,5 @@ def enclose_along(
     for j, k in enumerate(points):
         if moves:
             point.move(index, k)
-        low[j], high[j] = _float_ends(point) if moves or j == 0 else (low[0], high[0])
+        low[j], high[j] = point.float_ends() if moves or j == 0 else (low[0], high[0])
     return low, high
-
-
-def _float_ends(point: Point) -> tuple[float, float]:
-    ball = point.accurate_ball(64)
-    below, above = ends(ball, 96)
-    if below is None or above is None:
-        if ball.is_finite() and ball < 0:
-            return -math.inf, numbers.next_up(-math.inf)
-        return (numbers.next_down(math.inf), math.inf) if ball.is_finite() and ball > 0 else (-math.inf, math.inf)
-    return numbers.float_below(below), numbers.float_above(above)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from boundcheck.core import numbers
 from boundcheck.errors import BadInput, Mistakes
 from boundcheck.theory.decide import MAX_BITS, Point, Undefined
 from boundcheck.theory.program import names_of, text_of
+from boundcheck.theory.records import Field, Form, optional, plain, record, several
 from boundcheck.theory.relations import AnyStatement, Condition, holds, relation_of
 from boundcheck.theory.relations import difference as difference
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -61,42 +59,21 @@ class Scope:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form; exact numbers as text, nan as null."""
-        rows: list[dict[str, Any]] = []
-        for c in self.conditions:
-            row = asdict(c)
-            row["exact"] = None if c.exact is None else numbers.format_exact(c.exact)
-            row["slack"] = [_finite(v) for v in c.slack]
-            row["relative"] = _finite(c.relative)
-            rows.append(row)
         return {
             "schema": 1,
             "statement": self.statement_id,
             "in_scope": self.in_scope,
-            "conditions": rows,
+            "conditions": [_ROW.write(c) for c in self.conditions],
             "assumptions": list(self.assumptions),
-            "values": {name: numbers.format_exact(value) for name, value in self.values},
+            "values": {name: _NUMBER.write(value) for name, value in self.values},
         }
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Scope:
         """Inverse of `to_dict`."""
-        rows = [
-            ConditionResult(
-                name=row["name"],
-                relation=row["relation"],
-                holds=row["holds"],
-                slack=(_number(row["slack"][0]), _number(row["slack"][1])),
-                exact=None if row["exact"] is None else numbers.parse_number(row["exact"], max_text=numbers.LONG_TEXT),
-                relative=_number(row["relative"]),
-                note=row["note"],
-            )
-            for row in data["conditions"]
-        ]
-        values = tuple(
-            (name, numbers.parse_number(value, name, max_text=numbers.LONG_TEXT))
-            for name, value in data["values"].items()
-        )
-        return Scope(data["statement"], tuple(rows), data["in_scope"], tuple(data["assumptions"]), values)
+        rows = tuple(map(_ROW.read, data["conditions"]))
+        values = tuple((name, _NUMBER.read(value)) for name, value in data["values"].items())
+        return Scope(data["statement"], rows, data["in_scope"], tuple(data["assumptions"]), values)
 
     def __bool__(self) -> bool:
         """Refused: an undecided scope is neither; use `in_scope`."""
@@ -132,12 +109,16 @@ _WORDS = {True: "in scope", False: "out of scope", None: "scope undecided"}
 _HOLDS = {True: "holds", False: "fails", None: "undecided"}
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+_NUMBER = Form(numbers.format_exact, lambda text: numbers.parse_number(text, max_text=numbers.LONG_TEXT))
+_FLOAT = Form(lambda v: v if math.isfinite(v) else None, lambda v: math.nan if v is None else v)
+_ROW = record(
+    ConditionResult,
+    *plain("name", "relation", "holds"),
+    Field("slack", several(_FLOAT)),
+    Field("exact", optional(_NUMBER)),
+    Field("relative", _FLOAT),
+    *plain("note"),
+)
 
 
 def _slack_text(c: ConditionResult) -> str:
@@ -303,7 +284,7 @@ def _choice_rows(statement: AnyStatement, exact: Mapping[str, Fraction]) -> tupl
             ends, apart, relative = (math.nan, math.nan), None, math.nan
         else:
             point = Point(choice.excess, exact)
-            ends, apart = float_ends(point), point.exact()
+            ends, apart = _float_ends(point), point.exact()
             relative = (ends[0] + ends[1]) / 2 / float(abs(choice.near)) if choice.near else math.nan
         objection = "" if choice.exact else choice.objection(exact[choice.name])
         note = objection and f"{objection[0].upper()}{objection[1:]}."
@@ -324,7 +305,7 @@ def decide_condition(
     try:
         point = Point(relation.difference, exact)
         direction = point.sign()
-        low, high = float_ends(point)
+        low, high = _float_ends(point)
         right = float(Point(relation.right, exact).accurate_ball(64).mid())
     except Undefined as error:
         return ConditionResult(
@@ -341,13 +322,10 @@ def decide_condition(
     return ConditionResult(condition.name, text, found, (low, high), point.exact(), relative, note)
 
 
-def float_ends(point: Point) -> tuple[float, float]:
-    """Floats around the value of a point: the low one rounded down, the high one up."""
+def _float_ends(point: Point) -> tuple[float, float]:
+    """Floats around the value of a point, the nearest ones where it is rational."""
     exact = point.exact()
-    if exact is not None:
-        return numbers.float_below(exact), numbers.float_above(exact)
-    low, high = point.enclose(96)
-    return numbers.float_below(low), numbers.float_above(high)
+    return point.float_ends(96) if exact is None else (numbers.float_below(exact), numbers.float_above(exact))
 
 
 def _edge_note(relation: Any, exact: Mapping[str, Fraction], given: Mapping[str, Any]) -> str:

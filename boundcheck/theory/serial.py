@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from enum import StrEnum
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import sympy as sp
 
@@ -14,10 +12,22 @@ from boundcheck.core.numbers import LONG_TEXT, format_exact, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.declarations import Algorithm, Belief, Kind, Metric, Source
-from boundcheck.theory.dimension import Dimension
 from boundcheck.theory.paper import Paper
+from boundcheck.theory.records import (
+    DIMENSION,
+    LIST,
+    PLAIN,
+    SYMBOL,
+    Field,
+    Form,
+    optional,
+    plain,
+    rare,
+    record,
+    several,
+    word,
+)
 from boundcheck.theory.relations import Condition
-from boundcheck.theory.symbols import Symbol
 
 SCHEMA = 1
 T = TypeVar("T")
@@ -86,127 +96,50 @@ def expr_from_json(data: Any) -> Any:
     raise BadInput(f"{str(data)[:60]} is no expression; write a number, a symbol, a constant or [operation, ...].")
 
 
-class _Form(NamedTuple):
-    """How a value is written and read."""
-
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
-
-
-@dataclass(frozen=True)
-class _Field:
-    """A field under its own name. written: also where it is empty; needed: reading without it is an error."""
-
-    name: str
-    form: _Form
-    written: bool = True
-    needed: bool = True
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or value is False or value == ()
-
-
-def _optional(form: _Form) -> _Form:
-    def through(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        return lambda value: None if value is None else convert(value)
-
-    return _Form(through(form.write), through(form.read))
-
-
-def _several(form: _Form) -> _Form:
-    return _Form(lambda found: [form.write(v) for v in found], lambda found: tuple(form.read(v) for v in found))
-
-
-def _word(words: type[StrEnum]) -> _Form:
-    return _Form(lambda word: word.value, words)
-
-
-def _record(make: Callable[..., Any], *parts: _Field) -> _Form:
-    """An object of these fields as a table."""
-
-    def write(value: Any) -> dict[str, Any]:
-        found = {part: getattr(value, part.name) for part in parts}
-        return {part.name: part.form.write(own) for part, own in found.items() if part.written or not _is_empty(own)}
-
-    def read(data: Mapping[str, Any]) -> Any:
-        own = {part.name: part.form.read(data[part.name]) for part in parts if part.needed or part.name in data}
-        return make(**own)
-
-    return _Form(write, read)
-
-
-def _plain(*names: str) -> tuple[_Field, ...]:
-    return tuple(_Field(name, _PLAIN) for name in names)
-
-
-def _rare(name: str, form: _Form) -> _Field:
-    return _Field(name, form, written=False, needed=False)
-
-
-_PLAIN = _Form(_same, _same)
-_LIST = _several(_PLAIN)
-_EXPR = _Form(expr_to_json, expr_from_json)
-_PAIRS = _several(_Form(lambda pair: [pair[0], expr_to_json(pair[1])], lambda pair: (pair[0], expr_from_json(pair[1]))))
-_END = _optional(_Form(format_exact, lambda text: parse_number(text, "an end of a domain", max_text=LONG_TEXT)))
-_DIMENSION = _Form(
-    lambda value: {name: format_exact(power) for name, power in asdict(value).items()},
-    lambda found: Dimension(**{name: parse_number(power, name) for name, power in found.items()}),
-)
-_PAPER = _record(Paper, *_plain("title"), _Field("authors", _LIST), *_plain("year", "venue", "kind", "doi", "arxiv"))
-_SOURCE = _record(Source, _Field("paper", _PAPER), *_plain("number", "where"))
-_SYMBOL = _record(
-    Symbol,
-    *_plain("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "key"),
-    _rare("free", _PLAIN),
-    _Field("dimension", _DIMENSION),
-    _Field("low", _END),
-    _Field("high", _END),
-)
-_METRIC = _record(
+_EXPR = Form(expr_to_json, expr_from_json)
+_PAIRS = several(Form(lambda pair: [pair[0], expr_to_json(pair[1])], lambda pair: (pair[0], expr_from_json(pair[1]))))
+_PAPER = record(Paper, *plain("title"), Field("authors", LIST), *plain("year", "venue", "kind", "doi", "arxiv"))
+_SOURCE = record(Source, Field("paper", _PAPER), *plain("number", "where"))
+_METRIC = record(
     Metric,
-    *_plain("quantity", "index", "average", "expectation", "surrogate"),
-    _Field("dimension", _optional(_DIMENSION)),
-    _Field("rounds", _EXPR),
-    _Field("scale", _EXPR),
-    _Field("weights", _optional(_EXPR)),
-    _rare("with_last", _PLAIN),
-    _rare("measured", _PLAIN),
-    _rare("value", _EXPR),
-    _rare("where", _PAIRS),
-    _rare("meets", _LIST),
+    *plain("quantity", "index", "average", "expectation", "surrogate"),
+    Field("dimension", optional(DIMENSION)),
+    Field("rounds", _EXPR),
+    Field("scale", _EXPR),
+    Field("weights", optional(_EXPR)),
+    rare("with_last", PLAIN),
+    rare("measured", PLAIN),
+    rare("value", _EXPR),
+    rare("where", _PAIRS),
+    rare("meets", LIST),
 )
-_ALGORITHM = _record(
-    Algorithm, *_plain("kind"), _Field("parameters", _LIST), _Field("steps", _PAIRS), _rare("any_value", _LIST)
+_ALGORITHM = record(
+    Algorithm, *plain("kind"), Field("parameters", LIST), Field("steps", _PAIRS), rare("any_value", LIST)
 )
-_CONDITION = _record(
-    Condition, *_plain("name"), _Field("relation", _EXPR), *_plain("meaning"), _Field("vacuity", _PLAIN, needed=False)
+_CONDITION = record(
+    Condition, *plain("name"), Field("relation", _EXPR), *plain("meaning"), Field("vacuity", PLAIN, needed=False)
 )
-_ASSUMPTION = _record(Assumption, *_plain("name", "meaning"), _Field("inequality", _optional(_EXPR)))
+_ASSUMPTION = record(Assumption, *plain("name", "meaning"), Field("inequality", optional(_EXPR)))
 
 
-def _statement(make: Callable[..., T]) -> _Form:
-    return _record(
+def _statement(make: Callable[..., T]) -> Form:
+    return record(
         make,
-        *_plain("reading", "title", "replaces", "why", "remark", "name", "id"),
-        _Field("source", _SOURCE),
-        _Field("kind", _word(Kind)),
-        _Field("belief", _word(Belief)),
-        _Field("symbols", _several(_SYMBOL)),
-        _Field("metric", _METRIC),
-        _Field("bound", _EXPR),
-        *_plain("any_method"),
-        _Field("algorithm", _optional(_ALGORITHM)),
-        _Field("domain", _several(_EXPR)),
-        _Field("conditions", _several(_CONDITION)),
-        _Field("assumptions", _several(_ASSUMPTION)),
-        _Field("trivial", _optional(_EXPR)),
-        _Field("printed_rate", _optional(_EXPR)),
-        _Field("choices", _PAIRS),
+        *plain("reading", "title", "replaces", "why", "remark", "name", "id"),
+        Field("source", _SOURCE),
+        Field("kind", word(Kind)),
+        Field("belief", word(Belief)),
+        Field("symbols", several(SYMBOL)),
+        Field("metric", _METRIC),
+        Field("bound", _EXPR),
+        *plain("any_method"),
+        Field("algorithm", optional(_ALGORITHM)),
+        Field("domain", several(_EXPR)),
+        Field("conditions", several(_CONDITION)),
+        Field("assumptions", several(_ASSUMPTION)),
+        Field("trivial", optional(_EXPR)),
+        Field("printed_rate", optional(_EXPR)),
+        Field("choices", _PAIRS),
     )
 
 

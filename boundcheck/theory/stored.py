@@ -7,16 +7,16 @@ expressions themselves (sweeps, a step size in a condition that is not rational 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core import providers
-from boundcheck.core.numbers import format_exact, parse_number
 from boundcheck.theory.answers import Answers
-from boundcheck.theory.dimension import STEP, Dimension
+from boundcheck.theory.dimension import STEP
 from boundcheck.theory.largest import largest
 from boundcheck.theory.program import Program, compile_expression, from_json, names_of, text_of, to_json
+from boundcheck.theory.records import SYMBOL, Field, Form, optional, plain, record, several
 from boundcheck.theory.relations import AnyStatement, Condition, Relation, Roots, relation_of
 from boundcheck.theory.symbols import Symbol, declared
 
@@ -86,35 +86,30 @@ class Stored(Answers):
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able form."""
-        return {
-            "id": self.id,
-            "symbols": [_symbol_to_json(s) for s in self.symbols],
-            "metric": [self.metric.index, to_json(self.metric.rounds), self.metric.weights],
-            "bound": to_json(self.bound),
-            "trivial": None if self.trivial is None else to_json(self.trivial),
-            "excess": None if self.excess is None else to_json(self.excess),
-            "domain": [r.to_json() for r in self.domain],
-            "conditions": [[c.name, c.relation.to_json(), c.meaning, c.vacuity] for c in self.conditions],
-            "choices": [[name, to_json(formula)] for name, formula in self.choices],
-            "assumptions": [a.name for a in self.assumptions],
-        }
+        return _STORED.write(self)
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Stored:
         """Inverse of `to_json`."""
-        index, rounds, weights = data["metric"]
-        return Stored(
-            id=data["id"],
-            symbols=tuple(map(_symbol_from_json, data["symbols"])),
-            metric=Counted(index, from_json(rounds), weights),
-            bound=from_json(data["bound"]),
-            trivial=None if data["trivial"] is None else from_json(data["trivial"]),
-            excess=None if data["excess"] is None else from_json(data["excess"]),
-            domain=tuple(map(Relation.from_json, data["domain"])),
-            conditions=tuple(Condition(n, Relation.from_json(r), m, v) for n, r, m, v in data["conditions"]),
-            choices=tuple((name, from_json(formula)) for name, formula in data["choices"]),
-            assumptions=tuple(map(Named, data["assumptions"])),
-        )
+        return _STORED.read(data)
+
+
+_PROGRAM = Form(to_json, from_json)
+_PAIR = Form(lambda pair: [pair[0], to_json(pair[1])], lambda pair: (pair[0], from_json(pair[1])))
+_RELATION = Form(Relation.to_json, Relation.from_json)
+_STORED = record(
+    Stored,
+    *plain("id"),
+    Field("symbols", several(SYMBOL)),
+    Field("metric", record(Counted, *plain("index", "weights"), Field("rounds", _PROGRAM))),
+    Field("bound", _PROGRAM),
+    Field("trivial", optional(_PROGRAM)),
+    Field("excess", optional(_PROGRAM)),
+    Field("domain", several(_RELATION)),
+    Field("conditions", several(record(Condition, *plain("name", "meaning", "vacuity"), Field("relation", _RELATION)))),
+    Field("choices", several(_PAIR)),
+    Field("assumptions", several(record(Named, *plain("name")))),
+)
 
 
 def step_sizes(statement: AnyStatement) -> list[str]:
@@ -159,15 +154,3 @@ def _relation(relation: Any, steps: list[str]) -> Relation:
         if found is not None:
             roots[name] = tuple(tuple(map(compile_expression, part)) for part in found)
     return Relation(made.text, made.sign, made.symbols, made.difference, made.right, roots)
-
-
-def _symbol_to_json(symbol: Symbol) -> dict[str, Any]:
-    ends = {name: None if (end := getattr(symbol, name)) is None else format_exact(end) for name in ("low", "high")}
-    own = {name: value for name, value in asdict(symbol).items() if value not in (False, "")}
-    return {**own, "dimension": [format_exact(v) for v in asdict(symbol.dimension).values()], **ends}
-
-
-def _symbol_from_json(data: Mapping[str, Any]) -> Symbol:
-    ends = {name: None if data[name] is None else parse_number(data[name]) for name in ("low", "high")}
-    own: dict[str, Any] = {**data, **ends, "dimension": Dimension(*map(parse_number, data["dimension"]))}
-    return Symbol(**own)

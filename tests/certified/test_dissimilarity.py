@@ -222,6 +222,7 @@ def test_a_form_knows_where_it_is_least():
     assert Form(form.q, column([0, 1]), rational(0)).minimum() is None
     assert Form(-form.q, column([0, 0]), rational(0)).minimum() is None
     assert least_constant(form, form.times(F(2))) == 7
+    assert least_constant(form, Form(form.q, form.l, form.k + 1)) == 0
     a, b = matrix([[2, 1], [1, 3]]), column([1, 2])
     centre = a.solve(b)
     assert gap(a, b, centre).minimum() == 0

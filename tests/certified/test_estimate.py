@@ -21,6 +21,7 @@ def test_the_limit_of_a_mean_covers_it_as_often_as_it_says() -> None:
     np.testing.assert_allclose(upper_mean(whole, 200), whole.mean(axis=0))
     # three numbers: Student's 99 % quantile with 2 degrees of freedom is 6.9646
     assert upper_mean(VALUES, 10**9)[0] == pytest.approx(2 + 6.964557 / np.sqrt(3), rel=1e-6)
+    assert upper_mean(VALUES, 4)[0] == pytest.approx(2 + 6.964557 / np.sqrt(12), rel=1e-6)  # 3 of 4
 
 
 @pytest.mark.parametrize(

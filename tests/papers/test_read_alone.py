@@ -14,7 +14,7 @@ import boundcheck.papers
 HOME = Path(str(boundcheck.papers.__file__)).parent
 PAPERS = sorted(p.name for p in HOME.iterdir() if (p / "__init__.py").exists())
 OTHERS = ("__init__.py", "definitions.py", "quantities.py", "theories.py")
-FILES = sorted(p for p in HOME.rglob("*.py") if p.name not in OTHERS)
+FILES = sorted(p for p in HOME.glob("*/*.py") if p.name not in OTHERS)
 
 
 def imported(tree: ast.Module) -> set[str]:

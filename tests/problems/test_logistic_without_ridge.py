@@ -18,7 +18,7 @@ from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._losses import Logistic
 from boundcheck.problems.build import build
 from boundcheck.setting import Setting
-from boundcheck.setting.missing_constants import reason_missing
+from boundcheck.setting.constants import reason_missing
 
 WARMTH = [
     *("-4/10", "-1/10", "-3/10", "3/10", "-13/10", 0, "-3/10", "-3/10", 0, "6/10", "5/10", "-12/10"),

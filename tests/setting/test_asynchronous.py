@@ -14,7 +14,7 @@ from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build, kinds
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import Timed
-from boundcheck.papers.async_fl.theories import Entry, scheme_table
+from boundcheck.papers.async_fl.theories.scheme_table import Entry, scheme_table
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting.constants import joint_constants, joint_objections
@@ -265,7 +265,8 @@ def test_hypotheses() -> None:
 def test_other_methods_have_none_of_it() -> None:
     assert set(KINDS) <= set(kinds())
     scgd = build({"kind": "scgd", "E": 2, "eta": "1/4"})
-    assert set(joint_objections(scgd, alike(3))) == {"two_alternating_clients", "four_alternating_clients"}
+    others = {"data_weights", "two_alternating_clients", "four_alternating_clients"}
+    assert set(joint_objections(scgd, alike(3))) == others
     assert "R_loss" not in describe_constants(scgd, alike(3))
 
 

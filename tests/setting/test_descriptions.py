@@ -32,16 +32,16 @@ from boundcheck.methods.parts import (
     Visit,
 )
 from boundcheck.methods.schedules import Buffer, Exponential, FirstToArrive, Fixed, WaitForAll, Window
+from boundcheck.papers.async_fl.theories.update_times import TIMES, times_of
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
 from boundcheck.setting.constants import joint_constants
 from boundcheck.setting.followed_objective import small_step_weights
 from boundcheck.setting.step_sizes import run_steps
-from boundcheck.setting.update_times import TIMES, times_of
 
 F = Fraction
-ROOM = Path(__file__).parents[2] / "boundcheck" / "setting"
+PACKAGE = Path(__file__).parents[2] / "boundcheck"
 P36 = build_problem({"kind": "fedshuffle_36"})
 CLIENTS = clients_of(P36)
 PLANE = [{"A": [[2, 0], [0, 1]], "b": [1, 0]}, {"A": [[1, 2], [2, 4]], "b": [0, 1]}]
@@ -76,8 +76,9 @@ def class_tests(text: str) -> list[str]:
 
 
 def test_no_class_of_a_method_is_asked_for() -> None:
-    files = sorted(ROOM.glob("*.py"))
-    assert len(files) > 15
+    files = [*(PACKAGE / "setting").glob("*.py"), *(PACKAGE / "papers").glob("**/theories*/*.py")]
+    files += (PACKAGE / "papers").glob("*/theories.py")
+    assert len(files) > 20
     assert {path.name: found for path in files if (found := class_tests(path.read_text()))} == {}
     seen = class_tests(
         "from boundcheck.methods.parts import Full\nisinstance(x, int | Full)\nx == Full()\nisinstance(x, int)\n"

@@ -127,7 +127,7 @@ FEDFIX = {"kind": "fedfix", "times": [2, 3, 5], "dt": 1}
 
 def test_the_sharp_delay_needs_the_slowest_client_at_an_end() -> None:
     wrong = 0
-    for times in itertools.product((2, 3, 4, 5), repeat=3):
+    for times in itertools.product((2, 3, 5), repeat=3):
         method = build({"kind": "fedavg_async", "times": list(times), **STEPS})
         assert isinstance(method.participation, Timed)
         plan = method.participation.plan(3)
@@ -167,7 +167,7 @@ def test_theorem_1_is_about_whole_periods() -> None:
 
 @pytest.mark.parametrize(("name", "method", "period"), [("equation_38", ASYNC, 31), ("equation_42", FEDFIX, 30)])
 def test_rates_after_n_rounds_are_about_whole_periods(name: str, method: dict[str, Any], period: int) -> None:
-    for rounds, met in ((period * 100, True), (period * 100 + 1, False)):
+    for rounds, met in ((period * 10, True), (period * 10 + 1, False)):
         constants = {"N": rounds, "eta_unit": "1/1000", "B": 5}
         claim = Claim(f"async_fl/{name}/corrected", spec(3), {**method, **STEPS, "eta_l": "tuned"}, constants=constants)
         scope = run_claim(claim).verdict.details["scope"]["conditions"]

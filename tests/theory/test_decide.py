@@ -30,6 +30,7 @@ TINY = Fraction(1, 10**40)
         (sp.Max(x, sp.sqrt(y)) - sp.Abs(z), {"x": 1, "y": 2, "z": -1}, 1),
         (sp.floor(x) + sp.ceiling(x) - y, {"x": "-3/2", "y": -3}, 0),
         (sp.ceiling(x) - y, {"x": 4, "y": 4}, 0),
+        (sp.floor(sp.sqrt(x)) - y, {"x": 8, "y": 2}, 0),
         (sp.floor(sp.sqrt(x)) - y, {"x": 49, "y": 7}, 0),
         (sp.log(x) - y, {"x": 1, "y": 0}, 0),
         (sp.exp(x) - y, {"x": 0, "y": 1}, 0),

@@ -92,6 +92,7 @@ def test_a_package_of_statements_by_entry_point(install: Install) -> None:
             "plugin_a/theorem_1.py": HEADER + "theorem = make('as_printed', 'corrected', best='as_printed')\n",
             "plugin_a/theorem_2.py": HEADER + "theorem = make('as_printed', 'corrected')\n",
             "plugin_a/table_3.py": HEADER + "theorems = {f'table_3_{k}': make('as_printed') for k in 'ab'}\n",
+            "plugin_a/table.py": HEADER + "theorems = {'table_4': make('as_printed')}\n",
             "plugin_a/definitions.py": "raise RuntimeError('not to be imported')\n",
             "plugin_a/_private.py": "raise RuntimeError('not to be imported')\n",
         },
@@ -103,6 +104,7 @@ def test_a_package_of_statements_by_entry_point(install: Install) -> None:
     assert [s.id for s in discovery.all_statements("mine")] == [
         "mine/table_3_a/as_printed",
         "mine/table_3_b/as_printed",
+        "mine/table_4/as_printed",
         "mine/theorem_1/as_printed",
         "mine/theorem_1/corrected",
         "mine/theorem_2/corrected",

@@ -4,36 +4,22 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
+import formulas
 import numpy as np
 import pytest
 import sympy as sp
+from formulas import number
 
 from boundcheck.theory import arrays, walk
 from boundcheck.theory.decide import Point
-from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.program import compile_expression
-from boundcheck.theory.statement import Condition, Metric, Source, Statement
-from boundcheck.theory.symbols import Symbol
 
-A, B, C = (Symbol(n, "number", ONE, low=Fraction(0), low_open=True) for n in "abc")
-a, b, c = A.expr, B.expr, C.expr
-
-
-def formula(bound: sp.Expr, *relations: sp.Basic, trivial: sp.Expr | None = None) -> Statement:
-    used = {s.name for e in (bound, *relations, *([] if trivial is None else [trivial])) for s in e.free_symbols}
-    return Statement(
-        source=Source("none", "Test 1", "here"),
-        reading="as_printed",
-        title="test",
-        symbols=tuple(s for s in (A, B, C) if s.name in used),
-        metric=Metric("none", None),
-        bound=bound,
-        conditions=tuple(Condition(f"c{i}", r) for i, r in enumerate(relations)),
-        trivial=trivial,
-        name="test_1",
-    )
+SYMBOLS = tuple(number(n, low=Fraction(0), low_open=True) for n in "abc")
+a, b, c = (s.expr for s in SYMBOLS)
+formula = partial(formulas.formula, symbols=SYMBOLS)
 
 
 @pytest.mark.parametrize("exponent", [-3000, -400, -300, -155, 155, 300, 400, 3000])
@@ -176,13 +162,9 @@ def test_a_power_inside_max_that_vanishes() -> None:
 
 
 def test_names_of_symbols_are_no_code() -> None:
-    symbols = tuple(Symbol(n, "number", ONE) for n in ("sqrt", "minimum", "x0", "lambda", "a b"))
-    root, least, *rest = (symbol.expr for symbol in symbols)
+    root, least, *rest = (number(n).expr for n in ("sqrt", "minimum", "x0", "lambda", "a b"))
     bound = sp.Min(root, least) + sp.sqrt(sp.Abs(rest[0])) * rest[1] - rest[2] ** 3
-    s = Statement(
-        Source("none", "Test 2", "here"), "as_printed", "test", symbols, Metric("none", None), bound, name="t"
-    )
-    found = s.evaluate(**{"sqrt": [3.0, 5.0], "minimum": 4.0, "x0": [4.0, 9.0], "lambda": 2.0, "a b": 1.0})
+    found = formula(bound).evaluate(**{"sqrt": [3.0, 5.0], "minimum": 4.0, "x0": [4.0, 9.0], "lambda": 2.0, "a b": 1.0})
     assert found.value.tolist() == [6.0, 9.0]
 
 

@@ -7,33 +7,21 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
+from formulas import formula, number
 
-from boundcheck.errors import BadInput, UnknownName
-from boundcheck.theory.dimension import ONE
+from boundcheck.errors import BadInput
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.largest import NothingAllowed
-from boundcheck.theory.statement import Condition, Metric, Source, Statement
+from boundcheck.theory.statement import Statement
 from boundcheck.theory.symbols import Symbol
 
-NUMBER = Symbol("a", "number", ONE)
+NUMBER, WHOLE = number("a"), number("a", integer=True)
 a, b = NUMBER.expr, sp.Symbol("b", real=True)
 
 
 def only(*relations: sp.Basic, symbol: Symbol = NUMBER) -> Statement:
     """Conditions in `a` and, where used, `b`."""
-    other = Symbol("b", "number", ONE)
-    used = {s.name for r in relations for s in r.free_symbols}
-    symbols = tuple(s for s in (symbol, other) if s.name in used | {"a"})
-    return Statement(
-        source=Source("none", "Test 1", "here"),
-        reading="as_printed",
-        title="test",
-        symbols=symbols,
-        metric=Metric("none", None),
-        bound=sum((s.expr for s in symbols), sp.Integer(1)),
-        conditions=tuple(Condition(f"c{i}", r) for i, r in enumerate(relations)),
-        name="test_1",
-    )
+    return formula(sum({a}.union(*(r.free_symbols for r in relations)), sp.Integer(1)), *relations, symbols=(symbol,))
 
 
 def test_a_rational_edge_is_returned_exactly() -> None:
@@ -51,12 +39,6 @@ def test_an_irrational_edge_is_rounded_down_into_scope(shape: tuple, reading: st
     found = s.largest("eta", **values)
     assert s.scope(**values, eta=found).in_scope is True
     assert s.scope(**values, eta=found * (1 + Fraction(1, 10**12))).in_scope is False
-
-
-def test_the_constant_at_mu_equal_to_L() -> None:
-    found = statement("scgd/lemma_3_1").largest("eta", mu=1, L=1, n=1, E=1)
-    assert float(found) == pytest.approx((math.sqrt(177) - 9) / 48, rel=1e-12)
-    assert (48 * found + 9) ** 2 <= 177
 
 
 def test_integer_symbols_and_other_symbols() -> None:
@@ -83,8 +65,7 @@ def test_no_upper_limit_is_said() -> None:
         statement("scgd/theorem_3_4").largest("eta0", mu=1, L=2, n=2, E=1)
     with pytest.raises(BadInput, match="limits sigma2 from above"):
         statement("scgd/theorem_3_3").largest("sigma2", mu=1, L=1, n=1, E=1, eta="1/100")
-    ended = Symbol("a", "number", ONE, high=Fraction(7))  # the declared domain is a limit too
-    assert only(sp.Ge(a, 2), symbol=ended).largest("a") == 7
+    assert only(sp.Ge(a, 2), symbol=number("a", high=Fraction(7))).largest("a") == 7
 
 
 def test_appendix_c_windows() -> None:
@@ -129,23 +110,10 @@ def test_strict_edges_are_approached_and_empty_ones_refused() -> None:
         only(sp.Lt(a**2 - a + 1, 0)).largest("a")
     with pytest.raises(NothingAllowed, match="c0"):
         only(sp.Le(b, 0), sp.Le(a, 1)).largest("a", b=1)
-    whole = Symbol("a", "number", ONE, integer=True)
-    assert only(sp.Lt(a, 2), symbol=whole).largest("a") == 1
-    assert only(sp.Le(a**2, 8), symbol=whole).largest("a") == 2
+    assert only(sp.Lt(a, 2), symbol=WHOLE).largest("a") == 1
+    assert only(sp.Le(a**2, 8), symbol=WHOLE).largest("a") == 2
     with pytest.raises(NothingAllowed):
-        only(sp.Ge(a, sp.Rational(1, 3)), sp.Le(a, sp.Rational(2, 3)), symbol=whole).largest("a")
-
-
-def test_names_and_missing_values() -> None:
-    s = statement("scgd/theorem_3_3")
-    with pytest.raises(UnknownName, match="'eta'"):
-        s.largest("etta", mu=1, L=1, n=1, E=1)
-    with pytest.raises(BadInput, match="n, E"):
-        s.largest("eta", mu=1, L=1)
-    with pytest.raises(BadInput, match="mu = 2"):
-        s.largest("eta", mu=2, L=1, n=1, E=1)
-    with pytest.raises(BadInput, match="algebraically"):
-        statement("scgd/choice_of_e").largest("T", mu=1, L=1, n=1, E=1, ell=1)
+        only(sp.Ge(a, sp.Rational(1, 3)), sp.Le(a, sp.Rational(2, 3)), symbol=WHOLE).largest("a")
 
 
 def test_a_logarithm_in_the_coefficient_is_no_obstacle() -> None:
@@ -179,21 +147,20 @@ def test_n_divides_T() -> None:
     ],
 )
 def test_whole_numbers(relations: tuple, expected: int) -> None:
-    s = only(*relations, symbol=Symbol("a", "number", ONE, integer=True))
+    s = only(*relations, symbol=WHOLE)
     assert s.largest("a") == expected
     assert s.scope(a=expected).in_scope is True
 
 
 def test_whole_numbers_that_do_not_exist_or_are_not_solved() -> None:
-    whole = Symbol("a", "number", ONE, integer=True)
     with pytest.raises(NothingAllowed):  # 2a + 1 is odd
-        only(sp.Eq(sp.floor((2 * a + 1) / 4), (2 * a + 1) / 4), symbol=whole).largest("a")
+        only(sp.Eq(sp.floor((2 * a + 1) / 4), (2 * a + 1) / 4), symbol=WHOLE).largest("a")
     with pytest.raises(BadInput, match="limits a from above"):
-        only(sp.Eq(sp.floor(a / 7), a / 7), symbol=whole).largest("a")
+        only(sp.Eq(sp.floor(a / 7), a / 7), symbol=WHOLE).largest("a")
     with pytest.raises(BadInput, match="not solved for"):
-        only(sp.Eq(sp.floor(a**2 / 7), a**2 / 7), symbol=whole).largest("a")
+        only(sp.Eq(sp.floor(a**2 / 7), a**2 / 7), symbol=WHOLE).largest("a")
     with pytest.raises(BadInput, match="two conditions"):
-        only(sp.Eq(sp.floor(a / 7), a / 7), sp.Eq(sp.floor(a / 3), a / 3), symbol=whole).largest("a")
+        only(sp.Eq(sp.floor(a / 7), a / 7), sp.Eq(sp.floor(a / 3), a / 3), symbol=WHOLE).largest("a")
     with pytest.raises(BadInput, match="algebraically"):  # a real number
         only(sp.Eq(sp.floor(a / 7), a / 7)).largest("a")
 

@@ -94,10 +94,6 @@ def test_an_empty_guarantee_is_vacuous_and_says_what_would_do() -> None:
     assert inside.outcome is Outcome.HOLDS
 
 
-def test_vacuity_survives_the_round_trip() -> None:
-    assert Statement.from_dict(STATEMENT.to_dict()) == STATEMENT
-
-
 def test_what_guarantees_something_is_in_scope_and_not_vacuous() -> None:
     """The search asks for less than the whole evaluation; its answer is that of the whole."""
     feddane = statement("feddane/theorem_3/as_printed")

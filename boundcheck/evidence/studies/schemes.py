@@ -13,7 +13,7 @@ from typing import Any
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.evidence.studies.study import Methods, Study, StudyTable, TableSpec, label
 from boundcheck.methods.build import build as build_method
-from boundcheck.papers.async_fl.theories import require_column, scheme_table
+from boundcheck.papers.async_fl.theories.scheme_table import require_column, scheme_table
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 

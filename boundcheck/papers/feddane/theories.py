@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from boundcheck.certified import certify
 from boundcheck.certified.constant import Constant, Known
@@ -41,8 +41,6 @@ from boundcheck.setting.local_work import certain_visits, possible_visits
 from boundcheck.setting.theories import Makers, Objections, Theory
 
 if TYPE_CHECKING:
-    from flint import fmpq_mat
-
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
     from boundcheck.methods.parts import Correction, Participation, Visit
@@ -140,7 +138,7 @@ class _View:
         return optional(self.problem, "client_curvatures")()
 
     @cached_property
-    def _hessians(self) -> list[fmpq_mat] | None:
+    def _hessians(self) -> list[Any] | None:
         quadratic = quadratic_objectives(self.problem)
         return None if quadratic is None else [a for a, _ in quadratic.forms().maps]
 
@@ -336,5 +334,7 @@ def _spread(shares: Sequence[Shares], weights: Sequence[Fraction], size: int) ->
     return f"the mean gradient of S_t varies more than that of {size} draws by weight with replacement."
 
 
-SUBPROBLEMS = Theory(lambda method, problem: view if (view := _View(method, problem)).solves else None, _constants)
-COHORTS = Theory(_View, hypotheses=_cohorts)
+theories = (
+    Theory(lambda method, problem: view if (view := _View(method, problem)).solves else None, _constants, sized=True),
+    Theory(_View, hypotheses=_cohorts),
+)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods import answers
 from boundcheck.methods.parts.participation import cohort_sizes
-from boundcheck.setting.asynchronous import rounds_of
+from boundcheck.papers.async_fl.theories.rounds import rounds_of
 from boundcheck.setting.theories import Row, Theory, constants, hypotheses, maybe, unless
 
 if TYPE_CHECKING:

@@ -1,19 +1,12 @@
-"""Constants and hypotheses of a method on a problem in the theory of asynchronous federated learning.
+"""Constants and hypotheses of who takes part in which round with which weight.
 
-Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
-Heterogeneous Clients Updates". The constants are those of the catalogue (`theory.keys`), with the expected weights
-q_i(n) of `setting.expected_weights`; where several points minimise Lbar, thb is the nearest to the start. Examples 1
-and 2 stand beside the paper's statements (`papers.async_fl.theories`).
+Means are over all rounds of a period; an empty round counts with 0 in every mean, and q_min and chi2_max are over the
+other rounds. The bound B on gradients (Assumption 7) is the problem's own: no quadratic with a positive Hessian has
+one.
 
-Means are over all rounds of a period. An empty round has L^n = 0 and counts with 0 in every mean; q_min and chi2_max
-are over the other rounds. E is over the samples of a local step: one draw, or as many as its batch has. The constants
-with L are known exactly for quadratics with convex clients and on the line for piecewise quadratic ones, and from above
-for logistic and softmax regression (`objectives`); a value too long to keep is rounded up to 13 digits. The bound B on
-gradients (Assumption 7) is the problem's own: no quadratic with a positive Hessian has one.
-
-The hypotheses are Assumptions 3 and 5 to 7, what Section 3.3 says of kinds of data, and what Section 4 says of update
-times. Cohorts are drawn or fixed without a look at models or gradients, and clocks of exponential times are memoryless,
-so that who takes part is independent of how old a model is, too.
+The hypotheses are Assumptions 3 and 5 to 7 and what Section 3.3 says of kinds of data. Cohorts are drawn or fixed
+without a look at models or gradients, and clocks of exponential times are memoryless, so that who takes part is
+independent of how old a model is, too.
 """
 
 from __future__ import annotations
@@ -22,26 +15,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from boundcheck.certified.certify import from_above
-from boundcheck.certified.constant import Constant, Known, exact
+from boundcheck.certified.constant import Constant, exact
 from boundcheck.problems.problem import clients_of, optional, quadratic_objectives
 from boundcheck.setting.expected_weights import DataKinds, Expected, RoundKind, data_kinds, expected_weights
 from boundcheck.setting.local_work import draws_samples, plain_steps
-from boundcheck.setting.objectives import Objectives, objectives_of
-from boundcheck.setting.theories import Row, Theory, always, constants, hypotheses, maybe, unless
+from boundcheck.setting.theories import Row, Theory, constants, hypotheses, maybe, unless
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
-
-
-MAX_MINIMISERS = 2000  # different cohorts whose objective is minimised
-
-
-# --- who takes part in which round --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,138 +197,5 @@ ROUNDS = Theory(
         ),
         maybe("bounded_gradients", _growing),
         Row("bounded_sample_gradients", _growing_samples),
-    ),
-)
-
-# --- the objectives that the rounds follow ------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Losses:
-    """The objectives that the rounds of a method follow.
-
-    objectives: of the clients. p: client weights. data: which clients have the same kind of data.
-    """
-
-    objectives: Objectives
-    p: tuple[Fraction, ...]
-    data: DataKinds
-    expected: Expected
-
-    def constant(self, value: Fraction, how: str) -> Constant:
-        """A number that rests on the objectives."""
-        if self.objectives.exact:
-            return from_above(value, how)
-        return Constant(value, Known.CERTIFIED, "upper", f"{how}, in ball arithmetic")
-
-    @cached_property
-    def each_attained(self) -> bool:
-        """Whether every client's objective has a minimiser."""
-        return all(self.objectives.attained({i: Fraction(1)}) for i in range(len(self.p)))
-
-    @cached_property
-    def surrogate(self) -> Any:
-        """thb."""
-        return self.objectives.minimiser(self.expected.mean)
-
-    @cached_property
-    def minimisers(self) -> tuple[Any, ...]:
-        """thb^n of each kind of round with clients."""
-        return tuple(self.objectives.minimiser(kind.q) for kind in self.expected.full_kinds)
-
-    @cached_property
-    def client_minimisers(self) -> tuple[Any, ...]:
-        """A minimiser of each client's objective."""
-        return tuple(self.objectives.minimiser({i: Fraction(1)}) for i in range(len(self.p)))
-
-    def above(self, i: int, x: Any) -> Fraction:
-        """L_i(x) - L_i*."""
-        return self.objectives.excess({i: Fraction(1)}, x, self.client_minimisers[i])
-
-    @cached_property
-    def residual(self) -> Fraction:
-        """R, the mean of L^n(thb) - L^n(thb^n)."""
-        pairs = zip(self.expected.full_kinds, self.minimisers, strict=True)
-        return sum((k.share * self.objectives.excess(k.q, self.surrogate, x) for k, x in pairs), Fraction(0))
-
-    @cached_property
-    def noise(self) -> tuple[Fraction, Fraction]:
-        """S1 and S2."""
-        first = second = Fraction(0)
-        for kind, x in zip(self.expected.full_kinds, self.minimisers, strict=True):
-            for i, v in kind.q.items():
-                own = self.objectives.second_moment(i, x)
-                first += kind.share * v / kind.total * own
-                second += kind.share * (v / kind.total) ** 2 * own
-        return first, second
-
-    @cached_property
-    def sigma(self) -> Fraction:
-        """Sigma (11)."""
-        own = ((v, self.objectives.second_moment(i, self.surrogate)) for i, v in self.expected.mean.items())
-        return sum((v * second for v, second in own), Fraction(0))
-
-    @cached_property
-    def heterogeneity(self) -> Fraction:
-        """Lbar(thb) - sum of q_i L_i*."""
-        return sum((v * self.above(i, self.surrogate) for i, v in self.expected.mean.items()), Fraction(0))
-
-    @cached_property
-    def participation_loss(self) -> Fraction:
-        """The mean of chi_n^2 sum of qt_i(n) [L_i(thb^n) - L_i*]."""
-        total = Fraction(0)
-        for kind, x in zip(self.expected.full_kinds, self.minimisers, strict=True):
-            inside = sum((v * self.above(i, x) for i, v in kind.q.items()), Fraction(0)) / kind.total
-            total += kind.share * self.data.chi_square(kind.q) * inside
-        return total
-
-    @cached_property
-    def federated_spread(self) -> Fraction | None:
-        """(1/M) sum of L_i(theta*) - L_i(theta_i*) (37), theta* the minimiser of F; None where that is not exact."""
-        everyone = dict(enumerate(self.p))
-        if not (self.objectives.exact and self.each_attained and self.objectives.attained(everyone)):
-            return None
-        optimum = self.objectives.minimiser(everyone)
-        return sum((self.above(i, optimum) for i in range(len(self.p))), Fraction(0)) / len(self.p)
-
-
-def _losses(method: Method, problem: Problem) -> Losses | None:
-    rounds = rounds_of(method, problem)
-    return None if rounds is None else losses_of(method, problem, rounds.expected)
-
-
-def losses_of(method: Method, problem: Problem, expected: Expected) -> Losses | None:
-    """The objectives of a problem that `objectives_of` knows, with a minimiser in every round; None for others."""
-    if len(expected.full_kinds) > MAX_MINIMISERS:
-        return None
-    objectives = objectives_of(method, problem)
-    if objectives is None:
-        return None
-    found = Losses(objectives, tuple(problem.weights), data_kinds(problem), expected)
-    # a sum of convex objectives that are bounded below is; only where some are not, each sum is looked at
-    sums = (expected.mean, *(kind.q for kind in expected.full_kinds))
-    return found if found.each_attained or all(map(objectives.attained, sums)) else None
-
-
-def _from_losses(name: str, value: Callable[[Losses], Fraction], how: str, *, of_each: bool = False) -> Row[Losses]:
-    """The row of a constant with L; of_each: whether it needs a minimiser of every client."""
-    known = (lambda view: view.each_attained) if of_each else always
-    return Row(name, lambda view: view.constant(value(view), how), known=known)
-
-
-LOSSES = Theory(
-    _losses,
-    constants=constants(
-        _from_losses("R_loss", lambda v: v.residual, "mean of L^n(thb) - min L^n over a period's rounds"),
-        _from_losses("S1", lambda v: v.noise[0], "mean of sum qt_i(n) E|g_i|^2 at the minimiser of L^n"),
-        _from_losses("S2", lambda v: v.noise[1], "mean of sum qt_i(n)^2 E|g_i|^2 at the minimiser of L^n"),
-        _from_losses("Sigma", lambda v: v.sigma, "sum of q_i E|g_i|^2 at the minimiser of Lbar"),
-        _from_losses(
-            "dist2_surrogate_0",
-            lambda v: v.objectives.squared_distance(v.surrogate),
-            "squared distance of the start to argmin Lbar",
-        ),
-        _from_losses("F_het", lambda v: v.heterogeneity, "Lbar(thb) - sum of q_i L_i*", of_each=True),
-        _from_losses("P_loss", lambda v: v.participation_loss, "mean of chi_n^2 [L^n(thb^n) - ...]/q(n)", of_each=True),
     ),
 )
