@@ -1,7 +1,7 @@
 """What Table 2 of the asynchronous paper prints for a scheme, beside what the schedule and the instance give.
 
 Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
-Heterogeneous Clients Updates", Table 2 (`setting.scheme_table`).
+Heterogeneous Clients Updates", Table 2 (`papers.async_fl.theories.scheme_table`).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 # Metrics that follow from the clients' losses along a run; surrogate_gap is above the certified least value.
 METRICS = ("f", "spread", "surrogate_f", "surrogate_spread", "surrogate_gap")
-# Constants of a method on a problem that are shown, see `setting.asynchronous`.
+# Constants of a method on a problem that are shown, see `papers.async_fl.theories`.
 SHOWN = ("local_steps", "rho", "q_min", "q_bar", "alpha", "beta", "tau_delay", "window", "chi2", "chi2_max")
 SHOWN_OF_MINIMA = ("R_loss", "dist2_surrogate_0")
 SHARES = 20  # clients whose weights are shown
