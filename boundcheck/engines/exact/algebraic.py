@@ -10,24 +10,10 @@ from typing import Any
 from flint import arb
 
 from boundcheck.core.linalg import float_down, float_up, precision
-from boundcheck.core.numbers import format_exact
+from boundcheck.core.numbers import exact_root, format_exact
 
 BITS = 512
 MAX_FACTOR = 1000  # common factors up to this are cancelled in texts
-
-
-def exact_root(value: Fraction, k: int) -> Fraction | None:
-    """The k-th root of a number >= 0 where it is rational, else None."""
-    ends: list[int] = []
-    for part in (value.numerator, value.denominator):
-        low, high = 0, 1 << (part.bit_length() // k + 1)
-        while low < high:  # the least integer whose power reaches the part
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if middle**k < part else (low, middle)
-        if low**k != part:
-            return None
-        ends.append(low)
-    return Fraction(ends[0], ends[1])
 
 
 @dataclass(frozen=True)
