@@ -8,12 +8,8 @@ that the order hides in that term. The corrected one is Theorem 3 at that step s
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-RATIO = positive(
-    "ratio",
-    "update time of the slowest client over that of the fastest, tau_M/tau_0",
-    key="schedule/time_ratio",
-    latex=r"(\tau_M/\tau_0)",
-)
+RATIO = positive("ratio", "update time of the slowest client over that of the fastest, tau_M/tau_0",
+                 key="schedule/time_ratio", latex=r"(\tau_M/\tau_0)")  # fmt: skip
 ratio = RATIO.expr
 step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
 h = K * step

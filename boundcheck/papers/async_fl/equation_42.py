@@ -9,9 +9,8 @@ update times: alpha = 1 and beta = 0.
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-VISIT = count(
-    "c", "rounds between two contributions of the slowest client, ceil(tau_M/dt)", key="schedule/visit_rounds"
-)
+VISIT = count("c", "rounds between two contributions of the slowest client, ceil(tau_M/dt)",
+              key="schedule/visit_rounds")  # fmt: skip
 c = VISIT.expr
 step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
 h = K * step

@@ -10,9 +10,8 @@ vanishes, which it does not between theta^{n,k} and theta^{n,k+1} for K >= 2.
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-BETA_CERTAIN = nonnegative(
-    "beta_det", "beta at alpha = 1 of weights that are not random", latex=r"\beta", key="participation/beta_certain"
-)
+BETA_CERTAIN = nonnegative("beta_det", "beta at alpha = 1 of weights that are not random", latex=r"\beta",
+                           key="participation/beta_certain")  # fmt: skip
 
 
 # et + nu et^2 K^2 tau^2 with nu = 16 rho L: what the terms with alpha and beta are multiples of

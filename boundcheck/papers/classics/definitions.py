@@ -65,19 +65,14 @@ NOTATION = (
     common.mu,
     common.L,
     common.eta,
-    common.sigma2.but(
-        key="blocks/sigma2", meaning="variance of one worker's stochastic gradient, at most, at every point"
-    ),
-    positive(
-        "sum_p2",
-        "sum of the squared weights of the workers, 1/m for m alike",
-        key="clients/sum_p2",
-        latex=r"(\sum_i p_i^2)",
-    ),
+    common.sigma2.but(key="blocks/sigma2", meaning="variance of one worker's stochastic gradient, at most, at every "
+                      "point"),
+    positive("sum_p2", "sum of the squared weights of the workers, 1/m for m alike", key="clients/sum_p2",
+             latex=r"(\sum_i p_i^2)"),
     common.dist2_0,
     common.gap_0,
     common.K.but(name="k", meaning="finished steps", low=Fraction(1), index=True),
-)
+)  # fmt: skip
 mu, L, eta, sigma2, sum_p2, dist2_0, gap_0, k = (symbol.expr for symbol in NOTATION)
 variance = sigma2 * sum_p2  # of the averaged gradient
 

@@ -3,12 +3,8 @@
 from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
-MOMENTUM_ERROR = SYMBOLS["h2"].but(
-    name="h2_0",
-    meaning="squared momentum error |m^0 - grad f(x^0)|^2 at the start, in expectation",
-    key="start/momentum_error2",
-    latex=r"\|h^0\|^2",
-)
+MOMENTUM_ERROR = SYMBOLS["h2"].but(name="h2_0", meaning="squared momentum error |m^0 - grad f(x^0)|^2 at the start, in "
+                                   "expectation", key="start/momentum_error2", latex=r"\|h^0\|^2")  # fmt: skip
 h2_0 = MOMENTUM_ERROR.expr
 
 # Psi^0, the objective gap plus a multiple of the momentum error

@@ -32,51 +32,24 @@ NOTATION = (
     count("tau", "averaging interval: every number is averaged in tau iterations", latex=r"\tau", key="method/tau"),
     common.eta,
     count("K", "iterations", index=True),
-    nonnegative(
-        "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}", key="blocks/Lmax_blocks"
-    ),
+    nonnegative("Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}",
+                key="blocks/Lmax_blocks"),
     positive("sum_p2", "sum of the squares of the clients' weights p_i", latex=r"(\sum_i p_i^2)", key="clients/sum_p2"),
     common.sigma2.but(key="blocks/sigma2", meaning="sum over the blocks of sigma_j^2, the variance of a step"),
-    nonnegative(
-        "sum_L_sigma2",
-        "sum over the blocks of L_j sigma_j^2",
-        CURVATURE * GRADIENT2,
-        latex=r"(\sum_j L_j\sigma_j^2)",
-        key="blocks/sum_L_sigma2_blocks",
-    ),
-    nonnegative(
-        "sum_L2_sigma2",
-        "sum over the blocks of L_j^2 sigma_j^2",
-        CURVATURE * CURVATURE * GRADIENT2,
-        latex=r"(\sum_j L_j^2\sigma_j^2)",
-        key="blocks/sum_L2_sigma2_blocks",
-    ),
-    Symbol(
-        "beta2",
-        "factor beta^2 of the clients' dissimilarity",
-        ONE,
-        low=Fraction(1),
-        latex=r"\beta^2",
-        key="blocks/beta2",
-    ),
-    nonnegative(
-        "kappa2",
-        "additive constant kappa^2 of the clients' dissimilarity",
-        GRADIENT2,
-        latex=r"\kappa^2",
-        key="blocks/kappa2",
-    ),
-    nonnegative(
-        "sum_L2_kappa2",
-        "sum over the blocks of L_j^2 kappa_j^2",
-        CURVATURE * CURVATURE * GRADIENT2,
-        latex=r"(\sum_j L_j^2\kappa_j^2)",
-        key="blocks/sum_L2_kappa2_blocks",
-    ),
+    nonnegative("sum_L_sigma2", "sum over the blocks of L_j sigma_j^2", CURVATURE * GRADIENT2,
+                latex=r"(\sum_j L_j\sigma_j^2)", key="blocks/sum_L_sigma2_blocks"),
+    nonnegative("sum_L2_sigma2", "sum over the blocks of L_j^2 sigma_j^2", CURVATURE * CURVATURE * GRADIENT2,
+                latex=r"(\sum_j L_j^2\sigma_j^2)", key="blocks/sum_L2_sigma2_blocks"),
+    Symbol("beta2", "factor beta^2 of the clients' dissimilarity", ONE, low=Fraction(1), latex=r"\beta^2",
+           key="blocks/beta2"),
+    nonnegative("kappa2", "additive constant kappa^2 of the clients' dissimilarity", GRADIENT2, latex=r"\kappa^2",
+                key="blocks/kappa2"),
+    nonnegative("sum_L2_kappa2", "sum over the blocks of L_j^2 kappa_j^2", CURVATURE * CURVATURE * GRADIENT2,
+                latex=r"(\sum_j L_j^2\kappa_j^2)", key="blocks/sum_L2_kappa2_blocks"),
     common.gap_0.but(meaning="objective gap F(u_1) - inf F of the common start"),
     nonnegative("d", "numbers of a model", ONE, integer=True, key="objective/dimension"),
     positive("eta_unit", "unit of the step size, which is eta_unit*sqrt(m/K)", STEP, latex=r"\eta_1", free=True),
-)
+)  # fmt: skip
 m, tau, eta, K, Lmax, sum_p2, sigma2, *_others = (symbol.expr for symbol in NOTATION)
 sum_L_sigma2, sum_L2_sigma2, beta2, kappa2, sum_L2_kappa2, gap_0, d, eta_unit = _others  # noqa: N816
 
@@ -86,12 +59,11 @@ SEPARABLE, WEIGHTED = (
 )
 _DECLARED = {symbol.name: symbol for symbol in NOTATION}
 GLOBAL = (
-    _DECLARED["Lmax"].but(
-        meaning="smoothness constant of all clients, taken for every block", key="blocks/Lmax_global"
-    ),
+    _DECLARED["Lmax"].but(meaning="smoothness constant of all clients, taken for every block",
+                          key="blocks/Lmax_global"),
     _DECLARED["beta2"].but(key="blocks/beta2_whole"),
     _DECLARED["kappa2"].but(key="blocks/kappa2_whole"),
-)
+)  # fmt: skip
 
 # Assumptions 1 to 4 on data that differ, in three of these readings
 PRINTED = (smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below)
