@@ -8,7 +8,7 @@ from boundcheck.theory.declare import *
 
 own, together, d, q_i, chance = sp.symbols("own together d q_i chance", real=True)
 single, qt_max, q_1, q_2, x_1, x_2 = sp.symbols("single qt_max q_1 q_2 x_1 x_2", real=True)
-TOGETHER = nonnegative("together", "|sum of q_i x_i|^2", FREE, latex=r"\|\sum_i q_i x_i\|^2")
+TOGETHER = nonnegative("together", "|sum of q_i x_i|^2", FREE, r"\|\sum_i q_i x_i\|^2")
 ROOT = FREE.power(Fraction(1, 2))
 
 theorems = {

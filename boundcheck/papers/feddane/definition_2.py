@@ -5,9 +5,8 @@ from boundcheck.theory.declare import *
 
 OWN = (
     nonnegative("client_grad2_0", "sum over the devices of p_k |grad F_k|^2 at the start", GRADIENT2,
-                key="start/client_grad2", latex=r"(\sum_k p_k\|\nabla F_k(w^0)\|^2)"),
-    positive("grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(w^0)\|^2",
-             key="start/grad2"),
+                r"(\sum_k p_k\|\nabla F_k(w^0)\|^2)", "start/client_grad2"),
+    positive("grad2_0", "squared gradient norm of f at the start", GRADIENT2, r"\|\nabla f(w^0)\|^2", "start/grad2"),
 )  # fmt: skip
 client_grad2_0, grad2_0 = (symbol.expr for symbol in OWN)
 # two devices in one dimension

@@ -24,7 +24,7 @@ B_AT_ALL_POINTS = (
     "vanish wherever grad f does."
 )
 
-RHO = positive("rho", "guaranteed decrease of an iteration over |grad f|^2", STEP, latex=r"\rho")
+RHO = positive("rho", "guaranteed decrease of an iteration over |grad f|^2", STEP, r"\rho")
 rho = RHO.expr
 # compared where T iterations bring the bound Delta/(rho T) of the mean to eps, and T - part of them exactly to eps
 DATA = (

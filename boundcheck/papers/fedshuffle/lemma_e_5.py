@@ -4,7 +4,7 @@ from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
 SQUARES = nonnegative("weighted_squares", "sum over the clients of h_i s_i |w_i z_i/q_i|^2", GRADIENT2,
-                      latex=r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)")  # fmt: skip
+                      r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)")  # fmt: skip
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.5", "Appendix E"),

@@ -23,7 +23,7 @@ w = WEIGHT.expr
 dist2, slope = sp.symbols("dist2 slope", real=True)
 BALANCED = (
     positive("dist2", "squared distance of the start", LENGTH2),
-    positive("slope", "coefficient of the step in the noise", GRADIENT2, latex="c"),
+    positive("slope", "coefficient of the step in the noise", GRADIENT2, "c"),
 )
 
 

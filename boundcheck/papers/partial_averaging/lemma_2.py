@@ -4,7 +4,7 @@ from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
 MEASURED = nonnegative("local_grad2", "mean over iterations and workers of E|grad F_i(x_i)|^2, as measured", GRADIENT2,
-                       latex=r"\overline{\mathbb{E}\|\nabla F_i(x_i)\|^2}")  # fmt: skip
+                       r"\overline{\mathbb{E}\|\nabla F_i(x_i)\|^2}")  # fmt: skip
 local_grad2 = MEASURED.expr
 ONE_BLOCK = (
     "The printed sums weigh block j with L_j^2; this is the lemma with equal L_j, divided by L_j^2. The L_j are "

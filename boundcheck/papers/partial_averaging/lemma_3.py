@@ -4,7 +4,7 @@ from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
 MEASURED = nonnegative("mean_grad2", "mean over iterations of E|grad F(u_k)|^2, as measured", GRADIENT2,
-                       latex=r"\overline{\mathbb{E}\|\nabla F(u_k)\|^2}")  # fmt: skip
+                       r"\overline{\mathbb{E}\|\nabla F(u_k)\|^2}")  # fmt: skip
 mean_grad2 = MEASURED.expr
 A = 2 * eta**2 * tau * (tau - 1) * Lmax**2
 BELOW_1 = Condition("A below 1", A < 1, "A = 2 eta^2 tau (tau - 1) L^2; the proof divides by 1 - A")

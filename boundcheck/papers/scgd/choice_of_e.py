@@ -6,7 +6,7 @@ The rule is compared where E is the least number of local steps with mu ell E/3 
 from boundcheck.papers.scgd.definitions import *
 from boundcheck.theory.declare import *
 
-NORM = nonnegative("norm2_0", "squared norm of the start", LENGTH2, latex=r"\|\theta_0\|^2")
+NORM = nonnegative("norm2_0", "squared norm of the start", LENGTH2, r"\|\theta_0\|^2")
 norm2_0 = NORM.expr
 
 PART = nonnegative("part", "unneeded part of the last local step", high=Fraction(1), high_open=True, latex="u")

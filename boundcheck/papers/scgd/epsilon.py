@@ -5,7 +5,7 @@ below eps.
 from boundcheck.papers.scgd.definitions import *
 from boundcheck.theory.declare import *
 
-TARGET = positive("eps", "target for dist2", LENGTH2, latex=r"\varepsilon", free=True)
+TARGET = positive("eps", "target for dist2", LENGTH2, r"\varepsilon", free=True)
 eps = TARGET.expr
 # each of the two terms of the rate is at most eps/2
 FOR_THE_START = Condition(
