@@ -53,10 +53,7 @@ theorems = {
             nonnegative("q_i", "expected weight q_i(n) of the client"),
         ),
         metric=Metric.formula(  # the weight is d with the probability `chance`, else 0
-            ONE,
-            chance * d**2 - alpha * (chance * d) ** 2,
-            where={"q_i": chance * d},
-            meets=("covariance_of_weights",),
+            ONE, chance * d**2 - alpha * (chance * d) ** 2, where={"q_i": chance * d}, meets=("covariance_of_weights",)
         ),
         domain=(q_i <= d,),
         assumptions=(covariance_of_weights,),

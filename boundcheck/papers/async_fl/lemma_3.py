@@ -3,11 +3,7 @@
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-SHARED: dict[str, Any] = {
-    "symbols": NOTATION,
-    "any_method": True,
-    "conditions": (DRIFT,),
-}
+SHARED: dict[str, Any] = {"symbols": NOTATION, "any_method": True, "conditions": (DRIFT,)}
 
 theorems = {
     "lemma_3": Theorem(

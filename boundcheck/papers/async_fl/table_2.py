@@ -55,7 +55,7 @@ TABLE = {
             sp.S.One,
             TRUE,
             remark="Outside of the open interval (0, 1) of Assumption 5; the proofs need alpha in [0, 1].",
-        ),
+        )
     },
     ("sync", "beta"): {"as_printed": Reading(sp.S.Zero, TRUE)},
     ("sync", "tau"): {"as_printed": Reading(sp.S.Zero, TRUE)},
@@ -67,7 +67,7 @@ TABLE = {
             OPEN,
             remark="One client a round in a fixed order: E w_i w_j = 0 = q_i q_j, so that every alpha satisfies "
             "Assumption 5; alpha = 1 leaves no variance, alpha = 0 the largest. Outside of its open interval (0, 1).",
-        ),
+        )
     },
     ("async", "beta"): {
         "corrected": Reading(
@@ -134,14 +134,12 @@ TABLE = {
             TRUE,
             assumptions=(fixed_times, one_by_one, time_based, own_minimisers),
             remark="With one client a round the minimiser of L^n is the own one of that client.",
-        ),
+        )
     },
     ("fedfix", "alpha"): {
         "as_printed": Reading(
-            sp.S.One,
-            TRUE,
-            remark="For fixed update times. Outside of the open interval (0, 1) of Assumption 5.",
-        ),
+            sp.S.One, TRUE, remark="For fixed update times. Outside of the open interval (0, 1) of Assumption 5."
+        )
     },
     ("fedfix", "beta"): {
         "corrected": Reading(
@@ -199,16 +197,13 @@ TABLE = {
         ),
     },
     ("fedfix", "residual"): {  # (41)
-        "as_printed": Reading(F_het, TRUE, kind=AT_MOST, assumptions=(fixed_times, time_based, own_minimisers)),
+        "as_printed": Reading(F_het, TRUE, kind=AT_MOST, assumptions=(fixed_times, time_based, own_minimisers))
     },
     ("centralised", "alpha"): {"as_printed": Reading(sp.S.One, TRUE)},
     ("centralised", "beta"): {"as_printed": Reading(sp.S.Zero, TRUE)},
     ("centralised", "tau"): {
         "corrected": Reading(
-            sp.S.Zero,
-            TRUE,
-            replaces="1 by 0",
-            why="The only client starts every round from the newest model.",
+            sp.S.Zero, TRUE, replaces="1 by 0", why="The only client starts every round from the newest model."
         ),
         "as_printed": Reading(sp.S.One, FALSE, remark="It only makes the allowed step smaller."),
     },
@@ -218,15 +213,12 @@ TABLE = {
             TRUE,
             domain=(m <= M, M >= 2),
             remark="Increasing in m, not proportional to it as Appendix C.2 says; M is 2 at least.",
-        ),
+        )
     },
     ("uniform", "beta"): {
         "as_printed": Reading(
-            p_max * (M / m - M * (m - 1) / (m * (M - 1))),
-            TRUE,
-            domain=(m <= M, M >= 2),
-            assumptions=(time_based,),
-        ),
+            p_max * (M / m - M * (m - 1) / (m * (M - 1))), TRUE, domain=(m <= M, M >= 2), assumptions=(time_based,)
+        )
     },
     ("md", "alpha"): {"as_printed": Reading(1 - 1 / m, TRUE)},
     ("md", "beta"): {
@@ -235,7 +227,7 @@ TABLE = {
             TRUE,
             remark="gamma_i is q_i/m exactly. The formula max d_i - alpha q_i does not apply, since the weight of a "
             "client has more than two values.",
-        ),
+        )
     },
     ("sync", "rounds"): {"as_printed": Reading(T / slowest, TRUE, assumptions=(fixed_times,))},
     ("async", "rounds"): {  # (39)
@@ -243,7 +235,7 @@ TABLE = {
             T * rate_sum,
             TRUE,
             remark="For clients that finish together as rounds of their own, and T a multiple of all update times.",
-        ),
+        )
     },
     ("fedfix", "rounds"): {"as_printed": Reading(T / dt, TRUE, assumptions=())},
 }

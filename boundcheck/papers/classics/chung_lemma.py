@@ -34,6 +34,6 @@ theorem = Theorem(
     conditions=(Condition("decrease", c > p, "the decrease outweighs the rate"),),
     bound=d / (c - p),
     readings={
-        "as_printed": Reading(belief=Belief.TRUE, remark="The sequence with equality attains it for every start."),
+        "as_printed": Reading(belief=Belief.TRUE, remark="The sequence with equality attains it for every start.")
     },
 )

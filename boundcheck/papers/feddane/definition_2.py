@@ -33,7 +33,7 @@ theorem = Theorem(
     readings={
         "as_printed": Reading(
             remark="At least 1. Where grad f vanishes and some grad F_k does not, no finite B serves, so that B(w) "
-            "grows without bound along every run that converges to such a point.",
+            "grows without bound along every run that converges to such a point."
         )
     },
 )

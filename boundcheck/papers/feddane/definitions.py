@@ -20,14 +20,7 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "FedDANE: A Federated Newton-Type Method",
-    (
-        "Tian Li",
-        "Anit Kumar Sahu",
-        "Manzil Zaheer",
-        "Maziar Sanjabi",
-        "Ameet Talwalkar",
-        "Virginia Smith",
-    ),
+    ("Tian Li", "Anit Kumar Sahu", "Manzil Zaheer", "Maziar Sanjabi", "Ameet Talwalkar", "Virginia Smith"),
     2019,
     "Asilomar Conference on Signals, Systems, and Computers",
     "inproceedings",

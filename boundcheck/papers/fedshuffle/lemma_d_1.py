@@ -53,11 +53,7 @@ theorem = Theorem(
                 sum((change / 2) ** 2 for change in moved) / 2,
                 quantity="epoch_error2",
                 expectation=OVER,
-                where={
-                    "D_i": sp.Integer(2),
-                    "sigma2_i": half**2,
-                    "d2": (a * g_y + (1 - a) * (mom + g_y - g_x)) ** 2,
-                },
+                where={"D_i": sp.Integer(2), "sigma2_i": half**2, "d2": (a * g_y + (1 - a) * (mom + g_y - g_x)) ** 2},
             ),
             assumptions=(smooth_samples, gradient_dissimilarity, local_variance),
             remark="The lemma is true; its printed proof replaces grad f_ij(x) by grad f_i(x) and ends with an "

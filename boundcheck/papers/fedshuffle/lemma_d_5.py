@@ -38,7 +38,7 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             remark="The lemma is true; the coefficient 104 in its printed proof is not, and with the right one the "
-            "printed 1/4 does not leave 1/5. a <= 1 is used and not named.",
+            "printed 1/4 does not leave 1/5. a <= 1 is used and not named."
         ),
     },
 )

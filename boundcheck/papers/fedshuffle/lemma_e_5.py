@@ -24,6 +24,6 @@ theorem = Theorem(
             belief=Belief.TRUE,
             replaces="h_1 s_2 by h_1 s_1 in (33), g_i^S by q_i^S in (34)",
             why="The proof uses these. That the weights sum to 1 is not needed.",
-        ),
+        )
     },
 )

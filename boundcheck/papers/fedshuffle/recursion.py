@@ -72,7 +72,7 @@ theorems = {
                 replaces="the coefficients et/10 and 9 of the two lemmas added by et and 5, and the last term without "
                 "L",
                 why=f"Lemmas E.3 and E.4 {TWO_LEMMAS.format('1 + M1 B^2')}",
-            ),
+            )
         },
     ),
     "recursion_nonconvex": Theorem(
@@ -132,7 +132,7 @@ theorems = {
                 replaces="et/8 and 9/4 by et/4 and 3/2, the factor L of the drift's term by L^2, and et/eta_g by the "
                 "local step",
                 why=TWO_USES,
-            ),
+            )
         },
     ),
 }

@@ -66,8 +66,7 @@ theorems = {
         domain=(b_mean * w_min <= 1,),
         assumptions=(
             Assumption(
-                "importance_participation",
-                "Clients take part independently of each other, client i with b w_i <= 1.",
+                "importance_participation", "Clients take part independently of each other, client i with b w_i <= 1."
             ),
         ),
         readings={

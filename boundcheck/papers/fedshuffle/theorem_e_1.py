@@ -112,11 +112,7 @@ PRINTED_STRONGLY_CONVEX = (
     local_variance,
     followed_objective,
 )
-WEIGHTED: dict[str, Any] = {
-    "weights": (1 - mu * et_gen / 2) ** -ROUND,
-    "expectation": OUTPUT,
-    "surrogate": True,
-}
+WEIGHTED: dict[str, Any] = {"weights": (1 - mu * et_gen / 2) ** -ROUND, "expectation": OUTPUT, "surrogate": True}
 
 theorems = {
     "theorem_e_1_convex": Theorem(

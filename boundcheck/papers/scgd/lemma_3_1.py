@@ -16,18 +16,13 @@ theorem = Theorem(
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(
-            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            replaces=REPAIRED,
-            why=WHY_REPAIRED,
+            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),), replaces=REPAIRED, why=WHY_REPAIRED
         ),
         "as_printed_main": Reading(
-            conditions=(Condition("step size", s <= C_MAIN, AT_MOST_C),),
-            belief=Belief.FALSE,
-            remark=MAIN_IS_FALSE,
+            conditions=(Condition("step size", s <= C_MAIN, AT_MOST_C),), belief=Belief.FALSE, remark=MAIN_IS_FALSE
         ),
         "as_printed_appendix": Reading(
-            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            remark=APPENDIX_IS_TRUE,
+            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),), remark=APPENDIX_IS_TRUE
         ),
         "conservative": Reading(
             conditions=(Condition("step size", s <= C_CONSERVATIVE, AT_MOST_C),),
