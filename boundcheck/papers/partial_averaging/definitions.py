@@ -69,6 +69,17 @@ PRINTED = (smooth_blocks, block_variance, block_dissimilarity, averages_uniforml
 PRINTED_SEPARABLE = (smooth_separable, block_variance, block_dissimilarity, averages_uniformly, bounded_below)
 ONE_CONSTANT = (smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below)
 
+BLOCK_AVERAGING = Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order"))
+
+# Theorem 2: the terms that the start and the distance of the models contribute; the latter also with one constant L
+start_term = 4 * gap_0 / (eta * K)
+distance_terms = 3 * eta**2 * (tau - 1) * sum_L2_sigma2 + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2
+distance_terms_one_constant = (
+    3 * eta**2 * (tau - 1) * Lmax**2 * sigma2 + 6 * eta**2 * tau * (tau - 1) * Lmax**2 * kappa2
+)
+# its step condition eta <= (1/Lmax) min(1, 1/sqrt(2 tau (tau - 1) (2 beta^2 + 1))), without a division by 0 at tau = 1
+INTERVAL = Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1)
+
 # Remarks 2 and 4 tune the step size to a number of iterations that is set beforehand.
 HORIZON = count("K", "iterations, set beforehand", free=True)
 

@@ -17,7 +17,7 @@ theorem = Theorem(
     title="The mean squared distance of the models from their average",
     symbols=(*NOTATION, MEASURED),
     metric=Metric.mean("discrepancy", LENGTH2, index=K, expectation="the samples of all steps"),
-    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
+    algorithm=BLOCK_AVERAGING,
     assumptions=(block_variance, averages_uniformly),
     belief=Belief.TRUE,
     best="as_printed",
