@@ -132,7 +132,7 @@ ONE_ROUND = (
 )  # fmt: skip
 # as printed: smoothness of the clients' objectives, not of their samples
 L_OF_CLIENTS = common.L.but(meaning="smoothness constant of every client's objective")
-# where alpha <= 1 is one of the conditions
+# where alpha <= 1 is one of the conditions, ALPHA
 ALPHA_OR_MORE = nonnegative("alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha",
                             key="participation/alpha")  # fmt: skip
 
@@ -151,6 +151,27 @@ h = K * et  # the step of a round
 e = eta_l**2 * (K - 1) ** 2
 D = 6 * e * L**2
 
+# (14) to (16), the errors of Theorem 1 with constants, in Sigma_1 and Sigma_2 of (94): for whole rounds, with the step h,
+# and as printed, with the step et; spread: what the terms with alpha and beta are multiples of
+spread_h = h + 16 * rho * L * (h * tau) ** 2
+spread_et = et + 16 * rho * L * (h * tau) ** 2
+eps_F = dist2_0 / (h * rounds)  # noqa: N816
+eps_K = 24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1  # noqa: N816
+eps_alpha = alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K)
+eps_beta = beta * spread_h * (12 * rho * L * R + 6 * rho**2 * S1)
+eps_K_printed = 24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1  # noqa: N816
+eps_alpha_printed = alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * S2)
+eps_beta_printed = beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1)
+# of Theorem 3, the cost of a window, with the sum q(n) of the weights that (25) drops
+eps_W = q_bar * rho * h * (W - 1) * B**2  # noqa: N816
+
+# Section 4: eta_l in proportion to 1/sqrt(KN), eta_g = 1, and N rounds set beforehand
+step = eta_unit / sp.sqrt(K * N)
+AT_STEP = {eta_l: step, eta_g: 1, s: N / period}
+NO_SERVER_STEP = Condition("server step size", sp.Eq(eta_g, 1))
+# R and the other means over rounds are those of whole periods, as in Theorem 1
+WHOLE_PERIODS = Condition("whole periods", sp.Eq(sp.floor(N / period), N / period))
+
 
 def contraction(step: Any) -> Any:
     """c of (92), the share of the mean gap that comes back; step: et as printed, h where it is for whole rounds."""
@@ -158,7 +179,10 @@ def contraction(step: Any) -> Any:
 
 
 def largest_constraint(step: Any) -> Any:
-    """The largest left side of the constraints of Appendix A.5, each scaled so that its right side is 1."""
+    """The largest left side of the constraints of Appendix A.5, each scaled so that its right side is 1.
+
+    step: et as printed, h where the proof of Theorem 1 is for whole rounds.
+    """
     movement = (h * tau * L) ** 2
     return sp.Max(
         2 * D,
@@ -168,6 +192,12 @@ def largest_constraint(step: Any) -> Any:
         3 * rho**2 * step * L,
         48 * rho**3 * movement,
     )
+
+
+def largest_of_constraints(step: Any) -> Metric:
+    """`largest_constraint` as a metric."""
+    words = "none: the constraints are about numbers"
+    return Metric.formula(ONE, largest_constraint(step), quantity="largest_constraint", expectation=words)
 
 
 # conditions of Theorem 1, and of what is built on it
@@ -183,28 +213,24 @@ ASSUMPTION_5 = (
     Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
     Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
 )
+ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 DRIFT = Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3")
 
 PRINTED = (smooth_clients, convex_clients, unbiased_gradients, covariance_of_weights)
 CORRECTED = (smooth_samples, convex_samples, unbiased_gradients, covariance_of_weights, independent_weights)
 
 
+OVER = "participation, delays and gradients"  # what expectations are over
+
+
 def mean_over_rounds(quantity: str, dimension: Dimension, **more: Any) -> Metric:
     """The plain mean of a metric over the paper's N rounds, s periods."""
-    return Metric(
-        quantity,
-        dimension,
-        index="s",
-        rounds=rounds,
-        average="mean",
-        expectation="participation, delays and gradients",
-        **more,
-    )
+    return Metric.mean(quantity, dimension, index=s, rounds=rounds, expectation=OVER, **more)
 
 
 def of_a_round(quantity: str, dimension: Dimension, **more: Any) -> Metric:
     """A quantity of round n, in expectation over everything random up to its end."""
-    return Metric(quantity, dimension, index="n", rounds=n, expectation="participation, delays and gradients", **more)
+    return Metric.last(quantity, dimension, index=n, expectation=OVER, **more)
 
 
 # --- reasons ---------------------------------------------------------------------------------------------------

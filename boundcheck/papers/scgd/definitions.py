@@ -40,6 +40,9 @@ C_APPENDIX = _at_most_half(sp.sqrt(mu**2 / (24 * L**4) + (_a * mu) ** 2) - _a * 
 C_CONSERVATIVE = _at_most_half(sp.sqrt(mu**2 / (48 * L**4) + (_a * mu / 2) ** 2) - _a * mu / 2)
 
 AT_MOST_C = "equation (1): the total step of a cycle is at most C"
+STEP_MAIN, STEP_APPENDIX, STEP_CONSERVATIVE = (
+    Condition("step size", s <= C, AT_MOST_C) for C in (C_MAIN, C_APPENDIX, C_CONSERVATIVE)
+)
 
 # what the readings of Lemma 3.1, Theorem 3.3 and equation (2) say of these constants
 REPAIRED = "the third requirement of Appendix A, which does not follow from the display before it"
