@@ -151,8 +151,8 @@ h = K * et  # the step of a round
 e = eta_l**2 * (K - 1) ** 2
 D = 6 * e * L**2
 
-# (14) to (16), the errors of Theorem 1 with constants, in Sigma_1 and Sigma_2 of (94): for whole rounds with the step h,
-# as printed with the step et; spread: what the terms with alpha and beta are multiples of
+# (14) to (16), the errors of Theorem 1 with constants, in Sigma_1 and Sigma_2 of (94): for whole rounds with the step
+# h, as printed with the step et; spread: what the terms with alpha and beta are multiples of
 spread_h = h + 16 * rho * L * (h * tau) ** 2
 spread_et = et + 16 * rho * L * (h * tau) ** 2
 eps_F = dist2_0 / (h * rounds)  # noqa: N816
