@@ -76,6 +76,13 @@ rho_5_sharp = (
 )
 FEDDANE = Algorithm("feddane", ("mu",), any_value=("K", "participation", "same"))
 COHORTS = "S_t, S'_t and the local solvers"  # what expectations are over
+ONE_ITERATION: dict[str, Any] = {
+    "symbols": NOTATION,
+    "metric": Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
+    "algorithm": FEDDANE,
+    "trivial": gap_0,
+    "belief": Belief.TRUE,
+}
 ABOVE_CURVATURE = Condition("proximal weight", mu > lam, "the local subproblems are strongly convex")
 
 # Why the sharp readings replace the bound of E|g|^2.
