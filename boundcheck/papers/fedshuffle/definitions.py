@@ -128,6 +128,10 @@ LOST_L = (
 )
 B_AT_LEAST_1 = Condition("B at least 1", B2 >= 1, "used in the proofs; no loss, since a larger B is always allowed")
 
+# hypotheses of the strongly convex case but for the weights: as printed, and with less asked of the dissimilarity
+STRONGLY_CONVEX_PRINTED = (strongly_convex_samples, smooth_samples, gradient_dissimilarity, local_variance)
+STRONGLY_CONVEX = (strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance)
+
 # Appendix D
 MVR = (smooth_samples, gradient_dissimilarity, local_variance, hessian_similarity, bounded_below, data_weights)
 B_IS_1 = Condition("B is 1", B2 <= 1, "Assumption 3.3 holds with B = 1")

@@ -23,13 +23,7 @@ theorems = {
         metric=Metric.last("dist2", LENGTH2, rounds=1, expectation=COHORTS, surrogate=True),
         bound=(1 - mu * et_gen / 2) * D - et_gen * F + 3 * L * et_gen * drift_0 + 2 * et_gen**2 * M1 * G2,
         domain=(MU_AT_MOST_L,),
-        assumptions=(
-            strongly_convex_samples,
-            smooth_samples,
-            relaxed_dissimilarity,
-            local_variance,
-            followed_objective,
-        ),
+        assumptions=(*STRONGLY_CONVEX, followed_objective),
         trivial=D,
         belief=Belief.TRUE,
         readings={

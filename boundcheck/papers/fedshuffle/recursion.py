@@ -24,7 +24,7 @@ theorems = {
         metric=Metric.last("dist2", LENGTH2, rounds=1, expectation=COHORTS),
         domain=(MU_AT_MOST_L,),
         conditions=CONDITIONS,
-        assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),
+        assumptions=(*STRONGLY_CONVEX, data_weights),
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
@@ -54,13 +54,7 @@ theorems = {
         metric=Metric.last("dist2", LENGTH2, rounds=1, expectation=COHORTS, surrogate=True),
         domain=(MU_AT_MOST_L,),
         conditions=CONDITIONS_GEN,
-        assumptions=(
-            strongly_convex_samples,
-            smooth_samples,
-            relaxed_dissimilarity,
-            local_variance,
-            followed_objective,
-        ),
+        assumptions=(*STRONGLY_CONVEX, followed_objective),
         trivial=D,
         belief=Belief.TRUE,
         readings={

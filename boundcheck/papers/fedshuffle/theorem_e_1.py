@@ -91,17 +91,10 @@ CASE_STRONGLY_CONVEX: dict[str, Any] = {
     "source": Source(PAPER, "Theorem E.1", "Appendix E, strongly convex; constants from the end of the proof"),
     "algorithm": FEDSHUFFLE_GEN,
     "domain": (MU_AT_MOST_L,),
-    "assumptions": (strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),
+    "assumptions": (*STRONGLY_CONVEX, followed_objective),
     "trivial": F,
     "belief": Belief.TRUE,
 }
-PRINTED_STRONGLY_CONVEX = (
-    strongly_convex_samples,
-    smooth_samples,
-    gradient_dissimilarity,
-    local_variance,
-    followed_objective,
-)
 WEIGHTED: dict[str, Any] = {"weights": (1 - mu * et_gen / 2) ** -ROUND, "expectation": OUTPUT, "surrogate": True}
 
 theorems = {
@@ -240,7 +233,7 @@ theorems = {
                         "step size from below", et_gen >= 1 / (mu * R), "the end of the proof, before the tuning"
                     ),
                 ),
-                assumptions=PRINTED_STRONGLY_CONVEX,
+                assumptions=(*STRONGLY_CONVEX_PRINTED, followed_objective),
                 belief=Belief.FALSE,
                 remark=LACKS,
                 printed_rate=rate_strongly_convex,
@@ -276,7 +269,7 @@ theorems = {
                 bound=rate_strongly_convex,
                 choices={"eta_l": step_printed / eta_g},
                 conditions=(ROUNDS_PRINTED, SERVER_STEP, NO_MINIMISER),
-                assumptions=PRINTED_STRONGLY_CONVEX,
+                assumptions=(*STRONGLY_CONVEX_PRINTED, followed_objective),
                 belief=Belief.FALSE,
                 remark="The middle term lacks L and W^2, the last term has D^2 for D, and the step condition does not "
                 "know W. The printed order with the constant 1, at the printed step.",
