@@ -88,40 +88,23 @@ LINEAR_POINTS = {"more points": ("R=1000", "R=1000 M=1/99999999", "R=300 G2=900"
 """Points at which the tuned step is not the largest: each error term, or the least logarithm, decides."""
 
 
-def tuned_convex(first, second, noise, spread, part=1):
-    at = (
-        f"eta_max=1/(4*beta(P2=P2/{part})*L), d0={first}*dist2_0, c1={second}*M*G2, "
-        f"c2={noise}*L*{spread}/(eta_g*E)**2, K=R"
-    )
-    found = {**SUBLINEAR_POINTS, **MEAN, **GAP, **SERVER, **FACTOR, **AWAY}
-    return {**found, "bound": f"tuned_sublinear({at})", "choice of eta_l": f"sublinear_step({at})/(E*eta_g)"}
+def tuned(lemma, work, at, parts):
+    """The bound of Lemma B.2 or B.3 at its step, and that step; work: of a round; at: the lemma's constants."""
+    return {**parts, "bound": f"tuned_{lemma}({at}, K=R)", "choice of eta_l": f"{lemma}_step({at}, K=R)/({work})"}
 
 
-def tuned_nonconvex(first, second, noise, spread, part=1):
-    at = (
-        f"eta_max=1/(4*beta(P2=P2/{part})*L), d0={first}*gap_0, c1={second}*M*L*G2, "
-        f"c2={noise}*L**2*{spread}/(eta_g*E)**2, K=R"
-    )
-    found = {**SUBLINEAR_POINTS, **MEAN, **GRADIENT, **SERVER, **FACTOR, **ABOVE}
-    return {**found, "bound": f"tuned_sublinear({at})", "choice of eta_l": f"sublinear_step({at})/(E*eta_g)"}
-
-
-def tuned_strongly(first, second, noise, spread, part=1):
-    at = (
-        f"mu=mu/2, eta_max=1/(4*beta(P2=P2/{part})*L), d0={first}*dist2_0, c1={second}*M*G2, "
-        f"c2={noise}*L*{spread}/(eta_g*E)**2, K=R"
-    )
-    return {
-        **LINEAR_POINTS,
-        **GEOMETRIC,
-        **GAP,
-        **SERVER,
-        **FACTOR,
-        **AWAY,
-        "rounds": f"R >= 4*beta(P2=P2/{part})*L/mu",
-        "bound": f"tuned_linear({at})",
-        "choice of eta_l": f"linear_step({at})/(E*eta_g)",
-    }
+def tuned_5_1(kind, first, second, noise, sharp=False):
+    """With the coefficients of d0, c1 and c2."""
+    largest = f"1/(4*beta(P2=P2/{3 if sharp else 1})*L)"
+    spread = f"{noise}*L*{'third' if sharp else 'variation'}/(eta_g*E)**2"
+    if kind == "nonconvex":
+        at = f"eta_max={largest}, d0={first}*gap_0, c1={second}*M*L*G2, c2=L*{spread}"
+        return tuned("sublinear", "E*eta_g", at, {**SUBLINEAR_POINTS, **MEAN, **GRADIENT, **SERVER, **FACTOR, **ABOVE})
+    at = f"eta_max={largest}, d0={first}*dist2_0, c1={second}*M*G2, c2={spread}"
+    if kind == "convex":
+        return tuned("sublinear", "E*eta_g", at, {**SUBLINEAR_POINTS, **MEAN, **GAP, **SERVER, **FACTOR, **AWAY})
+    parts = {**LINEAR_POINTS, **GEOMETRIC, **GAP, **SERVER, **FACTOR, **AWAY, "rounds": f"R >= 1/({largest}*mu)"}
+    return tuned("linear", "E*eta_g", f"mu=mu/2, {at}", parts)
 
 
 NO_VARIANCE_FACTOR = {"B is 1": "B2 <= 1", "P is 0": "P2 == 0"}
@@ -179,8 +162,8 @@ VALUES = {
         "rate": "convex_order",
         "bound": "10*dist2_0/(E*eta_g*eta_l*R) + 20*M*G2*E*eta_g*eta_l + 90*variation*eta_l**2",
     },
-    "theorem_5_1_convex_tuned/corrected": tuned_convex(10, 20, 90, "variation"),
-    "theorem_5_1_convex_tuned/sharp": tuned_convex(1, 2, 5, "third", 3),
+    "theorem_5_1_convex_tuned/corrected": tuned_5_1("convex", 10, 20, 90),
+    "theorem_5_1_convex_tuned/sharp": tuned_5_1("convex", 1, 2, 5, sharp=True),
     "theorem_5_1_convex_tuned/as_printed": {
         **SUBLINEAR_POINTS,
         **MEAN,
@@ -215,8 +198,8 @@ VALUES = {
         "rate": "nonconvex_order",
         "bound": "8*gap_0/(E*eta_g*eta_l*R) + 8*M*L*G2*E*eta_g*eta_l + 18*L*variation*eta_l**2",
     },
-    "theorem_5_1_nonconvex_tuned/corrected": tuned_nonconvex(8, 8, 18, "variation"),
-    "theorem_5_1_nonconvex_tuned/sharp": tuned_nonconvex(4, 4, 6, "third", 3),
+    "theorem_5_1_nonconvex_tuned/corrected": tuned_5_1("nonconvex", 8, 8, 18),
+    "theorem_5_1_nonconvex_tuned/sharp": tuned_5_1("nonconvex", 4, 4, 6, sharp=True),
     "theorem_5_1_nonconvex_tuned/as_printed": {
         **SUBLINEAR_POINTS,
         **MEAN,
@@ -253,8 +236,8 @@ VALUES = {
         "rate": "strongly_order",
         "bound": "10*dist2_0*mu*exp(-E*eta_g*eta_l/2*mu*R) + 4*M*G2*E*eta_g*eta_l + 18*variation*eta_l**2",
     },
-    "theorem_5_1_strongly_convex_tuned/corrected": tuned_strongly(10, 20, 90, "variation"),
-    "theorem_5_1_strongly_convex_tuned/sharp": tuned_strongly(1, 2, 5, "third", 3),
+    "theorem_5_1_strongly_convex_tuned/corrected": tuned_5_1("strongly", 10, 20, 90),
+    "theorem_5_1_strongly_convex_tuned/sharp": tuned_5_1("strongly", 1, 2, 5, sharp=True),
     "theorem_5_1_strongly_convex_tuned/as_printed": {
         **LINEAR_POINTS,
         **GEOMETRIC,

@@ -1,7 +1,7 @@
 """Values of FedShuffle's Appendix E and of the remarks of its Sections 4 and 5, from the paper's text."""
 
 from values.arithmetic import q
-from values.fedshuffle import ABOVE, AWAY, FACTOR, GAP, GRADIENT, MEAN, ORDERED, ROUNDS, SERVER
+from values.fedshuffle import ABOVE, AWAY, FACTOR, GAP, GRADIENT, MEAN, ORDERED, ROUNDS, SERVER, tuned
 from values.fedshuffle_lemmas import DISTANCE, ONE_ROUND
 
 LET = {
@@ -35,45 +35,17 @@ GEN_GEOMETRIC = {**ROUNDS, **ORDERED, "metric weights": "(1 - mu*W*eta_g*eta_l/2
 GEN_POINTS = {"more points": ("R=100000", "R=100000 M1=1/99999999")}
 
 
-def tuned_convex(first, second, noise):
-    at = f"eta_max=_gen_largest, d0={first}*dist2_0, c1={second}*M1*G2, c2={noise}*L*_spread/(W*eta_g)**2, K=R"
-    return {
-        **GEN_POINTS,
-        **MEAN,
-        **GAP,
-        **FACTOR,
-        **AWAY,
-        "bound": f"tuned_sublinear({at})",
-        "choice of eta_l": f"sublinear_step({at})/(W*eta_g)",
-    }
-
-
-def tuned_nonconvex(first, second, noise):
-    at = f"eta_max=_gen_largest, d0={first}*gap_0, c1={second}*M1*L*G2, c2={noise}*L**2*_spread/(W*eta_g)**2, K=R"
-    return {
-        **GEN_POINTS,
-        **MEAN,
-        **GRADIENT,
-        **FACTOR,
-        **ABOVE,
-        "bound": f"tuned_sublinear({at})",
-        "choice of eta_l": f"sublinear_step({at})/(W*eta_g)",
-    }
-
-
-def tuned_strongly(first, second, noise):
-    """Lemma B.2 with mu/2, d0 = first D, c1 = second M1 G^2 and c2 = noise L H/(W eta_g)^2."""
-    at = f"mu=mu/2, eta_max=_gen_largest, d0={first}*dist2_0, c1={second}*M1*G2, c2={noise}*L*_spread/(W*eta_g)**2, K=R"
-    return {
-        "more points": ("R=1000", "R=1000 M1=1/99999999", "R=300 G2=900", "R=5000 W=1/9"),
-        **GEN_GEOMETRIC,
-        **GAP,
-        **FACTOR,
-        **AWAY,
-        "rounds": "R >= 1/(_gen_largest*mu)",
-        "bound": f"tuned_linear({at})",
-        "choice of eta_l": f"linear_step({at})/(W*eta_g)",
-    }
+def tuned_e_1(kind, first, second, noise):
+    """With the coefficients of d0, c1 and c2."""
+    if kind == "nonconvex":
+        at = f"eta_max=_gen_largest, d0={first}*gap_0, c1={second}*M1*L*G2, c2={noise}*L**2*_spread/(W*eta_g)**2"
+        return tuned("sublinear", "W*eta_g", at, {**GEN_POINTS, **MEAN, **GRADIENT, **FACTOR, **ABOVE})
+    at = f"eta_max=_gen_largest, d0={first}*dist2_0, c1={second}*M1*G2, c2={noise}*L*_spread/(W*eta_g)**2"
+    if kind == "convex":
+        return tuned("sublinear", "W*eta_g", at, {**GEN_POINTS, **MEAN, **GAP, **FACTOR, **AWAY})
+    points = {"more points": ("R=1000", "R=1000 M1=1/99999999", "R=300 G2=900", "R=5000 W=1/9")}
+    parts = {**points, **GEN_GEOMETRIC, **GAP, **FACTOR, **AWAY, "rounds": "R >= 1/(_gen_largest*mu)"}
+    return tuned("linear", "W*eta_g", f"mu=mu/2, {at}", parts)
 
 
 GEN_DRIFT = {"metric scale": "3*L*W*eta_g*eta_l", "local step size": GEN_STEPS["local step size"]}
@@ -202,8 +174,8 @@ VALUES = {
         "rate": ("sqrt(dist2_0*M1*G2/R) + cbrt(dist2_0**2*_spread/(R*eta_g)**2) + L*dist2_0*beta_gen/R"),
         "bound": ("10*dist2_0/(W*eta_g*eta_l*R) + 20*M1*G2*W*eta_g*eta_l + 90*_spread*(W*eta_g*eta_l)**2/eta_g**2"),
     },
-    "theorem_e_1_convex_tuned/corrected": tuned_convex(10, 20, 90),
-    "theorem_e_1_convex_tuned/sharp": tuned_convex(1, 2, 5),
+    "theorem_e_1_convex_tuned/corrected": tuned_e_1("convex", 10, 20, 90),
+    "theorem_e_1_convex_tuned/sharp": tuned_e_1("convex", 1, 2, 5),
     "theorem_e_1_convex_tuned/as_printed": {
         **GEN_POINTS,
         **MEAN,
@@ -216,8 +188,8 @@ VALUES = {
             "sublinear_step(eta_max=1/(4*beta_gen*L), d0=10*dist2_0, c1=20*M1*G2, c2=90*_spread/eta_g**2, K=R)/eta_g"
         ),
     },
-    "theorem_e_1_nonconvex_tuned/corrected": tuned_nonconvex(8, 8, 18),
-    "theorem_e_1_nonconvex_tuned/sharp": tuned_nonconvex(4, 4, 6),
+    "theorem_e_1_nonconvex_tuned/corrected": tuned_e_1("nonconvex", 8, 8, 18),
+    "theorem_e_1_nonconvex_tuned/sharp": tuned_e_1("nonconvex", 4, 4, 6),
     "theorem_e_1_nonconvex_tuned/as_printed": {
         **GEN_POINTS,
         **MEAN,
@@ -249,8 +221,8 @@ VALUES = {
         "rate": ("sqrt(gap_0*M1*L*G2/R) + cbrt(gap_0**2*L*_spread/(R*eta_g)**2) + L*gap_0*beta_gen/R"),
         "bound": ("8*gap_0/(W*eta_g*eta_l*R) + 8*M1*L*G2*W*eta_g*eta_l + 18*L*_spread*(W*eta_g*eta_l)**2/eta_g**2"),
     },
-    "theorem_e_1_strongly_convex_tuned/corrected": tuned_strongly(10, 20, 90),
-    "theorem_e_1_strongly_convex_tuned/sharp": tuned_strongly(1, 2, 5),
+    "theorem_e_1_strongly_convex_tuned/corrected": tuned_e_1("strongly", 10, 20, 90),
+    "theorem_e_1_strongly_convex_tuned/sharp": tuned_e_1("strongly", 1, 2, 5),
     "theorem_e_1_strongly_convex_tuned/as_printed": {
         "more points": ("R=1000", "R=300 G2=900"),
         **GEN_GEOMETRIC,
