@@ -120,9 +120,9 @@ def drawn(symbol: Symbol, rng: random.Random) -> Fraction:
         return F(0)
     if symbol.high is not None and not symbol.integer:
         return F(rng.randint(1, 60), 61)
-    size = (
-        F(rng.randint(1, 6)) if symbol.integer else F(rng.randint(1, 60), rng.randint(1, 60)) / 10 ** rng.randint(0, 2)
-    )
+    size = F(rng.randint(1, 6 if symbol.integer else 60))
+    if not symbol.integer and rng.random() < 0.7:
+        size /= rng.randint(1, 60) * 10 ** rng.randint(0, 2)
     return -size if symbol.low is None and rng.random() < 0.5 else size + (symbol.low or 0)
 
 
