@@ -93,9 +93,8 @@ HORIZON_STEPS = (("eta", ell * sp.log(T) / T),)
 HORIZON_STEP_CONDITION = Condition(
     "step size", sp.Le(n * E * ell * sp.log(T) / T, C_APPENDIX), "condition (3) with the constant of Appendix A"
 )
-HORIZON_NOISE = (
-    12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2
-)  # of Theorem 3.3, at this step
+# the noise of Theorem 3.3 at this step
+HORIZON_NOISE = 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2
 # Theorem 3.3 is about whole cycles, T = nK
 WHOLE_CYCLES = Condition("whole cycles", sp.Eq(sp.floor(T / n), T / n), "every device is visited equally often")
 
