@@ -8,6 +8,7 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 AT_EACH_ITERATION = (smooth_clients, lower_curvature, bounded_dissimilarity, inexact_solves, unbiased_gradient_cohort)
+FROM_ANY_POINT: dict[str, Any] = {**ONE_ITERATION, "symbols": (*NOTATION, B2_EVERYWHERE)}
 # of all iterations together, where f must be bounded below
 SUMMED = (*AT_EACH_ITERATION[:3], bounded_below, *AT_EACH_ITERATION[3:])
 DECREASE = (ABOVE_CURVATURE, Condition("positive decrease", rho_5 > 0, "rho > 0", vacuity=True))
@@ -64,7 +65,7 @@ theorems = {
         },
     ),
     "theorem_6_iteration": Theorem(
-        **{**ONE_ITERATION, "symbols": (*NOTATION, B2_EVERYWHERE)},
+        **FROM_ANY_POINT,
         source=Source(PAPER, "Theorem 6", "Section IV-B, 'let the assumption of Theorem 5 hold at each iteration'"),
         title="Sufficient decrease of an iteration of FedDANE from any point",
         assumptions=AT_EACH_ITERATION,
