@@ -159,9 +159,9 @@ SUBLINEAR = d0 / (step * R) + c1 * step + c2 * step**2
 SUBLINEAR_STEP = 1 / sp.Max(inverse, sp.sqrt(c1 * R / d0), sp.cbrt(c2 * R / d0))
 SUBLINEAR_TUNED = inverse * d0 / R + 2 * sp.sqrt(c1 * d0 / R) + 2 * sp.cbrt(c2) * sp.cbrt(d0 / R) ** 2
 # Lemma B.2 likewise, for the contraction mu/2, repaired for two error terms. _left: what R contractions leave of the
-# start; the sum of the weights is exact. exp(_ell) is _start/_noise: what the start contributes over the larger one of the
-# two error terms; the last member of the maximum is reached where the step is the largest allowed one, changes no step
-# and covers errors of 0.
+# start; the sum of the weights is exact. exp(_ell) is _start/_noise: what the start contributes over the larger one of
+# the two error terms; the last member of the maximum is reached where the step is the largest allowed one, changes no
+# step and covers errors of 0.
 _left = (1 - mu * step / 2) ** R
 _start = mu**2 * R * d0 / 4
 _noise = sp.Max(c1, 2 * c2 / (mu * R), _start * sp.exp(-mu * R / twice))
