@@ -26,12 +26,9 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
-    ("Yann Fraboni", "Richard Vidal", "Laetitia Kameni", "Marco Lorenzi"),
-    2023,
-    "Journal of Machine Learning Research 24",
-    "article",
-    arxiv="2206.10189",
-)
+    ("Yann Fraboni", "Richard Vidal", "Laetitia Kameni", "Marco Lorenzi"), 2023,
+    "Journal of Machine Learning Research 24", "article", arxiv="2206.10189",
+)  # fmt: skip
 
 
 _THEOREMS = (

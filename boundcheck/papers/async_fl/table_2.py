@@ -16,28 +16,16 @@ AT_MOST = Kind.UPPER_BOUND  # every other entry is the constant itself
 # them), the scheme's name, where it is printed, assumptions where an entry has no others
 CITED = "Appendix C.2, and the paper on client sampling that it cites"
 COLUMNS: dict[str, tuple[Algorithm, str, str, tuple[Assumption, ...]]] = {
-    "sync": (
-        Algorithm("fedavg_sync", any_value=("K", "times")),
-        "synchronous FedAvg",
-        "Section 4, column synchronous FedAvg",
-        (),
-    ),
-    "async": (
-        Algorithm("fedavg_async", any_value=("K", "times")),
-        "asynchronous FedAvg",
-        "Section 4, column asynchronous FedAvg",
-        (fixed_times, one_by_one),
-    ),
-    "fedfix": (
-        Algorithm("fedfix", any_value=("K", "times", "dt")),
-        "FedFix",
-        "Section 4, column FedFix",
-        (fixed_times,),
-    ),
+    "sync": (Algorithm("fedavg_sync", any_value=("K", "times")), "synchronous FedAvg",
+             "Section 4, column synchronous FedAvg", ()),
+    "async": (Algorithm("fedavg_async", any_value=("K", "times")), "asynchronous FedAvg",
+             "Section 4, column asynchronous FedAvg", (fixed_times, one_by_one)),
+    "fedfix": (Algorithm("fedfix", any_value=("K", "times", "dt")), "FedFix",
+             "Section 4, column FedFix", (fixed_times,)),
     "centralised": (Algorithm("centralised", any_value=("K",)), "centralised learning", "Appendix C.1", ()),
     "uniform": (Algorithm("uniform_sampling", any_value=("K",)), "uniform sampling without replacement", CITED, ()),
     "md": (Algorithm("md_sampling", any_value=("K",)), "sampling with replacement by importance", CITED, ()),
-}
+}  # fmt: skip
 # row -> what it is, and what is compared
 ROWS = {
     "alpha": ("Covariance parameter alpha of {}", Metric.constant("participation/alpha", ONE, "the schedule")),

@@ -20,12 +20,9 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "FedDANE: A Federated Newton-Type Method",
-    ("Tian Li", "Anit Kumar Sahu", "Manzil Zaheer", "Maziar Sanjabi", "Ameet Talwalkar", "Virginia Smith"),
-    2019,
-    "Asilomar Conference on Signals, Systems, and Computers",
-    "inproceedings",
-    arxiv="2001.01920",
-)
+    ("Tian Li", "Anit Kumar Sahu", "Manzil Zaheer", "Maziar Sanjabi", "Ameet Talwalkar", "Virginia Smith"), 2019,
+    "Asilomar Conference on Signals, Systems, and Computers", "inproceedings", arxiv="2001.01920",
+)  # fmt: skip
 
 
 NOTATION = (

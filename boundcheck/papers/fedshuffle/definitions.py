@@ -11,12 +11,9 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "FedShuffle: Recipes for Better Use of Local Work in Federated Learning",
-    ("Samuel Horvath", "Maziar Sanjabi", "Lin Xiao", "Peter Richtarik", "Michael Rabbat"),
-    2022,
-    "Transactions on Machine Learning Research",
-    "article",
-    arxiv="2204.13169",
-)
+    ("Samuel Horvath", "Maziar Sanjabi", "Lin Xiao", "Peter Richtarik", "Michael Rabbat"), 2022,
+    "Transactions on Machine Learning Research", "article", arxiv="2204.13169",
+)  # fmt: skip
 
 
 NOTATION = (

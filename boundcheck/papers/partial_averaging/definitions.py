@@ -21,10 +21,8 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "Partial Model Averaging in Federated Learning: Performance Guarantees and Benefits",
-    ("Sunwoo Lee", "Anit Kumar Sahu", "Chaoyang He", "Salman Avestimehr"),
-    2022,
-    arxiv="2201.03789",
-)
+    ("Sunwoo Lee", "Anit Kumar Sahu", "Chaoyang He", "Salman Avestimehr"), 2022, arxiv="2201.03789",
+)  # fmt: skip
 
 
 NOTATION = (

@@ -8,11 +8,8 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with Sufficiently Small Learning Rate",
-    ("Shaocong Ma",),
-    2020,
-    "Course project, ECE 6960-021",
-    "techreport",
-)
+    ("Shaocong Ma",), 2020, "Course project, ECE 6960-021", "techreport",
+)  # fmt: skip
 
 NOTATION = (common.mu, common.L, common.n, common.E, common.eta, common.sigma2, common.dist2_0, common.K)
 mu, L, n, E, eta, sigma2, dist2_0, K = (symbol.expr for symbol in NOTATION)
