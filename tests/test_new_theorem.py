@@ -30,10 +30,10 @@ theorem = Theorem(
 '''
 VALUES = """
 VALUES["gradient_descent_largest/as_printed"] = {
-    **CONVEX,
     **STEPS,
-    "step size": _cap(1),
-    "bound": lambda eta, dist2_0, k: 3 * dist2_0 / (4 * eta * k),
+    **SMALL_STEP,
+    "trivial": "L*dist2_0/2",
+    "bound": "3*dist2_0/(4*eta*k)",
 }
 """
 ID = "classics/gradient_descent_largest/as_printed"

@@ -94,14 +94,18 @@ def declared(symbols: Sequence[Symbol], name: str, label: str) -> Symbol:
     return found
 
 
-def positive(name: str, meaning: str, dimension: Dimension = ONE, **more: Any) -> Symbol:
+def positive(
+    name: str, meaning: str, dimension: Dimension = ONE, latex: str = "", key: str = "", **more: Any
+) -> Symbol:
     """A number above 0; more: further fields of `Symbol`."""
-    return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, **more)
+    return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, latex=latex, key=key, **more)
 
 
-def nonnegative(name: str, meaning: str, dimension: Dimension = ONE, **more: Any) -> Symbol:
+def nonnegative(
+    name: str, meaning: str, dimension: Dimension = ONE, latex: str = "", key: str = "", **more: Any
+) -> Symbol:
     """A number that is 0 or more; more: further fields of `Symbol`."""
-    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
+    return Symbol(name, meaning, dimension, low=Fraction(0), latex=latex, key=key, **more)
 
 
 def count(name: str, meaning: str, low: int = 1, **more: Any) -> Symbol:

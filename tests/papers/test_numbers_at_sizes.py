@@ -10,18 +10,20 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy as sp
 
+from boundcheck.theory.decide import Point
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Kind
 
 SIZES = [(n, d) for n in (2, 3, 4) for d in (1, 2, 3)]
-Vector = Sequence[Fraction]
+Numbers = np.ndarray[Any, np.dtype[np.object_]]  # fractions
 Case = tuple[Any, Mapping[str, Any]]  # the left side, and the symbols of the right side
 
 
@@ -29,132 +31,102 @@ def number(r: random.Random, low: int = -9, high: int = 9) -> Fraction:
     return Fraction(r.randint(low, high), r.randint(1, 9))
 
 
-def vector(r: random.Random, d: int) -> list[Fraction]:
-    return [number(r) for _ in range(d)]
+def numbers(r: random.Random, *shape: int, low: int = -9) -> Numbers:
+    return np.array([number(r, low) for _ in range(math.prod(shape))], dtype=object).reshape(shape)
 
 
-def weights(r: random.Random, n: int) -> list[Fraction]:
-    raw = [number(r, 1) for _ in range(n)]
-    return [v / sum(raw) for v in raw]
+def weights(r: random.Random, n: int) -> Numbers:
+    raw = numbers(r, n, low=1)
+    return raw / raw.sum()
 
 
-def square(x: Vector) -> Fraction:
-    return sum((v * v for v in x), Fraction(0))
-
-
-def mixed(shares: Sequence[Fraction], vectors: Sequence[Vector]) -> list[Fraction]:
-    return [
-        sum((w * v for w, v in zip(shares, column, strict=True)), Fraction(0)) for column in zip(*vectors, strict=True)
-    ]
-
-
-def minus(x: Vector, y: Vector) -> list[Fraction]:
-    return [a - b for a, b in zip(x, y, strict=True)]
+def square(x: Numbers) -> Fraction:
+    """The sum of the squared entries."""
+    return (x * x).sum()
 
 
 def cross_terms(r: random.Random, n: int, d: int) -> Case:
-    q, x = [number(r, 1) for _ in range(n)], [vector(r, d) for _ in range(n)]
-    scaled = [[w * v for v in own] for w, own in zip(q, x, strict=True)]
-    pairs = [(a, b) for i, a in enumerate(scaled) for j, b in enumerate(scaled) if i != j]
-    value = sum((u * v for a, b in pairs for u, v in zip(a, b, strict=True)), Fraction(0))
-    return value, {"together": square(mixed(q, x)), "single": sum(map(square, scaled), Fraction(0))}
+    scaled = numbers(r, n, low=1)[:, None] * numbers(r, n, d)
+    value = sum((scaled[i] @ scaled[j] for i, j in itertools.permutations(range(n), 2)), Fraction(0))
+    return value, {"together": square(scaled.sum(axis=0)), "single": square(scaled)}
 
 
 def surrogate_gradient(r: random.Random, n: int, d: int) -> Case:
     """n kinds of data take part and one does not; F_j(x) = L/2 sum of k_jl (x_l - o_jl)^2 with k between 0 and 1."""
-    L, x = number(r, 1), vector(r, d)
-    shares, s = weights(r, n + 1), [number(r, 1) for _ in range(n)]
-    k = [[Fraction(r.randint(1, 9), 9) for _ in range(d)] for _ in range(n + 1)]
-    o = [vector(r, d) for _ in range(n + 1)]
-    q = sum(s, Fraction(0))
-    t = [v / q for v in s]
-    slopes = [[L * a * (u - v) for a, u, v in zip(own, x, at, strict=True)] for own, at in zip(k, o, strict=True)]
+    L, x, shares, s = number(r, 1), numbers(r, d), weights(r, n + 1), numbers(r, n, low=1)
+    k = np.array([[Fraction(r.randint(1, 9), 9) for _ in range(d)] for _ in range(n + 1)], dtype=object)
+    o, t = numbers(r, n + 1, d), s / s.sum()
+    slopes = L * k * (x - o)
 
-    def loss(j: int, y: Vector) -> Fraction:
-        return L / 2 * sum((a * (u - v) ** 2 for a, u, v in zip(k[j], y, o[j], strict=True)), Fraction(0))
+    def losses(y: Numbers) -> Numbers:
+        return (k * (y - o) ** 2).sum(axis=1) * L / 2
 
-    best = [
-        sum((s[j] * k[j][m] * o[j][m] for j in range(n)), Fraction(0)) / sum(s[j] * k[j][m] for j in range(n))
-        for m in range(d)
-    ]
-    least = sum((s[j] * loss(j, best) for j in range(n)), Fraction(0))
-    value = square(minus(mixed(shares, slopes), mixed(t, slopes[:n])))
-    return value, {
+    present = s[:, None] * k[:n]
+    least = s @ losses((present * o[:n]).sum(axis=0) / present.sum(axis=0))[:n]
+    return square(shares @ slopes - t @ slopes[:n]), {
         "L": L,
-        "q": q,
-        "chi2_n": sum(((a - b) ** 2 / b for a, b in zip(shares, t, strict=False)), Fraction(0)),
-        "gap_n": sum((s[j] * loss(j, x) for j in range(n)), Fraction(0)) - least,
+        "q": s.sum(),
+        "chi2_n": ((shares[:n] - t) ** 2 / t).sum(),
+        "gap_n": s @ losses(x)[:n] - least,
         "spread_n": least,  # every F_j* is 0
-        "absent": shares[n] * loss(n, x),
+        "absent": shares[n] * losses(x)[n],
     }
 
 
 def matrix_vector(r: random.Random, n: int, d: int) -> Case:
     """A = H D H' with a reflection H, so that its operator norm is the largest |D_ii|."""
     size = max(n, d)
-    normal = [number(r, 1) for _ in range(size)]
-    own, b = [number(r) for _ in range(size)], vector(r, size)
+    normal, own, b = numbers(r, size, low=1), numbers(r, size), numbers(r, size)
 
-    def reflected(x: Vector) -> list[Fraction]:
-        along = 2 * sum((u * v for u, v in zip(normal, x, strict=True)), Fraction(0)) / square(normal)
-        return [v - along * u for u, v in zip(normal, x, strict=True)]
+    def reflected(x: Numbers) -> Numbers:
+        return x - 2 * (normal @ x) / square(normal) * normal
 
-    product = reflected([w * v for w, v in zip(own, reflected(b), strict=True)])
-    return square(product), {"norm_A": max(map(abs, own)), "norm2_b": square(b)}
+    return square(reflected(own * reflected(b))), {"norm_A": max(abs(own)), "norm2_b": square(b)}
 
 
 def deviation(r: random.Random, n: int, d: int) -> Case:
-    blocks = [vector(r, d) for _ in range(n)]
-    mean = mixed([Fraction(1, n)] * n, blocks)
-    value = sum((square(minus(x, mean)) for x in blocks), Fraction(0))
-    return value, {"m": n, "norm2_x": sum(map(square, blocks), Fraction(0)), "norm2_mean": square(mean)}
+    blocks = numbers(r, n, d)
+    mean = blocks.sum(axis=0) / n
+    return square(blocks - mean), {"m": n, "norm2_x": square(blocks), "norm2_mean": square(mean)}
 
 
-def gradients(r: random.Random, shares: Sequence[Fraction], d: int) -> list[list[Fraction]]:
-    """One vector for each share, whose mean is not 0."""
-    found = [vector(r, d) for _ in shares]
-    return found if any(mixed(shares, found)) else gradients(r, shares, d)
+def gradients(r: random.Random, shares: Numbers, d: int) -> tuple[Numbers, Numbers, Fraction]:
+    """One vector for each share, their mean, which is not 0, and the mean of their squared norms."""
+    found = numbers(r, len(shares), d)
+    mean = shares @ found
+    return (found, mean, shares @ (found * found).sum(axis=1)) if any(mean) else gradients(r, shares, d)
 
 
 def dissimilarity(r: random.Random, n: int, d: int) -> Case:
     p = weights(r, n)
-    g = gradients(r, p, d)
-    mean = mixed(p, g)
-    apart = sum((w * square(minus(x, mean)) for w, x in zip(p, g, strict=True)), Fraction(0))
-    second = sum((w * square(x) for w, x in zip(p, g, strict=True)), Fraction(0))
+    g, mean, second = gradients(r, p, d)
+    apart = p @ ((g - mean) ** 2).sum(axis=1)
     return sp.sqrt(exact(1 + apart / square(mean))), {"client_grad2_0": second, "grad2_0": square(mean)}
 
 
 def draws(r: random.Random, n: int, d: int, K: int) -> Case:
     """K draws with the probabilities p, by all n^K outcomes."""
     p = weights(r, n)
-    g = gradients(r, p, d)
-    mean, value = mixed(p, g), Fraction(0)
-    for drawn in itertools.product(range(n), repeat=K):
-        plain = mixed([Fraction(1, K)] * K, [g[i] for i in drawn])
-        value += math.prod((p[i] for i in drawn), start=Fraction(1)) * square(minus(plain, mean))
-    second = sum((w * square(x) for w, x in zip(p, g, strict=True)), Fraction(0))
+    g, mean, second = gradients(r, p, d)
+    outcomes = [list(drawn) for drawn in itertools.product(range(n), repeat=K)]
+    value = sum((math.prod(p[o]) * square(g[o].sum(axis=0) / K - mean) for o in outcomes), Fraction(0))
     return value, {"K": K, "B2": second / square(mean), "grad2_0": square(mean)}
 
 
 def cohorts(r: random.Random, n: int, d: int) -> Case:
-    K, alike = r.randint(1, n), [Fraction(1, n)] * n
-    g = gradients(r, alike, d)
-    mean = mixed(alike, g)
-    found = [square(minus(mixed([Fraction(1, K)] * K, own), mean)) for own in itertools.combinations(g, K)]
-    second = sum(map(square, g), Fraction(0)) / n
+    K = r.randint(1, n)
+    g, mean, second = gradients(r, np.array([Fraction(1, n)] * n, dtype=object), d)
+    found = [square(g[list(own)].sum(axis=0) / K - mean) for own in itertools.combinations(range(n), K)]
     return sum(found, Fraction(0)) / len(found), {"K": K, "n": n, "B2": second / square(mean), "grad2_0": square(mean)}
 
 
 def inexact(r: random.Random, n: int, d: int) -> Case:
     """d coordinates; the residual is small enough by the size of the solution."""
     lam, gap = number(r, 0), number(r, 1)
-    s, e = [100 * number(r, 1) for _ in range(d)], vector(r, d)
-    curved = [gap + number(r, 0) / 9 for _ in range(d)]
-    residual2 = square([c * v for c, v in zip(curved, e, strict=True)])
-    moved2 = square([a + b for a, b in zip(s, e, strict=True)])
+    s, e = 100 * numbers(r, d, low=1), numbers(r, d)
+    curved = gap + numbers(r, d, low=0) / 9
     value = sp.sqrt(exact(square(e))) / sp.sqrt(exact(square(s)))
-    return value, {"lam": lam, "mu": lam + gap, "residual2": residual2, "moved2": moved2}
+    return value, {"lam": lam, "mu": lam + gap, "residual2": square(curved * e), "moved2": square(s + e)}
 
 
 def sequence(r: random.Random, n: int, d: int) -> Case:
@@ -163,10 +135,9 @@ def sequence(r: random.Random, n: int, d: int) -> Case:
     eta_max, d0 = r.uniform(1 / (2 * K), 1), 10 ** r.uniform(-2, 3)
     ratios = [mu**2 * K * d0 / c1 if c1 else math.inf, mu**3 * K**2 * d0 / c2]
     eta = min(eta_max, max(0.5, math.log(max(1.0, min(ratios)))) / (mu * K))
-    members = [d0, *(d0 * r.random() ** (k + 1) for k in range(K))]
-    shares = [(1 - mu * eta) ** (1 - k) for k in range(1, K + 1)]
-    terms = [((1 - mu * eta) * members[k - 1] - members[k]) / eta + c1 * eta + c2 * eta**2 for k in range(1, K + 1)]
-    value = sum(w * v for w, v in zip(shares, terms, strict=True)) / sum(shares)
+    members = np.array([d0, *(d0 * r.random() ** (k + 1) for k in range(K))])
+    terms = ((1 - mu * eta) * members[:-1] - members[1:]) / eta + c1 * eta + c2 * eta**2
+    value = float(np.average(terms, weights=(1 - mu * eta) ** -np.arange(K)))
     return value, {"K": K, "mu": mu, "c1": c1, "c2": c2, "eta_max": eta_max, "d0": d0}
 
 
@@ -176,13 +147,12 @@ def exact(value: Fraction) -> Any:
 
 def sides(id: str, case: Case) -> tuple[Any, Any]:
     left, symbols = case
-    at = {
-        sp.Symbol(name, real=True): sp.Float(v, 30) if isinstance(v, float) else exact(Fraction(v))
-        for name, v in symbols.items()
-    }
-    right = statement(id).bound.subs(at)
+    bound = statement(id).bound
+    if isinstance(left, float):
+        return left, float(Point(bound, {name: Fraction(v) for name, v in symbols.items()}).accurate_ball(64).mid())
+    right = bound.subs({sp.Symbol(name, real=True): exact(Fraction(v)) for name, v in symbols.items()})
     assert not right.free_symbols
-    return (exact(left) if isinstance(left, Fraction) else sp.sympify(left)), right
+    return (exact(left) if isinstance(left, Fraction) else left), right
 
 
 CASES: dict[str, Callable[[random.Random, int, int], Case]] = {
@@ -205,7 +175,7 @@ def test_a_lemma_holds_at_every_size(id: str) -> None:
     r, equality = random.Random(id), statement(id).kind is Kind.EQUALITY
     tightest = 0.0
     for n, d in SIZES:
-        for _ in range(1 if CASES[id] is sequence else 3):
+        for _ in range(3):
             left, right = sides(id, CASES[id](r, n, d))
             if equality:
                 assert left == right or sp.simplify(left**2 - right**2) == 0
@@ -213,25 +183,3 @@ def test_a_lemma_holds_at_every_size(id: str) -> None:
                 assert left <= right
             tightest = max(tightest, float(left / right) if right else 0.0)
     assert tightest > 0.05  # the two sides are of one size somewhere
-
-
-@pytest.mark.parametrize(
-    ("id", "wrong"),
-    [
-        ("async_fl/lemma_1_jensen/corrected", {"single": 2}),
-        ("async_fl/lemma_7/as_printed", {"chi2_n": 0, "absent": 0}),
-        ("partial_averaging/other_lemma_2/sharp", {"m": 2}),
-        ("feddane/equation_11/sharp", {"K": 4}),
-        ("feddane/equation_11/corrected", {"B2": "1/2"}),
-        ("fedshuffle/lemma_b_2/corrected", {"c2": 0, "d0": "1/100"}),
-    ],
-)
-def test_a_wrong_symbol_is_noticed(id: str, wrong: Mapping[str, Any]) -> None:
-    """Symbols times a factor other than 1 no longer fit, at some size."""
-    r, equality, noticed = random.Random(0), statement(id).kind is Kind.EQUALITY, False
-    for n, d in SIZES:
-        left, symbols = CASES[id](r, n, d)
-        changed = {k: v * type(v)(Fraction(wrong[k])) if k in wrong else v for k, v in symbols.items()}
-        value, right = sides(id, (left, changed))
-        noticed |= bool(value != right) if equality else bool(value > right)
-    assert noticed

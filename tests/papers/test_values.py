@@ -7,7 +7,6 @@ coefficient, exponent or symbol is noticed.
 """
 
 import functools
-import inspect
 from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import sha256
@@ -17,7 +16,7 @@ from typing import Any
 import mpmath
 import pytest
 import sympy as sp
-from values.arithmetic import DIGITS, value
+from values.arithmetic import DIGITS, Formula
 
 from boundcheck.theory.decide import enclose
 from boundcheck.theory.discovery import all_statements, papers
@@ -41,12 +40,18 @@ STATEMENTS = {s.id: s for s in all_statements() if s.id.split("/")[0] in SHIPPED
 @functools.cache
 def table(paper: str) -> dict[str, dict[str, Any]]:
     """Name and reading -> part of the statement -> formula; besides, see the keys in OTHER."""
-    found: dict[str, dict[str, Any]] = {}
-    for module in PAPERS[paper]:
-        entries = import_module(f"values.{module}").VALUES
-        assert not set(entries) & set(found)
-        found |= entries
-    return found
+    modules = [import_module(f"values.{module}") for module in PAPERS[paper]]
+    let, functions, entries = (
+        {name: found for module in modules for name, found in getattr(module, part, {}).items()}
+        for part in ("LET", "FUNCTIONS", "VALUES")
+    )
+    for part, found in (("LET", let), ("VALUES", entries)):
+        assert len(found) == sum(len(getattr(module, part, {})) for module in modules)
+    made = functools.cache(lambda text: Formula(text, let, functions))
+    return {
+        name: {part: value if part in OTHER else made(value) for part, value in own.items()}
+        for name, own in entries.items()
+    }
 
 
 @functools.cache
@@ -135,7 +140,7 @@ def test_every_formula_has_the_value_of_the_table(id: str) -> None:
     wrong: list[str] = []
     for point in points_of(statement):
         for name, expr in found.items():
-            wanted = value(expected[name], point)
+            wanted = expected[name].value(point)
             if not isinstance(wanted, tuple):
                 wrong += [f"{name}: {d}" for d in [differs(expr, point, wanted)] if d]
                 continue
@@ -144,18 +149,11 @@ def test_every_formula_has_the_value_of_the_table(id: str) -> None:
             sides = [differs(expr.lhs, point, left), differs(expr.rhs, point, right)]
             wrong += [f"{name}, {side} side: {d}" for side, d in zip(("left", "right"), sides, strict=True) if d]
     assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.parametrize("id", STATEMENTS)
-def test_evaluation_gives_the_value_of_the_table(id: str) -> None:
-    statement = STATEMENTS[id]
-    point = points_of(statement)[0]
-    expected = value(entry(statement)["bound"], point)
-    found = statement.evaluate(**{n: v for n, v in point.items() if n != ROUND.name})
-    assert found.exact is not None
-    exact = isinstance(found.exact, Fraction)
-    low, high = (found.exact, found.exact) if exact else (found.exact.low, found.exact.high)
-    assert agree(low, high, expected), f"{found.value!r} instead of {float(expected)!r} at {point}"
+    first = points_of(statement)[0]
+    evaluated = statement.evaluate(**{n: v for n, v in first.items() if n != ROUND.name}).exact
+    assert evaluated is not None
+    ends = (evaluated, evaluated) if isinstance(evaluated, Fraction) else (evaluated.low, evaluated.high)
+    assert agree(*ends, expected["bound"].value(first)), f"evaluate gives {ends} at {first}"
 
 
 @pytest.mark.parametrize("id", STATEMENTS)
@@ -165,13 +163,13 @@ def test_every_symbol_counts(id: str) -> None:
     for part, expr in parts(statement):
         formula = entry(statement)[part]
         names = {s.name for s in expr.free_symbols}
-        assert set(inspect.signature(formula).parameters) == names, part
+        assert formula.symbols == names, part
         for point in points_of(statement):
-            here = value(formula, point)
+            here = formula.value(point)
             for name in sorted(names):
                 whole = name == ROUND.name or statement.symbol(name).integer
                 steps = (2, 3) if whole else (Fraction(23, 22), Fraction(1, 3), 3)
-                if any(value(formula, point | {name: point[name] * step}) != here for step in steps):
+                if any(formula.value(point | {name: point[name] * step}) != here for step in steps):
                     names.remove(name)
         assert not names, part
 

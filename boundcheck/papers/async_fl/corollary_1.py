@@ -15,13 +15,7 @@ theorem = Theorem(
     trivial=L / 2 * dist2_0,
     readings={
         "corrected": Reading(
-            bound=(
-                dist2_0 / (h * rounds)  # eps_F
-                + (12 * rho + 24 * alpha) * e * L * S1  # eps_K
-                + alpha * (h + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S2 / K)  # eps_alpha
-                + beta * (h + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S1)  # eps_beta
-            )
-            / q_min,
+            bound=(eps_F + eps_K + eps_alpha + eps_beta).subs(R, 0) / q_min,
             belief=Belief.TRUE,
             conditions=(STEP_98, BETA_9_RHO),
             assumptions=(*CORRECTED, same_expected_weights, no_empty_rounds),
@@ -30,10 +24,7 @@ theorem = Theorem(
             "drops.",
         ),
         "as_printed": Reading(
-            bound=dist2_0 / (h * rounds)  # eps_F
-            + (6 * rho + 12 * alpha) * e * L * S1  # eps_K
-            + alpha * (et + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S2)  # eps_alpha
-            + beta * (et + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S1),  # eps_beta
+            bound=(eps_F + eps_K_printed + eps_alpha_printed + eps_beta_printed).subs(R, 0),
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_gap", VALUE),
             conditions=(STEP_98, *ASSUMPTION_5),

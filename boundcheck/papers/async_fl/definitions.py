@@ -26,97 +26,53 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
-    ("Yann Fraboni", "Richard Vidal", "Laetitia Kameni", "Marco Lorenzi"),
-    2023,
-    "Journal of Machine Learning Research 24",
-    "article",
-    arxiv="2206.10189",
-)
+    ("Yann Fraboni", "Richard Vidal", "Laetitia Kameni", "Marco Lorenzi"), 2023,
+    "Journal of Machine Learning Research 24", "article", arxiv="2206.10189",
+)  # fmt: skip
 
 
 _THEOREMS = (
     common.L.but(key="samples/L", meaning="smoothness constant of the loss of every sample"),
     count("K", "local steps of a client", key="schedule/local_steps"),
-    positive("eta_l", "local step size", STEP, latex=r"\eta_l", key="method/eta_l"),
+    positive("eta_l", "local step size", STEP, r"\eta_l", "method/eta_l"),
     positive("eta_g", "server step size", latex=r"\eta_g", key="method/eta_g"),
-    positive(
-        "eta_unit",
-        "step size times the root of K N: the step sizes go to 0 in proportion to it",
-        STEP,
-        free=True,
-        latex=r"\eta_1",
-    ),
+    positive("eta_unit", "step size times the root of K N: the step sizes go to 0 in proportion to it", STEP, r"\eta_1",
+             free=True),
     count("W", "window: rounds in which the expected weights have their means (Assumption 6)", key="schedule/window"),
-    count(
-        "period",
-        "rounds after which the cohorts repeat; 1 where they are drawn",
-        latex=r"\varpi",
-        key="schedule/period",
-    ),
+    count("period", "rounds after which the cohorts repeat; 1 where they are drawn", latex=r"\varpi",
+          key="schedule/period"),
     count("N", "rounds, set beforehand", free=True),
-    Symbol(
-        "rho",
-        "largest sum q(n) of a round's expected weights, at least 1",
-        ONE,
-        low=Fraction(1),
-        latex=r"\rho",
-        key="participation/rho",
-    ),
+    Symbol("rho", "largest sum q(n) of a round's expected weights, at least 1", ONE, low=Fraction(1), latex=r"\rho",
+           key="participation/rho"),
     share("alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha", key="participation/alpha"),
-    nonnegative(
-        "beta", "largest d_i - alpha q_i over the clients that can take part", latex=r"\beta", key="participation/beta"
-    ),
+    nonnegative("beta", "largest d_i - alpha q_i over the clients that can take part", latex=r"\beta",
+                key="participation/beta"),
     count("tau", "largest delay n - rho_i(n) of a contribution, in rounds", 0, key="schedule/tau", latex=r"\tau"),
     nonnegative("R", "mean over the rounds of L^n(thetabar) - min L^n", VALUE, key="surrogate/R"),
-    nonnegative(
-        "S1",
-        "mean over rounds of the sum of qt_i(n) E|g_i|^2 at the minimiser of L^n",
-        GRADIENT2,
-        key="surrogate/S1",
-        latex="S_1",
-    ),
-    nonnegative(
-        "S2",
-        "mean over rounds of the sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n",
-        GRADIENT2,
-        key="surrogate/S2",
-        latex="S_2",
-    ),
-    nonnegative(
-        "Sigma", "sum of q_i E|g_i|^2 at the minimiser of the surrogate problem (11)", GRADIENT2, key="surrogate/Sigma"
-    ),
-    common.dist2_0.but(
-        key="start/dist2_surrogate", meaning="squared distance of the start to the minimiser of the surrogate problem"
-    ),
-    positive(
-        "q_min",
-        "smallest sum q(n) of a round's expected weights, rounds without any left out",
-        key="participation/q_min",
-    ),
+    nonnegative("S1", "mean over rounds of the sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2, "S_1",
+                "surrogate/S1"),
+    nonnegative("S2", "mean over rounds of the sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2, "S_2",
+                "surrogate/S2"),
+    nonnegative("Sigma", "sum of q_i E|g_i|^2 at the minimiser of the surrogate problem (11)", GRADIENT2,
+                key="surrogate/Sigma"),
+    common.dist2_0.but(key="start/dist2_surrogate", meaning="squared distance of the start to the minimiser of the "
+                       "surrogate problem"),
+    positive("q_min", "smallest sum q(n) of a round's expected weights, rounds without any left out",
+             key="participation/q_min"),
     positive("q_bar", "mean over rounds of the sum q(n) of the expected weights", key="participation/q_bar"),
     positive("q_max", "largest expected weight q_i(n) of a client in a round", key="participation/q_max"),
-    nonnegative(
-        "B",
-        "bound on the norm of the clients' gradients",
-        GRADIENT2.power(Fraction(1, 2)),
-        key="clients/gradient_bound",
-    ),
-    nonnegative(
-        "chi2",
-        "chi-square distance of the shares in F to those in the surrogate problem",
-        latex=r"\chi^2",
-        key="surrogate/chi2",
-    ),
-    nonnegative(
-        "chi2_max", "largest chi-square distance chi_n^2 of a round", latex=r"\chi_{\max}^2", key="surrogate/chi2_max"
-    ),
+    nonnegative("B", "bound on the norm of the clients' gradients", GRADIENT2.power(Fraction(1, 2)),
+                key="clients/gradient_bound"),
+    nonnegative("chi2", "chi-square distance of the shares in F to those in the surrogate problem", latex=r"\chi^2",
+                key="surrogate/chi2"),
+    nonnegative("chi2_max", "largest chi-square distance chi_n^2 of a round", latex=r"\chi_{\max}^2",
+                key="surrogate/chi2_max"),
     nonnegative("P", "mean over rounds of chi_n^2 sum of st_j(n) [F_j(thetabar^n) - F_j*]", VALUE, key="surrogate/P"),
-    nonnegative(
-        "U", "mean of the sum over absent kinds j of r_j [F_j - F_j*], at the iterates", VALUE, key="surrogate/U"
-    ),
+    nonnegative("U", "mean of the sum over absent kinds j of r_j [F_j - F_j*], at the iterates", VALUE,
+                key="surrogate/U"),
     nonnegative("F_het", "surrogate minimum less the sum of s_j F_j*", VALUE, key="surrogate/F_het"),
     count("s", "finished periods of the schedule", index=True),
-)
+)  # fmt: skip
 _SCHEDULES = (  # update times in units in which they are whole numbers
     positive("tau_i", "update time of the client", key="schedule/time_1"),
     positive("tau_M", "update time of the slowest client", key="schedule/time_slowest"),
@@ -130,85 +86,52 @@ _SCHEDULES = (  # update times in units in which they are whole numbers
     share("p_max", "largest importance of a client", key="clients/w_max"),
     count("m", "clients in a round", key="method/size"),
     nonnegative("d_i", "aggregation weight of the client", key="participation/weight"),
-    count(
-        "updates",
-        "sum of ceil(tau_M/tau_j) over the other clients",
-        0,
-        key="schedule/updates_of_slowest",
-        latex=r"(\sum_j \lceil \tau_M/\tau_j \rceil)",
-    ),
-    share(
-        "chance",
-        "probability that a client arrives within a round",
-        key="participation/chance",
-        latex=r"\mathbb{P}(\tau_i \leq \Delta t)",
-    ),
-    count(
-        "visits_lcm",
-        "least common multiple of the ceil(tau_i/dt)",
-        key="schedule/visits_lcm",
-        latex=r"\mathrm{lcm}_i \lceil \tau_i/\Delta t \rceil",
-    ),
-)
+    count("updates", "sum of ceil(tau_M/tau_j) over the other clients", 0, key="schedule/updates_of_slowest",
+          latex=r"(\sum_j \lceil \tau_M/\tau_j \rceil)"),
+    share("chance", "probability that a client arrives within a round", key="participation/chance",
+          latex=r"\mathbb{P}(\tau_i \leq \Delta t)"),
+    count("visits_lcm", "least common multiple of the ceil(tau_i/dt)", key="schedule/visits_lcm",
+          latex=r"\mathrm{lcm}_i \lceil \tau_i/\Delta t \rceil"),
+)  # fmt: skip
 _LEMMAS = (
     count("n", "round: finished rounds before it", 0, index=True),
     positive("q", "sum q(n) of the expected weights of round n", key="round/weight"),
     Symbol("inner", "D: inner product of the mean step with theta - x", VALUE, key="round/inner", latex="D"),
-    nonnegative(
-        "Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, key="round/mean_grad2", latex="R_n"
-    ),
-    nonnegative("Sn", "S: mean squared norm of the stochastic gradients", GRADIENT2, key="round/grad2", latex="S_n"),
-    nonnegative(
-        "Qs",
-        "sum of Q(n-1), ..., Q(n-tau): squared movements of the last rounds",
-        LENGTH2,
-        key="round/movements2",
-        latex=r"(\sum_{s=1}^{\tau} Q(n-s))",
-    ),
+    nonnegative("Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, "R_n", "round/mean_grad2"),
+    nonnegative("Sn", "S: mean squared norm of the stochastic gradients", GRADIENT2, "S_n", "round/grad2"),
+    nonnegative("Qs", "sum of Q(n-1), ..., Q(n-tau): squared movements of the last rounds", LENGTH2,
+                r"(\sum_{s=1}^{\tau} Q(n-s))", "round/movements2"),
     nonnegative("Z", "Z: expected gap of L^n", VALUE, key="round/gap"),
     Symbol("Xi", "Xi: expected difference of L^n to L^n(x)", VALUE, key="round/difference"),
-    nonnegative("sg1", "sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="round/noise", latex="S_1(n)"),
-    nonnegative(
-        "sg2", "sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="round/noise2", latex="S_2(n)"
-    ),
-    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, key="round/gap", latex=r"\bar{Z}"),
-)
+    nonnegative("sg1", "sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2, "S_1(n)", "round/noise"),
+    nonnegative("sg2", "sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2, "S_2(n)", "round/noise2"),
+    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, r"\bar{Z}", "round/gap"),
+)  # fmt: skip
 # of a printed lemma: the same at the virtual models theta^{n,k}
 AT_VIRTUAL = (
     Symbol("inner", "D: inner product of the mean step with theta - x", VALUE, key="round/virtual_inner", latex="D"),
-    nonnegative(
-        "Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, key="round/virtual_mean_grad2", latex="R_n"
-    ),
+    nonnegative("Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, "R_n", "round/virtual_mean_grad2"),
     nonnegative("Z", "Z: expected gap of L^n", VALUE, key="round/virtual_gap"),
     Symbol("Xi", "Xi: expected difference of L^n to L^n(x)", VALUE, key="round/virtual_difference"),
-    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, key="round/virtual_gap", latex=r"\bar{Z}"),
-)
+    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, r"\bar{Z}", "round/virtual_gap"),
+)  # fmt: skip
 NOTATION = (*_THEOREMS, *_SCHEDULES, *_LEMMAS)
 # of Lemma 7 and (105): all in one round n, at the server's point x = theta^n
 ONE_ROUND = (
     count("n", "round: finished rounds before it", 0, index=True),
     positive("q", "sum q(n) of the expected weights of the round", key="round/weight"),
-    nonnegative(
-        "chi2_n", "sum over the kinds j in W_n of (r_j - st_j(n))^2/st_j(n)", latex=r"\chi_n^2", key="round/chi2"
-    ),
-    nonnegative("gap_n", "L^n(x) - min L^n", VALUE, key="round/gap", latex=r"(\mathcal{L}^n(x)-\min \mathcal{L}^n)"),
-    nonnegative(
-        "spread_n",
-        "min L^n less the sum over W_n of s_j(n) F_j*",
-        VALUE,
-        key="round/spread",
-        latex=r"(\min \mathcal{L}^n-\sum_j s_j F_j^*)",
-    ),
-    nonnegative(
-        "absent", "sum over the kinds j outside W_n of r_j [F_j(x) - F_j*]", VALUE, key="round/absent_gap", latex="u_n"
-    ),
-)
+    nonnegative("chi2_n", "sum over the kinds j in W_n of (r_j - st_j(n))^2/st_j(n)", latex=r"\chi_n^2",
+                key="round/chi2"),
+    nonnegative("gap_n", "L^n(x) - min L^n", VALUE, r"(\mathcal{L}^n(x)-\min \mathcal{L}^n)", "round/gap"),
+    nonnegative("spread_n", "min L^n less the sum over W_n of s_j(n) F_j*", VALUE,
+                r"(\min \mathcal{L}^n-\sum_j s_j F_j^*)", "round/spread"),
+    nonnegative("absent", "sum over the kinds j outside W_n of r_j [F_j(x) - F_j*]", VALUE, "u_n", "round/absent_gap"),
+)  # fmt: skip
 # as printed: smoothness of the clients' objectives, not of their samples
 L_OF_CLIENTS = common.L.but(meaning="smoothness constant of every client's objective")
-# where alpha <= 1 is one of the conditions
-ALPHA_OR_MORE = nonnegative(
-    "alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha", key="participation/alpha"
-)
+# where alpha <= 1 is one of the conditions, ALPHA
+ALPHA_OR_MORE = nonnegative("alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha",
+                            key="participation/alpha")  # fmt: skip
 
 L, K, eta_l, eta_g, eta_unit, W, period, N = sp.symbols("L K eta_l eta_g eta_unit W period N", real=True)
 rho, alpha, beta, tau, R, S1, S2, Sigma = sp.symbols("rho alpha beta tau R S1 S2 Sigma", real=True)
@@ -225,6 +148,27 @@ h = K * et  # the step of a round
 e = eta_l**2 * (K - 1) ** 2
 D = 6 * e * L**2
 
+# (14) to (16), the errors of Theorem 1 with constants, in Sigma_1 and Sigma_2 of (94): for whole rounds with the step
+# h, as printed with the step et; spread: what the terms with alpha and beta are multiples of
+spread_h = h + 16 * rho * L * (h * tau) ** 2
+spread_et = et + 16 * rho * L * (h * tau) ** 2
+eps_F = dist2_0 / (h * rounds)  # noqa: N816
+eps_K = 24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1  # noqa: N816
+eps_alpha = alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K)
+eps_beta = beta * spread_h * (12 * rho * L * R + 6 * rho**2 * S1)
+eps_K_printed = 24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1  # noqa: N816
+eps_alpha_printed = alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * S2)
+eps_beta_printed = beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1)
+# of Theorem 3, the cost of a window, with the sum q(n) of the weights that (25) drops
+eps_W = q_bar * rho * h * (W - 1) * B**2  # noqa: N816
+
+# Section 4: eta_l in proportion to 1/sqrt(KN), eta_g = 1, and N rounds set beforehand
+step = eta_unit / sp.sqrt(K * N)
+AT_STEP = {eta_l: step, eta_g: 1, s: N / period}
+NO_SERVER_STEP = Condition("server step size", sp.Eq(eta_g, 1))
+# R and the other means over rounds are those of whole periods, as in Theorem 1
+WHOLE_PERIODS = Condition("whole periods", sp.Eq(sp.floor(N / period), N / period))
+
 
 def contraction(step: Any) -> Any:
     """c of (92), the share of the mean gap that comes back; step: et as printed, h where it is for whole rounds."""
@@ -232,7 +176,10 @@ def contraction(step: Any) -> Any:
 
 
 def largest_constraint(step: Any) -> Any:
-    """The largest left side of the constraints of Appendix A.5, each scaled so that its right side is 1."""
+    """The largest left side of the constraints of Appendix A.5, each scaled so that its right side is 1.
+
+    step: et as printed, h where the proof of Theorem 1 is for whole rounds.
+    """
     movement = (h * tau * L) ** 2
     return sp.Max(
         2 * D,
@@ -242,6 +189,12 @@ def largest_constraint(step: Any) -> Any:
         3 * rho**2 * step * L,
         48 * rho**3 * movement,
     )
+
+
+def largest_of_constraints(step: Any) -> Metric:
+    """`largest_constraint` as a metric."""
+    words = "none: the constraints are about numbers"
+    return Metric.formula(ONE, largest_constraint(step), quantity="largest_constraint", expectation=words)
 
 
 # conditions of Theorem 1, and of what is built on it
@@ -257,28 +210,24 @@ ASSUMPTION_5 = (
     Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
     Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
 )
+ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 DRIFT = Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3")
 
 PRINTED = (smooth_clients, convex_clients, unbiased_gradients, covariance_of_weights)
 CORRECTED = (smooth_samples, convex_samples, unbiased_gradients, covariance_of_weights, independent_weights)
 
 
+OVER = "participation, delays and gradients"  # what expectations are over
+
+
 def mean_over_rounds(quantity: str, dimension: Dimension, **more: Any) -> Metric:
     """The plain mean of a metric over the paper's N rounds, s periods."""
-    return Metric(
-        quantity,
-        dimension,
-        index="s",
-        rounds=rounds,
-        average="mean",
-        expectation="participation, delays and gradients",
-        **more,
-    )
+    return Metric.mean(quantity, dimension, index=s, rounds=rounds, expectation=OVER, **more)
 
 
 def of_a_round(quantity: str, dimension: Dimension, **more: Any) -> Metric:
     """A quantity of round n, in expectation over everything random up to its end."""
-    return Metric(quantity, dimension, index="n", rounds=n, expectation="participation, delays and gradients", **more)
+    return Metric.last(quantity, dimension, index=n, expectation=OVER, **more)
 
 
 # --- reasons ---------------------------------------------------------------------------------------------------

@@ -14,10 +14,7 @@ theorem = Theorem(
     metric=mean_over_rounds("gap", VALUE),
     readings={
         "corrected": Reading(
-            bound=dist2_0 / (h * rounds)
-            + (12 + 24 * alpha) * e * L * Sigma
-            + 6 * alpha * h * Sigma / (K * M)
-            + 6 * beta * h * Sigma,
+            bound=eps_F + (12 + 24 * alpha) * e * L * Sigma + 6 * alpha * h * Sigma / (K * M) + 6 * beta * h * Sigma,
             belief=Belief.TRUE,
             conditions=(STEP_98, BETA_9_RHO, NO_DELAY, WEIGHTS),
             assumptions=(*CORRECTED, same_expected_weights, plain_mean),
@@ -25,10 +22,7 @@ theorem = Theorem(
             why="The cohort is drawn once for all K local steps, so that its variance enters with the step of a round.",
         ),
         "as_printed": Reading(
-            bound=dist2_0 / (h * rounds)
-            + (6 + 12 * alpha) * e * L * Sigma
-            + 6 * alpha * et * Sigma / M
-            + 6 * beta * et * Sigma,
+            bound=eps_F + (6 + 12 * alpha) * e * L * Sigma + 6 * alpha * et * Sigma / M + 6 * beta * et * Sigma,
             belief=Belief.FALSE,
             metric=mean_over_rounds("virtual_gap", VALUE),
             conditions=(STEP_98, *ASSUMPTION_5, NO_DELAY, WEIGHTS),

@@ -17,10 +17,7 @@ theorem = Theorem(
     metric=mean_over_rounds("gap", VALUE, scale=q_bar, surrogate=True),
     readings={
         "corrected": Reading(
-            bound=dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (12 * rho + 24) * e * L * S1)  # eps_K
-            + h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
-            + q_bar * rho * h * (W - 1) * B**2,  # eps_W
+            bound=(eps_F + eps_K + eps_alpha + eps_W).subs({alpha: 1, tau: 0}),
             belief=Belief.TRUE,
             algorithm=Algorithm("biased_sampling", ("eta_l", "eta_g"), any_value=("cohorts", "weights", "batch")),
             conditions=(

@@ -9,17 +9,14 @@ order hides.
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
-h = K * step
-e = step**2 * (K - 1) ** 2
-rate = dist2_0 / (h * N) + 36 * e * L * Sigma + 6 * step * Sigma / M
+rate = (eps_F + 36 * e * L * Sigma + 6 * et * Sigma / M).subs(AT_STEP)
 order = dist2_0 / sp.sqrt(K * N) + (K - 1) * Sigma / N + Sigma / (M * sp.sqrt(K * N))
 
 theorem = Theorem(
     source=Source(PAPER, "(33)", "Section 4.2"),
     title="Rate of synchronous FedAvg",
     symbols=NOTATION,
-    metric=Metric.mean("gap", VALUE, rounds=N, expectation="participation, delays and gradients"),
+    metric=Metric.mean("gap", VALUE, rounds=N, expectation=OVER),
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(
@@ -28,7 +25,7 @@ theorem = Theorem(
             choices={"eta_l": step},
             conditions=(
                 STEP_98,
-                Condition("server step size", sp.Eq(eta_g, 1)),
+                NO_SERVER_STEP,
                 Condition("no delay", sp.Eq(tau, 0)),
                 Condition("everyone", sp.Eq(beta, 0), "all clients take part in every round"),
                 Condition("weights", sp.Eq(rho, 1), "that sum to 1"),

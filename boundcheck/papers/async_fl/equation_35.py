@@ -20,6 +20,6 @@ theorem = Theorem(
             remark="The sum over the clients of nu/tau_i. Clients that finish together must be a round each; as one "
             "cohort, as in Algorithm 1, they make a shorter window: times 1 and 2 have W = 3 one by one and 2 "
             "together.",
-        ),
+        )
     },
 )

@@ -17,6 +17,6 @@ theorem = Theorem(
             belief=Belief.TRUE,
             remark="In a window of W = nu (sum of 1/tau_j) rounds client i takes part nu/tau_i times; for the "
             "time-based weight d_i = (sum of 1/tau_j) tau_i p_i the expected weight is p_i.",
-        ),
+        )
     },
 )

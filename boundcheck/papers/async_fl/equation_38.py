@@ -8,16 +8,9 @@ that the order hides in that term. The corrected one is Theorem 3 at that step s
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-RATIO = positive(
-    "ratio",
-    "update time of the slowest client over that of the fastest, tau_M/tau_0",
-    key="schedule/time_ratio",
-    latex=r"(\tau_M/\tau_0)",
-)
+RATIO = positive("ratio", "update time of the slowest client over that of the fastest, tau_M/tau_0",
+                 key="schedule/time_ratio", latex=r"(\tau_M/\tau_0)")  # fmt: skip
 ratio = RATIO.expr
-step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
-h = K * step
-e = step**2 * (K - 1) ** 2
 order = (
     dist2_0 / sp.sqrt(K * N)
     + (K - 1) * Sigma / N
@@ -30,26 +23,14 @@ theorem = Theorem(
     source=Source(PAPER, "(38)", "Section 4.3"),
     title="Rate of asynchronous FedAvg",
     symbols=(*NOTATION, RATIO),
-    metric=Metric.mean(
-        "gap", VALUE, rounds=N, expectation="participation, delays and gradients", scale=q_bar, surrogate=True
-    ),
+    metric=Metric.mean("gap", VALUE, rounds=N, expectation=OVER, scale=q_bar, surrogate=True),
     readings={
         "corrected": Reading(
-            bound=dist2_0 / (h * N)  # eps_F
-            + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
-            + alpha * (h + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
-            + beta * (h + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
-            + q_bar * rho * h * (W - 1) * B**2,  # eps_W
+            bound=(eps_F + eps_K + eps_alpha + eps_beta + eps_W).subs(AT_STEP),
             belief=Belief.TRUE,
             algorithm=Algorithm("fedavg_async", ("eta_l", "eta_g"), any_value=("times", "batch")),
             choices={"eta_l": step},
-            conditions=(
-                STEP_98,
-                BETA_9_RHO,
-                Condition("server step size", sp.Eq(eta_g, 1)),
-                # R and the other means over rounds are those of whole periods, as in Theorem 1
-                Condition("whole periods", sp.Eq(sp.floor(N / period), N / period)),
-            ),
+            conditions=(STEP_98, BETA_9_RHO, NO_SERVER_STEP, WHOLE_PERIODS),
             assumptions=(*CORRECTED, window_property, bounded_gradients, plain_mean),
             replaces="the terms under O(.) by the corrected Theorem 3 with all its constants",
             why=f"{LOST_K}; the residual R is missing from the second term. The O hides rho too, which for one client "
@@ -59,7 +40,7 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=q_bar * eta_unit * B**2 * order,
             belief=Belief.FALSE,
-            metric=Metric.formula(None, q_bar * h * (W - 1) * B**2),  # eps_W as printed, at this step size
+            metric=Metric.formula(None, q_bar * K * step * (W - 1) * B**2),  # eps_W as printed, at this step size
             printed_rate=order,
             remark=f"Where the other terms vanish the sides are K to 1, so that no larger factor helps. {LOST_K}; R is "
             "missing from the second term, and powers of rho.",

@@ -17,6 +17,6 @@ theorem = Theorem(
             belief=Belief.TRUE,
             remark="A client takes part in every ceil(tau_i/dt)-th round, so that q_i = d_i/ceil(tau_i/dt) = p_i. Some "
             "rounds may have no client at all.",
-        ),
+        )
     },
 )

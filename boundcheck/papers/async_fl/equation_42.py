@@ -9,13 +9,9 @@ update times: alpha = 1 and beta = 0.
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-VISIT = count(
-    "c", "rounds between two contributions of the slowest client, ceil(tau_M/dt)", key="schedule/visit_rounds"
-)
+VISIT = count("c", "rounds between two contributions of the slowest client, ceil(tau_M/dt)",
+              key="schedule/visit_rounds")  # fmt: skip
 c = VISIT.expr
-step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
-h = K * step
-e = step**2 * (K - 1) ** 2
 order = (
     dist2_0 / sp.sqrt(K * N)
     + (K - 1) * (R + Sigma) / N
@@ -27,23 +23,17 @@ theorem = Theorem(
     source=Source(PAPER, "(42)", "Section 4.4"),
     title="Rate of FedFix",
     symbols=(*NOTATION, VISIT),
-    metric=Metric.mean(
-        "gap", VALUE, rounds=N, expectation="participation, delays and gradients", scale=q_bar, surrogate=True
-    ),
+    metric=Metric.mean("gap", VALUE, rounds=N, expectation=OVER, scale=q_bar, surrogate=True),
     readings={
         "corrected": Reading(
-            bound=dist2_0 / (h * N)  # eps_F
-            + (24 * e * L**2 * R + (12 * rho + 24) * e * L * S1)  # eps_K
-            + (h + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
-            + q_bar * rho * h * (W - 1) * B**2,  # eps_W
+            bound=(eps_F + eps_K + eps_alpha + eps_W).subs({alpha: 1, **AT_STEP}),  # eps_beta is 0
             belief=Belief.TRUE,
             algorithm=Algorithm("fedfix", ("eta_l", "eta_g"), any_value=("times", "dt", "batch")),
             choices={"eta_l": step},
             conditions=(
                 STEP_98,
-                Condition("server step size", sp.Eq(eta_g, 1)),
-                # R and the other means over rounds are those of whole periods, as in Theorem 1
-                Condition("whole periods", sp.Eq(sp.floor(N / period), N / period)),
+                NO_SERVER_STEP,
+                WHOLE_PERIODS,
                 Condition("alpha", sp.Eq(alpha, 1)),
                 Condition("beta", sp.Eq(beta, 0), "who arrives in a round is certain"),
             ),
@@ -55,7 +45,7 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=q_bar * eta_unit * B**2 * order,
             belief=Belief.FALSE,
-            metric=Metric.formula(None, q_bar * h * (W - 1) * B**2),  # eps_W as printed, at this step size
+            metric=Metric.formula(None, q_bar * K * step * (W - 1) * B**2),  # eps_W as printed, at this step size
             printed_rate=order,
             remark=f"Where the other terms vanish the sides are K to 1, so that no larger factor helps. {LOST_K}. The "
             "point x of its first term is theta*.",

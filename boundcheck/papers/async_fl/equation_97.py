@@ -1,12 +1,6 @@
 """(97): conditions on the step that imply all those which the proof of Theorem 1 uses; and the tightest of these, (92).
 
-Every constraint of the list in Appendix A.5 is scaled so that its right side is 1. The largest left side is then what
-equation_97_constraints bounds, by 1:
-
-    2 D,    24 rho^2 (alpha + beta) (h tau L)^2,    3 rho (alpha + beta) s L,    c of (92),    3 rho^2 s L,
-    48 rho^3 (h tau L)^2,
-
-with the step s = eta_g eta_l as printed, and s = h = K eta_g eta_l where the proof of Theorem 1 is for whole rounds.
+equation_97_constraints bounds the largest left side of all of them, each scaled so that its right side is 1.
 """
 
 from boundcheck.papers.async_fl.definitions import *
@@ -17,8 +11,6 @@ DELAY = Condition("delay", 2304 * rho**3 * (h * tau * L) ** 2 <= 1)
 STEP_OF_ROUND = Condition("step", 144 * rho**2 * h * L <= 1)
 EFFECTIVE_STEP = Condition("step", 144 * rho**2 * et * L <= 1)
 BETA_RHO = Condition("beta", beta <= rho)
-LARGEST: dict[str, Any] = {"quantity": "largest_constraint", "expectation": "none: the constraints are about numbers"}
-ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 
 theorems = {
     "equation_97": Theorem(
@@ -47,12 +39,12 @@ theorems = {
         source=Source(PAPER, "(97)", "Appendix A.5, the constraints before it"),
         title="The constraints on the step of the proof of Theorem 1, from simpler ones",
         symbols=(*NOTATION, ALPHA_OR_MORE),
-        metric=Metric.formula(ONE, largest_constraint(et), **LARGEST),
+        metric=largest_of_constraints(et),
         bound=sp.S.One,
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
-                metric=Metric.formula(ONE, largest_constraint(h), **LARGEST),
+                metric=largest_of_constraints(h),
                 conditions=(LOCAL_WORK, STEP_OF_ROUND, DELAY, BETA_RHO, ALPHA),
                 replaces="the effective step by that of a round, and beta <= 1 by beta <= rho",
                 why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l; and beta "

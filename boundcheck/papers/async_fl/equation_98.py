@@ -1,13 +1,8 @@
 """(98): the largest local step size of Theorem 1, and that it implies all constraints on the step that its proof uses.
 
 equation_98 is compared with the largest step that the constraints of the proof allow: each constraint of the list in
-Appendix A.5 is solved for eta_l, the one on c of (92) as a quadratic equation. In equation_98_constraints every
-constraint is scaled so that its right side is 1, and the largest left side is what is bounded, by 1:
-
-    2 D,    24 rho^2 (alpha + beta) (h tau L)^2,    3 rho (alpha + beta) s L,    c of (92),    3 rho^2 s L,
-    48 rho^3 (h tau L)^2,
-
-with the step s = eta_g eta_l as printed, and s = h = K eta_g eta_l where the proof of Theorem 1 is for whole rounds.
+Appendix A.5 is solved for eta_l, the one on c of (92) as a quadratic equation. equation_98_constraints bounds the
+largest left side of all of them, each scaled so that its right side is 1.
 """
 
 from boundcheck.papers.async_fl.definitions import *
@@ -32,9 +27,6 @@ def largest_step(steps: Any) -> Any:
 
 ROUNDS = Metric.formula(STEP, largest_step(K))
 squared = 48 * rho ** sp.Rational(3, 2) * eta_g * K * tau  # from the condition of (97) on the square of the delay
-
-LARGEST: dict[str, Any] = {"quantity": "largest_constraint", "expectation": "none: the constraints are about numbers"}
-ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 
 theorems = {
     "equation_98": Theorem(
@@ -74,11 +66,11 @@ theorems = {
         source=Source(PAPER, "(98)", "Appendix A.5, the constraints that it is to simplify"),
         title="The constraints on the step of the proof of Theorem 1, from simpler ones",
         symbols=(*NOTATION, ALPHA_OR_MORE),
-        metric=Metric.formula(ONE, largest_constraint(et), **LARGEST),
+        metric=largest_of_constraints(et),
         bound=sp.S.One,
         readings={
             "corrected": Reading(
-                metric=Metric.formula(ONE, largest_constraint(h), **LARGEST),
+                metric=largest_of_constraints(h),
                 belief=Belief.TRUE,
                 conditions=(STEP_98, BETA_9_RHO, ALPHA),
                 replaces="the effective step by that of a round, and the silent beta <= 1 by beta <= 9 rho",

@@ -95,7 +95,7 @@ theorems = {
                 replaces="no value is printed",
                 why="It is the larger absolute value of the roots (1 +- sqrt(1 - 4 phi))/2 of (22), phi with the "
                 "factor eta_g: sqrt(phi) where they are not real.",
-            ),
+            )
         },
     ),
     "example_1_recursion": Theorem(

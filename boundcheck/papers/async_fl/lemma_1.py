@@ -6,25 +6,34 @@ The remark is a lower bound of the cross terms, said to follow from Jensen's ine
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-own, together, d, q_i, chance = sp.symbols("own together d q_i chance", real=True)
-single, qt_max, q_1, q_2, x_1, x_2 = sp.symbols("single qt_max q_1 q_2 x_1 x_2", real=True)
-TOGETHER = nonnegative("together", "|sum of q_i x_i|^2", FREE, latex=r"\|\sum_i q_i x_i\|^2")
+TOGETHER = nonnegative("together", "|sum of q_i x_i|^2", FREE, r"\|\sum_i q_i x_i\|^2")
 ROOT = FREE.power(Fraction(1, 2))
+IDENTITY = (
+    nonnegative("own", "sum over the clients of gamma_i |x_i|^2, gamma_i = E w_i^2 - alpha q_i^2", FREE,
+                r"(\sum_i \gamma_i\|x_i\|^2)"),
+    TOGETHER,
+)  # fmt: skip
+ONE_CLIENT = (
+    positive("d", "weight d_i(n) of a client when it takes part"),
+    nonnegative("q_i", "expected weight q_i(n) of the client"),
+)
+REMARK = (
+    TOGETHER,
+    nonnegative("single", "sum of q_i^2 |x_i|^2", FREE, r"(\sum_i q_i^2\|x_i\|^2)"),
+    share("qt_max", "largest normalised expected weight q_i(n)/q(n) of the round", latex=r"\tilde{q}_{\max}"),
+    *(positive(f"q_{i}", f"expected weight of client {i}") for i in (1, 2)),
+    *(Symbol(f"x_{i}", f"vector of client {i}, a number", ROOT) for i in (1, 2)),
+)
+own, together = (symbol.expr for symbol in IDENTITY)
+d, q_i = (symbol.expr for symbol in ONE_CLIENT)
+_, single, qt_max, q_1, q_2, x_1, x_2 = (symbol.expr for symbol in REMARK)
+chance = sp.Symbol("chance", real=True)
 
 theorems = {
     "lemma_1": Theorem(
         source=Source(PAPER, "Lemma 1", "Appendix A.3, (51)"),
         title="Second moment of a sum with random weights: E|sum of w_i x_i|^2",
-        symbols=(
-            *NOTATION,
-            nonnegative(
-                "own",
-                "sum over the clients of gamma_i |x_i|^2, gamma_i = E w_i^2 - alpha q_i^2",
-                FREE,
-                latex=r"(\sum_i \gamma_i\|x_i\|^2)",
-            ),
-            TOGETHER,
-        ),
+        symbols=(*NOTATION, *IDENTITY),
         metric=Metric.formula(FREE),
         kind=Kind.FORMULA,
         assumptions=(covariance_of_weights,),
@@ -47,16 +56,9 @@ theorems = {
     "lemma_1_gamma": Theorem(
         source=Source(PAPER, "Lemma 1", "Appendix A.3, after (51)"),
         title="Variance of a client's weight beyond alpha q_i^2",
-        symbols=(
-            *NOTATION,
-            positive("d", "weight d_i(n) of a client when it takes part"),
-            nonnegative("q_i", "expected weight q_i(n) of the client"),
-        ),
+        symbols=(*NOTATION, *ONE_CLIENT),
         metric=Metric.formula(  # the weight is d with the probability `chance`, else 0
-            ONE,
-            chance * d**2 - alpha * (chance * d) ** 2,
-            where={"q_i": chance * d},
-            meets=("covariance_of_weights",),
+            ONE, chance * d**2 - alpha * (chance * d) ** 2, where={"q_i": chance * d}, meets=("covariance_of_weights",)
         ),
         domain=(q_i <= d,),
         assumptions=(covariance_of_weights,),
@@ -80,15 +82,7 @@ theorems = {
     "lemma_1_jensen": Theorem(
         source=Source(PAPER, "Lemma 1, remark", "Appendix A.3, (55)"),
         title="Lower bound of the sum over different clients of <q_i x_i, q_j x_j>",
-        symbols=(
-            TOGETHER,
-            nonnegative("single", "sum of q_i^2 |x_i|^2", FREE, latex=r"(\sum_i q_i^2\|x_i\|^2)"),
-            share("qt_max", "largest normalised expected weight q_i(n)/q(n) of the round", latex=r"\tilde{q}_{\max}"),
-            positive("q_1", "expected weight of client 1"),
-            positive("q_2", "expected weight of client 2"),
-            Symbol("x_1", "vector of client 1, a number", ROOT),
-            Symbol("x_2", "vector of client 2, a number", ROOT),
-        ),
+        symbols=REMARK,
         metric=Metric.formula(
             FREE,
             2 * q_1 * x_1 * q_2 * x_2,

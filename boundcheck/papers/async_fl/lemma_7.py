@@ -46,6 +46,6 @@ theorem = Theorem(
             belief=Belief.TRUE,
             remark="L^n(x)/q(n) less the sum of st_j(n) F_j* is (gap_n + spread_n)/q(n). The convexity of the clients "
             "is not needed, only that their losses are bounded below.",
-        ),
+        )
     },
 )

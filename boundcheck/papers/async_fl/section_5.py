@@ -23,8 +23,7 @@ theorems = {
                 "the fastest needs 80 % less time.",
             ),
             "as_printed_slower": Reading(
-                bound=1 + X / 100,
-                remark="'Up to X% slower than the fastest', to the letter: 9/5.",
+                bound=1 + X / 100, remark="'Up to X% slower than the fastest', to the letter: 9/5."
             ),
         },
     ),

@@ -10,14 +10,8 @@ vanishes, which it does not between theta^{n,k} and theta^{n,k+1} for K >= 2.
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-BETA_CERTAIN = nonnegative(
-    "beta_det", "beta at alpha = 1 of weights that are not random", latex=r"\beta", key="participation/beta_certain"
-)
-
-
-# et + nu et^2 K^2 tau^2 with nu = 16 rho L: what the terms with alpha and beta are multiples of
-spread_et = et + 16 * rho * L * (h * tau) ** 2
-spread_h = h + 16 * rho * L * (h * tau) ** 2
+BETA_CERTAIN = nonnegative("beta_det", "beta at alpha = 1 of weights that are not random", latex=r"\beta",
+                           key="participation/beta_certain")  # fmt: skip
 
 # (96) as printed, and with the sum q(n) that it drops
 Sigma_1_printed = 4 * L * R + 2 * Sigma
@@ -27,20 +21,14 @@ Sigma_2 = sp.Min(1, q_max / q_min) * Sigma_1
 
 c = 4 * D + 12 * rho * (2 * alpha + beta) * L * spread_h  # of (92): the part of the gap that comes back on the right
 # (13), for whole rounds and as printed
-corrected = (
-    R
-    + dist2_0 / (h * rounds)  # eps_F
-    + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
-    + alpha * spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
-    + beta * spread_h * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
-)
-printed = (
-    R
-    + dist2_0 / (h * rounds)  # eps_F
-    + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
-    + alpha * spread_et * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
-    + beta * spread_et * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
-)
+corrected = R + eps_F + eps_K + eps_alpha + eps_beta
+printed = R + eps_F + eps_K_printed + eps_alpha_printed + eps_beta_printed
+AS_PRINTED: dict[str, Any] = {
+    "belief": Belief.FALSE,
+    "metric": mean_over_rounds("virtual_round_gap", VALUE),
+    "assumptions": PRINTED,
+    "symbols": (L_OF_CLIENTS,),
+}
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 1", "Section 3.2, (13) to (16); constants from Appendix A, (93) and (94)"),
@@ -66,10 +54,7 @@ theorem = Theorem(
             why=f"{WHOLE_ROUNDS_WHY} Sigma_1 is at most (4 L R + 2 Sigma)/min q(n): (96) holds for q(n) >= 1 alone.",
         ),
         "corrected_certain": Reading(
-            bound=R
-            + dist2_0 / (h * rounds)  # eps_F
-            + (24 * e * L**2 * R + (12 * rho + 24) * e * L * S1)  # eps_K
-            + spread_h * (24 * rho * L * R + 6 * rho**2 * S2 / K),  # eps_alpha; eps_beta is 0
+            bound=corrected.subs({alpha: 1, beta: 0}),
             conditions=(STEP_98, Condition("certain cohorts", sp.Eq(BETA_CERTAIN.expr, 0))),
             assumptions=CORRECTED,
             symbols=(BETA_CERTAIN,),
@@ -99,31 +84,22 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             bound=printed,
-            belief=Belief.FALSE,
-            metric=mean_over_rounds("virtual_round_gap", VALUE),
+            **AS_PRINTED,
             conditions=(STEP_98, *ASSUMPTION_5),
-            assumptions=PRINTED,
-            symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} The constants are those at which the printed proof ends, in Sigma_1 and "
             "Sigma_2 of (94).",
         ),
         "as_printed_used": Reading(
             bound=printed,
-            belief=Belief.FALSE,
-            metric=mean_over_rounds("virtual_round_gap", VALUE),
+            **AS_PRINTED,
             conditions=(STEP_98,),
-            assumptions=PRINTED,
-            symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} As Section 4 applies it: with alpha = 0 and alpha = 1, which Assumption "
             "5 excludes.",
         ),
         "as_printed_sigma": Reading(
             bound=printed.subs({S1: Sigma_1_printed, S2: Sigma_2_printed}),
-            belief=Belief.FALSE,
-            metric=mean_over_rounds("virtual_round_gap", VALUE),
+            **AS_PRINTED,
             conditions=(STEP_98, *ASSUMPTION_5),
-            assumptions=PRINTED,
-            symbols=(L_OF_CLIENTS,),
             remark=f"{FALSE_FOR_SEVERAL_STEPS} (13) to (16): Sigma_1 and Sigma_2 replaced by (96).",
         ),
     },

@@ -10,21 +10,20 @@ squared gradient of the federated problem by the eps of the first.
 from boundcheck.papers.async_fl.definitions import *
 from boundcheck.theory.declare import *
 
-eps = (
-    dist2_0 / (h * rounds)  # eps_F
-    + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
-    + alpha * (h + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
-    + beta * (h + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
-    + q_bar * rho * h * (W - 1) * B**2  # eps_W
-)
-eps_printed = (
-    dist2_0 / (h * rounds)  # eps_F
-    + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
-    + alpha * (et + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
-    + beta * (et + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
-    + q_bar * h * (W - 1) * B**2  # eps_W
-)
-
+eps = eps_F + eps_K + eps_alpha + eps_beta + eps_W
+eps_printed = eps_F + eps_K_printed + eps_alpha_printed + eps_beta_printed + eps_W / rho
+AS_PRINTED: dict[str, Any] = {
+    "belief": Belief.FALSE,
+    "conditions": (STEP_98, *ASSUMPTION_5),
+    "assumptions": (*PRINTED, window_property, bounded_gradients),
+    "symbols": (L_OF_CLIENTS,),
+}
+CORRECT: dict[str, Any] = {
+    "belief": Belief.TRUE,
+    "conditions": (STEP_98, BETA_9_RHO),
+    "assumptions": (*CORRECTED, window_property, bounded_gradients, bounded_sample_gradients),
+    "replaces": WHOLE_ROUNDS_REPLACE,
+}
 
 theorems = {
     "theorem_3": Theorem(
@@ -37,20 +36,14 @@ theorems = {
         readings={
             "corrected": Reading(
                 bound=eps,
-                belief=Belief.TRUE,
-                conditions=(STEP_98, BETA_9_RHO),
-                assumptions=(*CORRECTED, window_property, bounded_gradients, bounded_sample_gradients),
-                replaces=WHOLE_ROUNDS_REPLACE,
+                **CORRECT,
                 why=f"{WHOLE_ROUNDS_WHY} {WEIGHT_LOST}",
                 remark=SCOPE,
             ),
             "as_printed": Reading(
                 bound=eps_printed,
-                belief=Belief.FALSE,
+                **AS_PRINTED,
                 metric=mean_over_rounds("virtual_gap", VALUE, scale=q_bar, surrogate=True),
-                conditions=(STEP_98, *ASSUMPTION_5),
-                assumptions=(*PRINTED, window_property, bounded_gradients),
-                symbols=(L_OF_CLIENTS,),
                 remark=f"{FALSE_FOR_SEVERAL_STEPS} {WEIGHT_LOST} {SCOPE}",
             ),
         },
@@ -64,21 +57,15 @@ theorems = {
         readings={
             "corrected": Reading(
                 bound=4 * L / q_bar * (chi2 + 1) * eps + 4 * L * chi2 / q_bar * F_het,
-                belief=Belief.TRUE,
-                conditions=(STEP_98, BETA_9_RHO),
-                assumptions=(*CORRECTED, window_property, bounded_gradients, bounded_sample_gradients),
-                replaces=WHOLE_ROUNDS_REPLACE,
+                **CORRECT,
                 why=f"{WHOLE_ROUNDS_WHY} (27) prints eps without a factor, whose unit is not that of a squared "
                 f"gradient; with q the mean of q(n) it is 4 L (chi^2 + 1)/q. {WEIGHT_LOST}",
                 remark=SCOPE,
             ),
             "as_printed": Reading(
                 bound=eps_printed + 4 * L * chi2 * F_het,
-                belief=Belief.FALSE,
+                **AS_PRINTED,
                 metric=mean_over_rounds("virtual_grad2", GRADIENT2),
-                conditions=(STEP_98, *ASSUMPTION_5),
-                assumptions=(*PRINTED, window_property, bounded_gradients),
-                symbols=(L_OF_CLIENTS,),
                 remark=f"{FALSE_FOR_SEVERAL_STEPS} The units of eps and of the left side disagree. The factor 4 L of "
                 "the last term is that of (105).",
             ),

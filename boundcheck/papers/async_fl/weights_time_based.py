@@ -18,6 +18,6 @@ theorem = Theorem(
             remark="One client a round. eta_g d_i in proportion to tau_i p_i is enough. It is the importance p_i over "
             "the share of rounds in which the client takes part, also where clients that finish together form one "
             "round; the shares of the rounds are then others.",
-        ),
+        )
     },
 )

@@ -16,7 +16,7 @@ c, p, d = (symbol.expr for symbol in SYMBOLS)
 FAMILY = (
     nonnegative("A", "factor of the sequence A/k^p", FREE),
     count("k", "index of the sequence"),
-    nonnegative("slack", "k^(p+1) times what the recursion leaves at k", FREE, latex="s_k"),
+    nonnegative("slack", "k^(p+1) times what the recursion leaves at k", FREE, "s_k"),
 )
 A, k, slack = (symbol.expr for symbol in FAMILY)
 
@@ -34,6 +34,6 @@ theorem = Theorem(
     conditions=(Condition("decrease", c > p, "the decrease outweighs the rate"),),
     bound=d / (c - p),
     readings={
-        "as_printed": Reading(belief=Belief.TRUE, remark="The sequence with equality attains it for every start."),
+        "as_printed": Reading(belief=Belief.TRUE, remark="The sequence with equality attains it for every start.")
     },
 )

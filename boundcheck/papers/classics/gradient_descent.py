@@ -3,10 +3,7 @@
 from boundcheck.papers.classics.definitions import *
 from boundcheck.theory.declare import *
 
-SHARED: dict[str, Any] = {
-    "symbols": NOTATION,
-    "algorithm": Algorithm("gradient_descent", ("eta",)),
-}
+SHARED: dict[str, Any] = {"symbols": NOTATION, "algorithm": Algorithm("gradient_descent", ("eta",))}
 
 theorems = {
     "gradient_descent_convex": Theorem(
@@ -42,8 +39,7 @@ theorems = {
         belief=Belief.TRUE,
         readings={
             "as_printed": Reading(
-                bound=2 * gap_0 / (eta * k),
-                conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),),
+                bound=2 * gap_0 / (eta * k), conditions=(Condition("step size", eta <= 1 / L, SMALL_STEP),)
             ),
             "sharp": Reading(
                 bound=gap_0 / (eta * (1 - eta * L / 2) * k),

@@ -29,6 +29,6 @@ theorem = Theorem(
             "eta^2 k^2 |grad f_i(x)|^2, and the mean over clients of |grad f_i(x)|^2 is at most 4 L gap + 2 sigma^2.",
             remark="With h = E eta a round gives |x+ - x*|^2 <= |x - x*|^2 - 2 h gap + h L drift + h^2 (2 L^2 drift + "
             "4 L gap), drift <= eta^2 (E-1)(2E-1)/6 (4 L gap + 2 sigma^2).",
-        ),
+        )
     },
 )

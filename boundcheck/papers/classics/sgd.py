@@ -3,11 +3,7 @@
 from boundcheck.papers.classics.definitions import *
 from boundcheck.theory.declare import *
 
-SHARED: dict[str, Any] = {
-    "symbols": NOTATION,
-    "algorithm": Algorithm("sync_sgd", ("eta",)),
-    "belief": Belief.TRUE,
-}
+SHARED: dict[str, Any] = {"symbols": NOTATION, "algorithm": Algorithm("sync_sgd", ("eta",)), "belief": Belief.TRUE}
 
 theorems = {
     "sgd_convex": Theorem(

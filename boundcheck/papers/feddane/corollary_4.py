@@ -4,16 +4,12 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 theorem = Theorem(
+    **ONE_ITERATION,
     source=Source(PAPER, "Corollary 4", "Section IV-A"),
     title="Decrease of an iteration of FedDANE with exact local solutions and mu = 5 L B^2",
-    symbols=NOTATION,
-    metric=Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
-    algorithm=FEDDANE,
     choices={"mu": 5 * L * B2},
     conditions=(Condition("exact solutions", sp.Eq(gamma, 0), "gamma = 0"),),
     assumptions=(convex_clients, smooth_clients, dissimilarity_at_start, inexact_solves, unbiased_gradient_cohort),
-    trivial=gap_0,
-    belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             bound=gap_0 - (3 / (25 * L * B2) - 1 / (50 * L * B2**2)) * grad2_0,

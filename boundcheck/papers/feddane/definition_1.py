@@ -8,18 +8,12 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = (
-    nonnegative(
-        "error2", "squared distance of the local solution to the exact one", LENGTH2, latex=r"\|w_k-\hat{w}_k\|^2"
-    ),
-    positive("step2", "squared distance of the exact solution to w^{t-1}", LENGTH2, latex=r"\|\hat{w}_k-w^{t-1}\|^2"),
-    nonnegative(
-        "residual2",
-        "squared gradient norm of the subproblem at the local solution",
-        GRADIENT2,
-        latex=r"\|\nabla h_k(w_k)\|^2",
-    ),
-    positive("moved2", "squared distance of the local solution to w^{t-1}", LENGTH2, latex=r"\|w_k-w^{t-1}\|^2"),
-)
+    nonnegative("error2", "squared distance of the local solution to the exact one", LENGTH2, r"\|w_k-\hat{w}_k\|^2"),
+    positive("step2", "squared distance of the exact solution to w^{t-1}", LENGTH2, r"\|\hat{w}_k-w^{t-1}\|^2"),
+    nonnegative("residual2", "squared gradient norm of the subproblem at the local solution", GRADIENT2,
+                r"\|\nabla h_k(w_k)\|^2"),
+    positive("moved2", "squared distance of the local solution to w^{t-1}", LENGTH2, r"\|w_k-w^{t-1}\|^2"),
+)  # fmt: skip
 error2, step2, residual2, moved2 = (symbol.expr for symbol in OWN)
 DATA = (
     *(Symbol(f"s{k}", f"coordinate {k} of the exact solution", LENGTH) for k in (1, 2)),

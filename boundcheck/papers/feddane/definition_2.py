@@ -4,21 +4,10 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = (
-    nonnegative(
-        "client_grad2_0",
-        "sum over the devices of p_k |grad F_k|^2 at the start",
-        GRADIENT2,
-        key="start/client_grad2",
-        latex=r"(\sum_k p_k\|\nabla F_k(w^0)\|^2)",
-    ),
-    positive(
-        "grad2_0",
-        "squared gradient norm of f at the start",
-        GRADIENT2,
-        latex=r"\|\nabla f(w^0)\|^2",
-        key="start/grad2",
-    ),
-)
+    nonnegative("client_grad2_0", "sum over the devices of p_k |grad F_k|^2 at the start", GRADIENT2,
+                r"(\sum_k p_k\|\nabla F_k(w^0)\|^2)", "start/client_grad2"),
+    positive("grad2_0", "squared gradient norm of f at the start", GRADIENT2, r"\|\nabla f(w^0)\|^2", "start/grad2"),
+)  # fmt: skip
 client_grad2_0, grad2_0 = (symbol.expr for symbol in OWN)
 # two devices in one dimension
 DATA = (
@@ -44,7 +33,7 @@ theorem = Theorem(
     readings={
         "as_printed": Reading(
             remark="At least 1. Where grad f vanishes and some grad F_k does not, no finite B serves, so that B(w) "
-            "grows without bound along every run that converges to such a point.",
+            "grows without bound along every run that converges to such a point."
         )
     },
 )

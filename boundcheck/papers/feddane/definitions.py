@@ -20,56 +20,31 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "FedDANE: A Federated Newton-Type Method",
-    (
-        "Tian Li",
-        "Anit Kumar Sahu",
-        "Manzil Zaheer",
-        "Maziar Sanjabi",
-        "Ameet Talwalkar",
-        "Virginia Smith",
-    ),
-    2019,
-    "Asilomar Conference on Signals, Systems, and Computers",
-    "inproceedings",
-    arxiv="2001.01920",
-)
+    ("Tian Li", "Anit Kumar Sahu", "Manzil Zaheer", "Maziar Sanjabi", "Ameet Talwalkar", "Virginia Smith"), 2019,
+    "Asilomar Conference on Signals, Systems, and Computers", "inproceedings", arxiv="2001.01920",
+)  # fmt: skip
 
 
 NOTATION = (
     common.L,
-    positive("L_f", "Lipschitz constant of the gradient of f", CURVATURE, latex="L_f", key="objective/L"),
-    Symbol(
-        "lam",
-        "lam*I + Hessian of F_k is positive semidefinite for every device",
-        CURVATURE,
-        latex=r"\lambda",
-        key="clients/lambda",
-    ),
-    positive("mu", "weight of the proximal term", CURVATURE, latex=r"\mu", key="method/prox"),
+    positive("L_f", "Lipschitz constant of the gradient of f", CURVATURE, "L_f", "objective/L"),
+    Symbol("lam", "lam*I + Hessian of F_k is positive semidefinite for every device", CURVATURE, latex=r"\lambda",
+           key="clients/lambda"),
+    positive("mu", "weight of the proximal term", CURVATURE, r"\mu", "method/prox"),
     # Definition 1 asks for gamma < 1, which rho > 0 implies.
-    nonnegative(
-        "gamma", "inexactness of the local solutions (Definition 1)", ONE, latex=r"\gamma", key="subproblem/gamma"
-    ),
+    nonnegative("gamma", "inexactness of the local solutions (Definition 1)", ONE, r"\gamma", "subproblem/gamma"),
     Symbol("B2", "squared dissimilarity B^2 of the devices", ONE, low=Fraction(1), latex="B^2", key="start/B2"),
     count("K", "devices in S_t, whose gradients are averaged", key="participation/gradient_cohort_size"),
     common.gap_0.but(meaning="objective gap of the start, Delta", latex=r"\Delta"),
-    nonnegative(
-        "grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(w^0)\|^2", key="start/grad2"
-    ),
-    positive("eps", "target of the mean squared gradient norm", GRADIENT2, latex=r"\varepsilon"),
+    nonnegative("grad2_0", "squared gradient norm of f at the start", GRADIENT2, r"\|\nabla f(w^0)\|^2", "start/grad2"),
+    positive("eps", "target of the mean squared gradient norm", GRADIENT2, r"\varepsilon"),
     common.T.but(key="", meaning="iterations (two communications each)", index=True),
-)
+)  # fmt: skip
 L, L_f, lam, mu, gamma, B2, K, gap_0, grad2_0, eps, T = (symbol.expr for symbol in NOTATION)
 
 # Theorem 6 needs one B^2 for all points of a run.
-B2_EVERYWHERE = Symbol(
-    "B2",
-    "squared dissimilarity B^2 of the devices at every point",
-    ONE,
-    low=Fraction(1),
-    latex="B^2",
-    key="clients/B2_without_G2",
-)
+B2_EVERYWHERE = Symbol("B2", "squared dissimilarity B^2 of the devices at every point", ONE, low=Fraction(1),
+                       latex="B^2", key="clients/B2_without_G2")  # fmt: skip
 
 
 def zero_in(expr: Any, symbol: Any) -> Any:
@@ -98,6 +73,13 @@ rho_5_sharp = (
 )
 FEDDANE = Algorithm("feddane", ("mu",), any_value=("K", "participation", "same"))
 COHORTS = "S_t, S'_t and the local solvers"  # what expectations are over
+ONE_ITERATION: dict[str, Any] = {
+    "symbols": NOTATION,
+    "metric": Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
+    "algorithm": FEDDANE,
+    "trivial": gap_0,
+    "belief": Belief.TRUE,
+}
 ABOVE_CURVATURE = Condition("proximal weight", mu > lam, "the local subproblems are strongly convex")
 
 # Why the sharp readings replace the bound of E|g|^2.

@@ -8,7 +8,7 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = (
-    nonnegative("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, latex="f(w^{t-1})^2"),
+    nonnegative("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, "f(w^{t-1})^2"),
     count("n", "number of devices", 2, key="clients/n"),
 )
 f2_0, n = (symbol.expr for symbol in OWN)

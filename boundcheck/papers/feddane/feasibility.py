@@ -23,10 +23,7 @@ mu_5 = lam + m
 
 SMALL_GAMMA = Condition("small gamma", a > 0, "gamma < 2/(2 B^2 + 1); no mu will do otherwise", vacuity=True)
 
-SHARED: dict[str, Any] = {
-    "kind": Kind.EQUALITY,
-    "belief": Belief.TRUE,
-}
+SHARED: dict[str, Any] = {"kind": Kind.EQUALITY, "belief": Belief.TRUE}
 
 theorems = {
     "feasibility_b": Theorem(

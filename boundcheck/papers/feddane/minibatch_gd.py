@@ -7,7 +7,7 @@ from boundcheck.theory.declare import *
 DATA = (
     share("p", "weight of the first of two devices"),
     *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2)),
-    nonnegative("below", "L less the curvature of f", CURVATURE, latex="(L-H)"),
+    nonnegative("below", "L less the curvature of f", CURVATURE, "(L-H)"),
 )
 p, g1, g2, below = (symbol.expr for symbol in DATA)
 grad, second = p * g1 + (1 - p) * g2, p * g1**2 + (1 - p) * g2**2  # grad f and E|g|^2

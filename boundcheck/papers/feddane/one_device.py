@@ -8,19 +8,15 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = (
-    positive("inv", "1/mu_k", STEP, latex=r"\mu_k^{-1}"),
+    positive("inv", "1/mu_k", STEP, r"\mu_k^{-1}"),
     nonnegative("gam", "gamma_k", latex=r"\gamma_k"),
-    nonnegative("lip", "L_k", CURVATURE, latex="L_k"),
-    nonnegative("grad2", "squared gradient norm of f at w^{t-1}", GRADIENT2, latex=r"\|\nabla f(w^{t-1})\|^2"),
-    Symbol(
-        "product",
-        "expected inner product of g with the gradient of f",
-        GRADIENT2,
-        latex=r"\mathbb{E}\langle g,\nabla f\rangle",
-    ),
-    nonnegative("square", "E|g|^2", GRADIENT2, latex=r"\mathbb{E}\|g\|^2"),
+    nonnegative("lip", "L_k", CURVATURE, "L_k"),
+    nonnegative("grad2", "squared gradient norm of f at w^{t-1}", GRADIENT2, r"\|\nabla f(w^{t-1})\|^2"),
+    Symbol("product", "expected inner product of g with the gradient of f", GRADIENT2,
+           latex=r"\mathbb{E}\langle g,\nabla f\rangle"),
+    nonnegative("square", "E|g|^2", GRADIENT2, r"\mathbb{E}\|g\|^2"),
     nonnegative("factor", "bound of E|g|^2 over the squared gradient norm of f", latex="c"),
-)
+)  # fmt: skip
 inv, gam, lip, grad2, product, square, factor = (symbol.expr for symbol in OWN)
 
 # What the device contributes to rho.

@@ -16,7 +16,7 @@ theorem = Theorem(
         "as_printed": Reading(
             remark="Corollary 4's decrease. That it has FedProx's order 1/(L B^2) concerns the order alone; FedProx's "
             "constants, and the cohort size that its theorem asks for, stand in another paper, which is not part of "
-            "this project: whether they are recovered is not decided here.",
+            "this project: whether they are recovered is not decided here."
         )
     },
 )

@@ -3,7 +3,7 @@
 from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
-SIGMA2 = nonnegative("sigma2", "bound of sum of p_k |grad F_k - grad f|^2", GRADIENT2, latex=r"\sigma^2")
+SIGMA2 = nonnegative("sigma2", "bound of sum of p_k |grad F_k - grad f|^2", GRADIENT2, r"\sigma^2")
 sigma2 = SIGMA2.expr
 
 # Theorem 3's decrease for exact solutions at mu = L (4 B^2 + 1)

@@ -9,14 +9,10 @@ rho_any_cohort = 1 / mu - (L / (2 * mu**2) + gamma / (2 * mu)) * (B2 + 1) - L * 
 rho_sharp = 1 / mu - (L / (2 * mu**2) + gamma / (2 * mu)) * (2 + V) - L * (1 + gamma) ** 2 * (1 + V) / (2 * mu**2)
 
 theorem = Theorem(
+    **ONE_ITERATION,
     source=Source(PAPER, "Theorem 3", "Section IV-A; proof in Appendix V-D"),
     title="Sufficient decrease of an iteration of FedDANE, convex devices",
-    symbols=NOTATION,
-    metric=Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
-    algorithm=FEDDANE,
     assumptions=ASSUMPTIONS,
-    trivial=gap_0,
-    belief=Belief.TRUE,
     best="as_printed",
     readings={
         "as_printed": Reading(
@@ -36,8 +32,7 @@ theorem = Theorem(
             conditions=(Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True),),
             assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
             replaces="2 B^2 |grad f|^2 as the bound of E|g|^2 by (1 + (B^2 - 1)/K) |grad f|^2",
-            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K, so "
-            "that more devices help.",
+            why=MORE_DEVICES + ", so that more devices help.",
         ),
     },
 )

@@ -12,14 +12,10 @@ rho_any_cohort = (
 )
 
 theorem = Theorem(
+    **ONE_ITERATION,
     source=Source(PAPER, "Theorem 5", "Section IV-B; proof in Appendix V-E"),
     title="Sufficient decrease of an iteration of FedDANE, non-convex devices",
-    symbols=NOTATION,
-    metric=Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
-    algorithm=FEDDANE,
     assumptions=ASSUMPTIONS,
-    trivial=gap_0,
-    belief=Belief.TRUE,
     best="as_printed",
     readings={
         "as_printed": Reading(

@@ -8,15 +8,9 @@ from boundcheck.papers.feddane.definitions import *
 from boundcheck.theory.declare import *
 
 AT_EACH_ITERATION = (smooth_clients, lower_curvature, bounded_dissimilarity, inexact_solves, unbiased_gradient_cohort)
+FROM_ANY_POINT: dict[str, Any] = {**ONE_ITERATION, "symbols": (*NOTATION, B2_EVERYWHERE)}
 # of all iterations together, where f must be bounded below
-SUMMED = (
-    smooth_clients,
-    lower_curvature,
-    bounded_dissimilarity,
-    bounded_below,
-    inexact_solves,
-    unbiased_gradient_cohort,
-)
+SUMMED = (*AT_EACH_ITERATION[:3], bounded_below, *AT_EACH_ITERATION[3:])
 DECREASE = (ABOVE_CURVATURE, Condition("positive decrease", rho_5 > 0, "rho > 0", vacuity=True))
 DECREASE_SHARP = (ABOVE_CURVATURE, Condition("positive decrease", rho_5_sharp > 0, "rho > 0", vacuity=True))
 B_AT_ALL_POINTS = (
@@ -24,7 +18,7 @@ B_AT_ALL_POINTS = (
     "vanish wherever grad f does."
 )
 
-RHO = positive("rho", "guaranteed decrease of an iteration over |grad f|^2", STEP, latex=r"\rho")
+RHO = positive("rho", "guaranteed decrease of an iteration over |grad f|^2", STEP, r"\rho")
 rho = RHO.expr
 # compared where T iterations bring the bound Delta/(rho T) of the mean to eps, and T - part of them exactly to eps
 DATA = (
@@ -71,14 +65,10 @@ theorems = {
         },
     ),
     "theorem_6_iteration": Theorem(
+        **FROM_ANY_POINT,
         source=Source(PAPER, "Theorem 6", "Section IV-B, 'let the assumption of Theorem 5 hold at each iteration'"),
         title="Sufficient decrease of an iteration of FedDANE from any point",
-        symbols=(*NOTATION, B2_EVERYWHERE),
-        metric=Metric.last("gap", VALUE, rounds=1, expectation=COHORTS),
-        algorithm=FEDDANE,
         assumptions=AT_EACH_ITERATION,
-        trivial=gap_0,
-        belief=Belief.TRUE,
         best="as_printed",
         readings={
             "as_printed": Reading(

@@ -20,7 +20,7 @@ theorem = Theorem(
         SERVER_STEP,
         B_AT_LEAST_1,
     ),
-    assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),
+    assumptions=(*STRONGLY_CONVEX, data_weights),
     trivial=D,
     readings={
         "corrected": Reading(

@@ -11,134 +11,65 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "FedShuffle: Recipes for Better Use of Local Work in Federated Learning",
-    ("Samuel Horvath", "Maziar Sanjabi", "Lin Xiao", "Peter Richtarik", "Michael Rabbat"),
-    2022,
-    "Transactions on Machine Learning Research",
-    "article",
-    arxiv="2204.13169",
-)
+    ("Samuel Horvath", "Maziar Sanjabi", "Lin Xiao", "Peter Richtarik", "Michael Rabbat"), 2022,
+    "Transactions on Machine Learning Research", "article", arxiv="2204.13169",
+)  # fmt: skip
 
 
 NOTATION = (
     common.L.but(key="samples/L", meaning="smoothness constant of every sample's loss f_ij"),
     common.mu.but(key="samples/mu", meaning="strong convexity constant of every sample's loss f_ij"),
-    nonnegative(
-        "G2", "additive constant G^2 of the clients' gradient dissimilarity", GRADIENT2, latex="G^2", key="clients/G2"
-    ),
-    nonnegative("B2", "factor B^2 of the clients' gradient dissimilarity", ONE, latex="B^2", key="clients/B2"),
-    nonnegative("P2", "largest P_i^2/|D_i| over the clients (Section 5)", ONE, latex="P^2", key="samples/P2"),
+    nonnegative("G2", "additive constant G^2 of the clients' gradient dissimilarity", GRADIENT2, "G^2", "clients/G2"),
+    nonnegative("B2", "factor B^2 of the clients' gradient dissimilarity", ONE, "B^2", "clients/B2"),
+    nonnegative("P2", "largest P_i^2/|D_i| over the clients (Section 5)", ONE, "P^2", "samples/P2"),
     common.sigma2.but(key="samples/sigma2", meaning="sum of sigma_i^2 over the number of all samples (Section 5)"),
-    nonnegative(
-        "M", "largest s_i w_i/p_i over the clients: the variance of the participation", ONE, key="participation/M"
-    ),
+    nonnegative("M", "largest s_i w_i/p_i over the clients: the variance of the participation", ONE,
+                key="participation/M"),
     common.E.but(meaning="local epochs of a visit"),
-    positive("eta_l", "local step size; client i steps by eta_l/|D_i|", STEP, latex=r"\eta_l", key="method/eta_l"),
-    positive("eta_g", "server step size", ONE, latex=r"\eta_g", key="method/eta_g"),
+    positive("eta_l", "local step size; client i steps by eta_l/|D_i|", STEP, r"\eta_l", "method/eta_l"),
+    positive("eta_g", "server step size", ONE, r"\eta_g", "method/eta_g"),
     count("R", "communication rounds", index=True),
     common.dist2_0.but(meaning="squared distance D of the start to a minimiser", latex="D"),
     common.gap_0.but(meaning="objective gap F of the start", latex="F"),
-    nonnegative(
-        "delta",
-        "largest difference of a client's Hessian from that of f",
-        CURVATURE,
-        latex=r"\delta",
-        key="clients/delta",
-    ),
+    nonnegative("delta", "largest difference of a client's Hessian from that of f", CURVATURE, r"\delta",
+                "clients/delta"),
     positive("a", "momentum parameter of MVR (momentum 0.9 is a = 1/10)", ONE, key="method/a"),
-    positive(
-        "W",
-        "sum of wtilde_i |D_i| E_i/(q_i c_i) over the clients: how much local work reaches the server (wtilde_i: "
-        "aggregation weight; q_i: its normaliser, 1/q_i the mean of 1/q_i^S over the cohorts S with i; c_i: divisor of "
-        "the local step)",
-        ONE,
-        key="participation/W",
-    ),
-    nonnegative(
-        "M1",
-        "largest h_i s_i what_i over the clients: the variance of the aggregation (what_i: client i's share of W)",
-        ONE,
-        latex="M_1",
-        key="participation/M1",
-    ),
-    nonnegative(
-        "M2",
-        "sum of E_i |D_i| times the largest wtilde_i/(W q_i c_i) (aggregation weight over W, normaliser and step "
-        "divisor)",
-        ONE,
-        latex="M_2",
-        key="participation/M2",
-    ),
-    nonnegative(
-        "P2_gen", "largest P_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)", ONE, latex="P^2", key="samples/P2_gen"
-    ),
-    nonnegative(
-        "sigma2_gen",
-        "sum of what_i sigma_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)",
-        GRADIENT2,
-        key="samples/sigma2_gen",
-        latex=r"\sigma^2",
-    ),
+    positive("W", "sum of wtilde_i |D_i| E_i/(q_i c_i) over the clients: how much local work reaches the server "
+             "(wtilde_i: aggregation weight; q_i: its normaliser, 1/q_i the mean of 1/q_i^S over the cohorts S with i; "
+             "c_i: divisor of the local step)", ONE, key="participation/W"),
+    nonnegative("M1", "largest h_i s_i what_i over the clients: the variance of the aggregation (what_i: client i's "
+                "share of W)", ONE, "M_1", "participation/M1"),
+    nonnegative("M2", "sum of E_i |D_i| times the largest wtilde_i/(W q_i c_i) (aggregation weight over W, normaliser "
+                "and step divisor)", ONE, "M_2", "participation/M2"),
+    nonnegative("P2_gen", "largest P_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)", ONE, "P^2", "samples/P2_gen"),
+    nonnegative("sigma2_gen", "sum of what_i sigma_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)", GRADIENT2,
+                r"\sigma^2", "samples/sigma2_gen"),
     # at the start of a round
-    nonnegative(
-        "drift_0",
-        "drift of the first round: mean squared distance of the local iterates",
-        LENGTH2,
-        key="start/drift",
-        latex=r"\mathcal{E}_0",
-    ),
-    nonnegative(
-        "grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(x^0)\|^2", key="start/grad2"
-    ),
-    nonnegative(
-        "client_grad2_0",
-        "sum over the clients of w_i |grad f_i|^2 at the start",
-        GRADIENT2,
-        key="start/client_grad2",
-        latex=r"(\sum_i w_i\|\nabla f_i(x^0)\|^2)",
-    ),
+    nonnegative("drift_0", "drift of the first round: mean squared distance of the local iterates", LENGTH2,
+                r"\mathcal{E}_0", "start/drift"),
+    nonnegative("grad2_0", "squared gradient norm of f at the start", GRADIENT2, r"\|\nabla f(x^0)\|^2", "start/grad2"),
+    nonnegative("client_grad2_0", "sum over the clients of w_i |grad f_i|^2 at the start", GRADIENT2,
+                r"(\sum_i w_i\|\nabla f_i(x^0)\|^2)", "start/client_grad2"),
     # Appendix E (FedShuffleGen): the visit of a client that is drawn with the probability what_i
-    nonnegative(
-        "own_grad2_0",
-        "squared gradient norm |grad f_i(x)|^2 of the client where its visit begins",
-        GRADIENT2,
-        latex=r"\|\nabla f_i(x)\|^2",
-    ),
-    nonnegative(
-        "own_noise_0",
-        "sigma_i^2/(3 |D_i| E_i^2) of the client whose visit begins",
-        GRADIENT2,
-        latex=r"\frac{\sigma_i^2}{3|D_i|E_i^2}",
-    ),
-    nonnegative(
-        "visit_drift_0",
-        "mean squared distance of the local iterates of the visit that begins from its start",
-        LENGTH2,
-        latex=r"\mathcal{E}_i",
-    ),
+    nonnegative("own_grad2_0", "squared gradient norm |grad f_i(x)|^2 of the client where its visit begins", GRADIENT2,
+                r"\|\nabla f_i(x)\|^2"),
+    nonnegative("own_noise_0", "sigma_i^2/(3 |D_i| E_i^2) of the client whose visit begins", GRADIENT2,
+                r"\frac{\sigma_i^2}{3|D_i|E_i^2}"),
+    nonnegative("visit_drift_0", "mean squared distance of the local iterates of the visit that begins from its start",
+                LENGTH2, r"\mathcal{E}_i"),
     # Appendix D (FedShuffleMVR): one round, or one local epoch of it, of the client i that was drawn; the squared norms
     # are expectations given what came before that round or epoch
-    nonnegative(
-        "h2", "squared momentum error |m - grad f(x)|^2 at the start of the round", GRADIENT2, latex=r"\|h\|^2"
-    ),
-    nonnegative(
-        "gam2", "squared deviation |grad f_i(x) - grad f(x)|^2 of the client's gradient", GRADIENT2, latex=r"\Gamma"
-    ),
-    nonnegative(
-        "sigma2_i", "variance constant sigma_i^2 of the client (Assumption 3.4)", GRADIENT2, latex=r"\sigma_i^2"
-    ),
-    nonnegative("S", "sum over the epochs of the round of |grad f(y_{i,e})|^2", GRADIENT2, latex=r"S"),
-    nonnegative("d2", "squared length |d_{i,e}|^2 of the epoch's direction (25)", GRADIENT2, latex=r"\|d\|^2"),
-    nonnegative(
-        "y2", "squared distance |y_{i,e} - x|^2 of the epoch's start from the round's", LENGTH2, latex=r"\|y - x\|^2"
-    ),
+    nonnegative("h2", "squared momentum error |m - grad f(x)|^2 at the start of the round", GRADIENT2, r"\|h\|^2"),
+    nonnegative("gam2", "squared deviation |grad f_i(x) - grad f(x)|^2 of the client's gradient", GRADIENT2, r"\Gamma"),
+    nonnegative("sigma2_i", "variance constant sigma_i^2 of the client (Assumption 3.4)", GRADIENT2, r"\sigma_i^2"),
+    nonnegative("S", "sum over the epochs of the round of |grad f(y_{i,e})|^2", GRADIENT2, r"S"),
+    nonnegative("d2", "squared length |d_{i,e}|^2 of the epoch's direction (25)", GRADIENT2, r"\|d\|^2"),
+    nonnegative("y2", "squared distance |y_{i,e} - x|^2 of the epoch's start from the round's", LENGTH2,
+                r"\|y - x\|^2"),
     count("D_i", "number |D_i| of samples of the client", latex="|D_i|"),
-    count(
-        "warm_up",
-        "rounds before the first, whose sampled gradients at x^0 make the first momentum",
-        latex="R_0",
-        key="method/warm_up",
-    ),
-)
+    count("warm_up", "rounds before the first, whose sampled gradients at x^0 make the first momentum", latex="R_0",
+          key="method/warm_up"),
+)  # fmt: skip
 SYMBOLS = {symbol.name: symbol for symbol in NOTATION}
 
 
@@ -194,6 +125,10 @@ LOST_L = (
 )
 B_AT_LEAST_1 = Condition("B at least 1", B2 >= 1, "used in the proofs; no loss, since a larger B is always allowed")
 
+# hypotheses of the strongly convex case without the weights: as printed, and with the weaker dissimilarity
+STRONGLY_CONVEX_PRINTED = (strongly_convex_samples, smooth_samples, gradient_dissimilarity, local_variance)
+STRONGLY_CONVEX = (strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance)
+
 # Appendix D
 MVR = (smooth_samples, gradient_dissimilarity, local_variance, hessian_similarity, bounded_below, data_weights)
 B_IS_1 = Condition("B is 1", B2 <= 1, "Assumption 3.3 holds with B = 1")
@@ -206,10 +141,32 @@ TERMS = common.K.but(meaning="number of terms", low=Fraction(1), index=False)
 RECURSION = (
     common.mu.but(key="", meaning="contraction constant of the recursion"),
     common.eta.but(key="", meaning="constant step size"),
-    positive("eta_max", "largest step size", STEP, latex=r"\eta_{\max}"),
-    positive("d0", "first member of the sequence", FREE, latex="d_0"),
-    nonnegative("c1", "coefficient of the step size in the error", RATE * CURVATURE, latex="c_1"),
-    nonnegative("c2", "coefficient of its square in the error", RATE * CURVATURE.power(Fraction(2)), latex="c_2"),
+    positive("eta_max", "largest step size", STEP, r"\eta_{\max}"),
+    positive("d0", "first member of the sequence", FREE, "d_0"),
+    nonnegative("c1", "coefficient of the step size in the error", RATE * CURVATURE, "c_1"),
+    nonnegative("c2", "coefficient of its square in the error", RATE * CURVATURE.power(Fraction(2)), "c_2"),
     TERMS,
 )
 eta, eta_max, d0, c1, c2, K = (symbol.expr for symbol in RECURSION[1:])
+
+# Lemma B.3 over R rounds: the bound at any step, its step (one over a maximum, which covers c1 = 0 and c2 = 0), and the
+# bound there; inverse: one over the largest step, twice: twice that
+step, inverse, twice = sp.symbols("step inverse twice", real=True)
+SUBLINEAR = d0 / (step * R) + c1 * step + c2 * step**2
+SUBLINEAR_STEP = 1 / sp.Max(inverse, sp.sqrt(c1 * R / d0), sp.cbrt(c2 * R / d0))
+SUBLINEAR_TUNED = inverse * d0 / R + 2 * sp.sqrt(c1 * d0 / R) + 2 * sp.cbrt(c2) * sp.cbrt(d0 / R) ** 2
+# Lemma B.2 likewise, for the contraction mu/2, repaired for two error terms. _left: what R contractions leave of the
+# start; the sum of the weights is exact. exp(_ell) is _start/_noise: what the start contributes over the larger one of
+# the two error terms; the last member of the maximum is reached where the step is the largest allowed one, changes no
+# step and covers errors of 0.
+_left = (1 - mu * step / 2) ** R
+_start = mu**2 * R * d0 / 4
+_noise = sp.Max(c1, 2 * c2 / (mu * R), _start * sp.exp(-mu * R / twice))
+_ell = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, _start / _noise)))
+LINEAR = mu / 2 * d0 * _left / (1 - _left) + c1 * step + c2 * step**2
+LINEAR_STEP = sp.Min(1 / inverse, 2 * _ell / (mu * R))
+LINEAR_TUNED = (
+    sp.Rational(3, 2) * mu * d0 * sp.exp(-mu * R / twice)
+    + 2 * c1 / (mu * R) * (3 + _ell)
+    + 4 * c2 / (mu * R) ** 2 * (3 + _ell**2)
+)

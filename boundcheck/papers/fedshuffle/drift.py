@@ -27,7 +27,7 @@ theorems = {
                 replaces="the step condition of Lemma C.2 by eta_l*E*L <= 1/2, and its gap by the clients' squared "
                 "gradients",
                 why=f"{BEFORE} and without convexity. The paper's sigma_i^2 and P_i^2 lack their index there.",
-            ),
+            )
         },
     ),
     "drift_of_a_round_gen": Theorem(
@@ -45,7 +45,7 @@ theorems = {
                 replaces="the step condition of Lemma E.4 by eta_l*L <= 1/2, and its gap by the clients' squared "
                 "gradients",
                 why=f"{BEFORE} and without convexity, at any server step.",
-            ),
+            )
         },
     ),
     "drift_of_a_visit": Theorem(
@@ -63,7 +63,7 @@ theorems = {
                 replaces="the sum over all clients by one of its terms, solved for the drift",
                 why="The proof bounds the drift client by client. It needs c_i >= E_i |D_i|, so that E_i epochs "
                 "together move by at most eta_l times a mean of gradients.",
-            ),
+            )
         },
     ),
 }

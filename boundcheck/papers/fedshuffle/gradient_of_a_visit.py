@@ -16,6 +16,6 @@ theorem = Theorem(
             belief=Belief.TRUE,
             replaces="the sum over all clients by one of its terms",
             why="Every epoch uses every sample once, so that the gradients at the start add up to the client's own.",
-        ),
+        )
     },
 )

@@ -4,8 +4,8 @@ from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
 RISE = Symbol("rise", "h(y) - h(z)", VALUE, latex="(h(y)-h(z))")
-YZ = nonnegative("norm2_yz", "squared distance of y and z", LENGTH2, latex=r"\|y - z\|^2")
-ZX = nonnegative("norm2_zx", "squared distance of z and x", LENGTH2, latex=r"\|z - x\|^2")
+YZ = nonnegative("norm2_yz", "squared distance of y and z", LENGTH2, r"\|y - z\|^2")
+ZX = nonnegative("norm2_zx", "squared distance of z and x", LENGTH2, r"\|z - x\|^2")
 rise, norm2_yz, norm2_zx = RISE.expr, YZ.expr, ZX.expr
 
 theorem = Theorem(

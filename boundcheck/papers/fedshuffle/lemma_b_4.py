@@ -4,17 +4,13 @@ from boundcheck.papers.fedshuffle.definitions import *
 from boundcheck.theory.declare import *
 
 GIVEN = (
-    nonnegative(
-        "weighted_squares",
-        "sum over the clients of w_i^2 s_i/p_i |z_i|^2",
-        GRADIENT2,
-        latex=r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)",
-    ),
+    nonnegative("weighted_squares", "sum over the clients of w_i^2 s_i/p_i |z_i|^2", GRADIENT2,
+                r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)"),
     common.n.but(meaning="number of clients", low=Fraction(1)),
     count("b", "clients in a round"),
-    nonnegative("squares", "sum over the clients of |w_i z_i|^2", GRADIENT2, latex=r"(\sum_i \|w_i z_i\|^2)"),
-    nonnegative("norm2_sum", "squared norm of the sum of the w_i z_i", GRADIENT2, latex=r"\|\sum_i w_i z_i\|^2"),
-)
+    nonnegative("squares", "sum over the clients of |w_i z_i|^2", GRADIENT2, r"(\sum_i \|w_i z_i\|^2)"),
+    nonnegative("norm2_sum", "squared norm of the sum of the w_i z_i", GRADIENT2, r"\|\sum_i w_i z_i\|^2"),
+)  # fmt: skip
 weighted_squares, n, b, squares, norm2_sum = (symbol.expr for symbol in GIVEN)
 
 theorem = Theorem(

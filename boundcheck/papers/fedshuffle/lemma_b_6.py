@@ -5,17 +5,16 @@ from boundcheck.theory.declare import *
 
 TWO = (
     positive("a", "any positive number"),
-    nonnegative("norm2_u", "squared norm of the first vector", FREE, latex=r"\|u\|^2"),
-    nonnegative("norm2_v", "squared norm of the second vector", FREE, latex=r"\|v\|^2"),
+    nonnegative("norm2_u", "squared norm of the first vector", FREE, r"\|u\|^2"),
+    nonnegative("norm2_v", "squared norm of the second vector", FREE, r"\|v\|^2"),
 )
 a, norm2_u, norm2_v = (symbol.expr for symbol in TWO)
 ANY_NUMBER = (
     count("tau", "number of vectors", latex=r"\tau"),
-    nonnegative("squares", "sum of the squared norms of the vectors", FREE, latex=r"(\sum_i \|w_i z_i\|^2)"),
-    nonnegative(
-        "spread", "sum of the squared distances of the vectors to their mean", FREE, latex=r"(\sum_i \|v_i-\bar{v}\|^2)"
-    ),
-)
+    nonnegative("squares", "sum of the squared norms of the vectors", FREE, r"(\sum_i \|w_i z_i\|^2)"),
+    nonnegative("spread", "sum of the squared distances of the vectors to their mean", FREE,
+                r"(\sum_i \|v_i-\bar{v}\|^2)"),
+)  # fmt: skip
 tau, squares, spread = (symbol.expr for symbol in ANY_NUMBER)
 NORM2 = Metric.last("norm2_of_sum", FREE, expectation="none: the lemma is about any vectors")
 

@@ -13,7 +13,7 @@ theorem = Theorem(
     metric=Metric.last("dist2", LENGTH2, rounds=1, expectation=COHORTS),
     bound=(1 - mu * et / 2) * D - et * F + 3 * L * et * drift_0 + 2 * et**2 * M * G2,
     domain=(MU_AT_MOST_L,),
-    assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),
+    assumptions=(*STRONGLY_CONVEX, data_weights),
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(

@@ -58,7 +58,7 @@ theorems = {
                 replaces="the gap of Lemma C.2 by the squared gradient over 2 L",
                 why="That is how the proof of Theorem 5.1 reuses the lemma, with the constants before they are "
                 "rounded.",
-            ),
+            )
         },
     ),
 }

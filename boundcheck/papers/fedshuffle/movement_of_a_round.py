@@ -17,7 +17,7 @@ theorems = {
                 belief=Belief.TRUE,
                 replaces="the clients' squared gradients, which the paper bounds at once by Assumption 3.3",
                 why="So it serves with and without convexity.",
-            ),
+            )
         },
     ),
     "movement_of_a_round_gen": Theorem(
@@ -35,7 +35,7 @@ theorems = {
                 "3.3",
                 why="The square of the clients' mean is at most the mean of their squares by Jensen. Without "
                 "Assumption 3.3 it serves with and without convexity.",
-            ),
+            )
         },
     ),
 }

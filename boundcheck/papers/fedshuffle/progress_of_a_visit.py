@@ -18,6 +18,6 @@ theorem = Theorem(
             replaces="the sum over all clients by one of its terms",
             why="The metric is f_i(x) - f_i(x*) + mu/4 |x - x*|^2 - <G_i, x - x*>, G_i the mean gradient of the visit; "
             "Lemma B.1 in every step, where every epoch uses every sample once.",
-        ),
+        )
     },
 )

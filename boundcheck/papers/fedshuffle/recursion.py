@@ -24,7 +24,7 @@ theorems = {
         metric=Metric.last("dist2", LENGTH2, rounds=1, expectation=COHORTS),
         domain=(MU_AT_MOST_L,),
         conditions=CONDITIONS,
-        assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),
+        assumptions=(*STRONGLY_CONVEX, data_weights),
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
@@ -54,13 +54,7 @@ theorems = {
         metric=Metric.last("dist2", LENGTH2, rounds=1, expectation=COHORTS, surrogate=True),
         domain=(MU_AT_MOST_L,),
         conditions=CONDITIONS_GEN,
-        assumptions=(
-            strongly_convex_samples,
-            smooth_samples,
-            relaxed_dissimilarity,
-            local_variance,
-            followed_objective,
-        ),
+        assumptions=(*STRONGLY_CONVEX, followed_objective),
         trivial=D,
         belief=Belief.TRUE,
         readings={
@@ -72,7 +66,7 @@ theorems = {
                 replaces="the coefficients et/10 and 9 of the two lemmas added by et and 5, and the last term without "
                 "L",
                 why=f"Lemmas E.3 and E.4 {TWO_LEMMAS.format('1 + M1 B^2')}",
-            ),
+            )
         },
     ),
     "recursion_nonconvex": Theorem(
@@ -132,7 +126,7 @@ theorems = {
                 replaces="et/8 and 9/4 by et/4 and 3/2, the factor L of the drift's term by L^2, and et/eta_g by the "
                 "local step",
                 why=TWO_USES,
-            ),
+            )
         },
     ),
 }

@@ -23,7 +23,7 @@ w = WEIGHT.expr
 dist2, slope = sp.symbols("dist2 slope", real=True)
 BALANCED = (
     positive("dist2", "squared distance of the start", LENGTH2),
-    positive("slope", "coefficient of the step in the noise", GRADIENT2, latex="c"),
+    positive("slope", "coefficient of the step in the noise", GRADIENT2, "c"),
 )
 
 
@@ -66,8 +66,7 @@ theorems = {
         domain=(b_mean * w_min <= 1,),
         assumptions=(
             Assumption(
-                "importance_participation",
-                "Clients take part independently of each other, client i with b w_i <= 1.",
+                "importance_participation", "Clients take part independently of each other, client i with b w_i <= 1."
             ),
         ),
         readings={

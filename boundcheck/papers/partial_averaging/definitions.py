@@ -21,10 +21,8 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "Partial Model Averaging in Federated Learning: Performance Guarantees and Benefits",
-    ("Sunwoo Lee", "Anit Kumar Sahu", "Chaoyang He", "Salman Avestimehr"),
-    2022,
-    arxiv="2201.03789",
-)
+    ("Sunwoo Lee", "Anit Kumar Sahu", "Chaoyang He", "Salman Avestimehr"), 2022, arxiv="2201.03789",
+)  # fmt: skip
 
 
 NOTATION = (
@@ -32,51 +30,23 @@ NOTATION = (
     count("tau", "averaging interval: every number is averaged in tau iterations", latex=r"\tau", key="method/tau"),
     common.eta,
     count("K", "iterations", index=True),
-    nonnegative(
-        "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}", key="blocks/Lmax_blocks"
-    ),
+    nonnegative("Lmax", "largest smoothness constant L_j of a block", CURVATURE, r"L_{\max}", "blocks/Lmax_blocks"),
     positive("sum_p2", "sum of the squares of the clients' weights p_i", latex=r"(\sum_i p_i^2)", key="clients/sum_p2"),
     common.sigma2.but(key="blocks/sigma2", meaning="sum over the blocks of sigma_j^2, the variance of a step"),
-    nonnegative(
-        "sum_L_sigma2",
-        "sum over the blocks of L_j sigma_j^2",
-        CURVATURE * GRADIENT2,
-        latex=r"(\sum_j L_j\sigma_j^2)",
-        key="blocks/sum_L_sigma2_blocks",
-    ),
-    nonnegative(
-        "sum_L2_sigma2",
-        "sum over the blocks of L_j^2 sigma_j^2",
-        CURVATURE * CURVATURE * GRADIENT2,
-        latex=r"(\sum_j L_j^2\sigma_j^2)",
-        key="blocks/sum_L2_sigma2_blocks",
-    ),
-    Symbol(
-        "beta2",
-        "factor beta^2 of the clients' dissimilarity",
-        ONE,
-        low=Fraction(1),
-        latex=r"\beta^2",
-        key="blocks/beta2",
-    ),
-    nonnegative(
-        "kappa2",
-        "additive constant kappa^2 of the clients' dissimilarity",
-        GRADIENT2,
-        latex=r"\kappa^2",
-        key="blocks/kappa2",
-    ),
-    nonnegative(
-        "sum_L2_kappa2",
-        "sum over the blocks of L_j^2 kappa_j^2",
-        CURVATURE * CURVATURE * GRADIENT2,
-        latex=r"(\sum_j L_j^2\kappa_j^2)",
-        key="blocks/sum_L2_kappa2_blocks",
-    ),
+    nonnegative("sum_L_sigma2", "sum over the blocks of L_j sigma_j^2", CURVATURE * GRADIENT2,
+                r"(\sum_j L_j\sigma_j^2)", "blocks/sum_L_sigma2_blocks"),
+    nonnegative("sum_L2_sigma2", "sum over the blocks of L_j^2 sigma_j^2", CURVATURE * CURVATURE * GRADIENT2,
+                r"(\sum_j L_j^2\sigma_j^2)", "blocks/sum_L2_sigma2_blocks"),
+    Symbol("beta2", "factor beta^2 of the clients' dissimilarity", ONE, low=Fraction(1), latex=r"\beta^2",
+           key="blocks/beta2"),
+    nonnegative("kappa2", "additive constant kappa^2 of the clients' dissimilarity", GRADIENT2, r"\kappa^2",
+                "blocks/kappa2"),
+    nonnegative("sum_L2_kappa2", "sum over the blocks of L_j^2 kappa_j^2", CURVATURE * CURVATURE * GRADIENT2,
+                r"(\sum_j L_j^2\kappa_j^2)", "blocks/sum_L2_kappa2_blocks"),
     common.gap_0.but(meaning="objective gap F(u_1) - inf F of the common start"),
     nonnegative("d", "numbers of a model", ONE, integer=True, key="objective/dimension"),
-    positive("eta_unit", "unit of the step size, which is eta_unit*sqrt(m/K)", STEP, latex=r"\eta_1", free=True),
-)
+    positive("eta_unit", "unit of the step size, which is eta_unit*sqrt(m/K)", STEP, r"\eta_1", free=True),
+)  # fmt: skip
 m, tau, eta, K, Lmax, sum_p2, sigma2, *_others = (symbol.expr for symbol in NOTATION)
 sum_L_sigma2, sum_L2_sigma2, beta2, kappa2, sum_L2_kappa2, gap_0, d, eta_unit = _others  # noqa: N816
 
@@ -86,17 +56,27 @@ SEPARABLE, WEIGHTED = (
 )
 _DECLARED = {symbol.name: symbol for symbol in NOTATION}
 GLOBAL = (
-    _DECLARED["Lmax"].but(
-        meaning="smoothness constant of all clients, taken for every block", key="blocks/Lmax_global"
-    ),
+    _DECLARED["Lmax"].but(meaning="smoothness constant of all clients, taken for every block",
+                          key="blocks/Lmax_global"),
     _DECLARED["beta2"].but(key="blocks/beta2_whole"),
     _DECLARED["kappa2"].but(key="blocks/kappa2_whole"),
-)
+)  # fmt: skip
 
 # Assumptions 1 to 4 on data that differ, in three of these readings
 PRINTED = (smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below)
 PRINTED_SEPARABLE = (smooth_separable, block_variance, block_dissimilarity, averages_uniformly, bounded_below)
 ONE_CONSTANT = (smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below)
+
+BLOCK_AVERAGING = Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order"))
+
+# Theorem 2: the terms that the start and the distance of the models contribute; the latter also with one constant L
+start_term = 4 * gap_0 / (eta * K)
+distance_terms = 3 * eta**2 * (tau - 1) * sum_L2_sigma2 + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2
+distance_terms_one_constant = (
+    3 * eta**2 * (tau - 1) * Lmax**2 * sigma2 + 6 * eta**2 * tau * (tau - 1) * Lmax**2 * kappa2
+)
+# its step condition eta <= (1/Lmax) min(1, 1/sqrt(2 tau (tau - 1) (2 beta^2 + 1))), without a division by 0 at tau = 1
+INTERVAL = Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1)
 
 # Remarks 2 and 4 tune the step size to a number of iterations that is set beforehand.
 HORIZON = count("K", "iterations, set beforehand", free=True)

@@ -3,12 +3,8 @@
 from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
-MEASURED = nonnegative(
-    "L2_discrepancy",
-    "mean over iterations and workers of sum of L_j^2 E|u_j - x_ij|^2, as measured",
-    GRADIENT2,
-    latex=r"\overline{\sum_j L_j^2\mathbb{E}\|u_j-x_j\|^2}",
-)
+MEASURED = nonnegative("L2_discrepancy", "mean over iterations and workers of sum of L_j^2 E|u_j - x_ij|^2, as "
+                       "measured", GRADIENT2, r"\overline{\sum_j L_j^2\mathbb{E}\|u_j-x_j\|^2}")  # fmt: skip
 L2_discrepancy = MEASURED.expr
 LAST_TERM = "The last term is measured: the mean over iterations and workers of the sum of L_j^2 E|u_j - x_ij|^2."
 

@@ -3,12 +3,8 @@
 from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
-MEASURED = nonnegative(
-    "local_grad2",
-    "mean over iterations and workers of E|grad F_i(x_i)|^2, as measured",
-    GRADIENT2,
-    latex=r"\overline{\mathbb{E}\|\nabla F_i(x_i)\|^2}",
-)
+MEASURED = nonnegative("local_grad2", "mean over iterations and workers of E|grad F_i(x_i)|^2, as measured", GRADIENT2,
+                       r"\overline{\mathbb{E}\|\nabla F_i(x_i)\|^2}")  # fmt: skip
 local_grad2 = MEASURED.expr
 ONE_BLOCK = (
     "The printed sums weigh block j with L_j^2; this is the lemma with equal L_j, divided by L_j^2. The L_j are "
@@ -21,7 +17,7 @@ theorem = Theorem(
     title="The mean squared distance of the models from their average",
     symbols=(*NOTATION, MEASURED),
     metric=Metric.mean("discrepancy", LENGTH2, index=K, expectation="the samples of all steps"),
-    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
+    algorithm=BLOCK_AVERAGING,
     assumptions=(block_variance, averages_uniformly),
     belief=Belief.TRUE,
     best="as_printed",

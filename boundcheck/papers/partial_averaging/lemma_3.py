@@ -3,23 +3,14 @@
 from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
-MEASURED = nonnegative(
-    "mean_grad2",
-    "mean over iterations of E|grad F(u_k)|^2, as measured",
-    GRADIENT2,
-    latex=r"\overline{\mathbb{E}\|\nabla F(u_k)\|^2}",
-)
+MEASURED = nonnegative("mean_grad2", "mean over iterations of E|grad F(u_k)|^2, as measured", GRADIENT2,
+                       r"\overline{\mathbb{E}\|\nabla F(u_k)\|^2}")  # fmt: skip
 mean_grad2 = MEASURED.expr
 A = 2 * eta**2 * tau * (tau - 1) * Lmax**2
 BELOW_1 = Condition("A below 1", A < 1, "A = 2 eta^2 tau (tau - 1) L^2; the proof divides by 1 - A")
 
 # the corrected Theorem 2
-bound_mean_grad2 = (
-    4 * gap_0 / (eta * K)
-    + 2 * eta * sum_p2 * Lmax * sigma2
-    + 3 * eta**2 * (tau - 1) * Lmax**2 * sigma2
-    + 6 * eta**2 * tau * (tau - 1) * Lmax**2 * kappa2
-)
+bound_mean_grad2 = start_term + 2 * eta * sum_p2 * Lmax * sigma2 + distance_terms_one_constant
 
 SUMMED = (
     "(74) is about one block; this is its sum over the blocks, with the largest L_j for each, which is no stronger "
@@ -35,7 +26,7 @@ theorem = Theorem(
     title="The mean squared distance of the models from their average, non-IID",
     symbols=(*NOTATION, MEASURED),
     metric=Metric.mean("discrepancy", LENGTH2, index=K, expectation="the samples of all steps"),
-    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
+    algorithm=BLOCK_AVERAGING,
     bound=(eta**2 * (tau - 1) * sigma2 + 2 * eta**2 * tau * (tau - 1) * (beta2 * mean_grad2 + kappa2)) / (1 - A),
     conditions=(BELOW_1,),
     belief=Belief.TRUE,
@@ -51,11 +42,7 @@ theorem = Theorem(
             symbols=GLOBAL,
             bound=(eta**2 * (tau - 1) * sigma2 + 2 * eta**2 * tau * (tau - 1) * (beta2 * bound_mean_grad2 + kappa2))
             / (1 - A),
-            conditions=(
-                BELOW_1,
-                Condition("step size", eta * Lmax <= 1),
-                Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1),
-            ),
+            conditions=(BELOW_1, Condition("step size", eta * Lmax <= 1), INTERVAL),
             assumptions=ONE_CONSTANT,
             replaces="the measured gradients by their bound in Theorem 2",
             why=f"{WHOLE_GRADIENT}. With the corrected Theorem 2 the right side needs no measurement.",

@@ -8,15 +8,11 @@ from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = (
-    count(
-        "tau",
-        "averaging interval of periodic averaging, which the hand-overs are weighed against",
-        latex=r"\tau",
-        key="method/tau",
-    ),
+    count("tau", "averaging interval of periodic averaging, which the hand-overs are weighed against", latex=r"\tau",
+          key="method/tau"),
     count("rounds", "communication rounds between two hand-overs", latex="R"),
     positive("interval", "averaging interval of partial averaging", latex=r"\tau"),
-)
+)  # fmt: skip
 tau, rounds, interval = (symbol.expr for symbol in OWN)
 
 

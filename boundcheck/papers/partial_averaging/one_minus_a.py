@@ -28,9 +28,7 @@ theorem = Theorem(
             why="This is the inequality before the rounding; it is attained at the largest A.",
         ),
         "as_printed": Reading(
-            bound=sp.Rational(2, 3),
-            belief=Belief.FALSE,
-            remark="1/(1 - A) is at least 1; 2/3 is 3/2 turned over.",
+            bound=sp.Rational(2, 3), belief=Belief.FALSE, remark="1/(1 - A) is at least 1; 2/3 is 3/2 turned over."
         ),
     },
 )

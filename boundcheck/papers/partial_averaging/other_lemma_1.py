@@ -8,7 +8,7 @@ from boundcheck.theory.declare import *
 
 OWN = (
     nonnegative("norm_A", "operator norm of the matrix", latex=r"\|A\|_{\mathrm{op}}"),
-    nonnegative("norm2_b", "squared norm of the vector", FREE, latex=r"\|b\|^2"),
+    nonnegative("norm2_b", "squared norm of the vector", FREE, r"\|b\|^2"),
 )
 operator_norm, norm2_b = (symbol.expr for symbol in OWN)
 ENTRIES = (

@@ -7,8 +7,8 @@ from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
 OWN = (
-    nonnegative("norm2_x", "squared norm of the m stacked blocks", FREE, latex=r"\|x\|^2"),
-    nonnegative("norm2_mean", "squared norm of their mean", FREE, latex=r"\|\bar x\|^2"),
+    nonnegative("norm2_x", "squared norm of the m stacked blocks", FREE, r"\|x\|^2"),
+    nonnegative("norm2_mean", "squared norm of their mean", FREE, r"\|\bar x\|^2"),
 )
 norm2_x, norm2_mean = (symbol.expr for symbol in OWN)
 BLOCKS = tuple(Symbol(f"x_{i}", f"block of worker {i}, a number", FREE.power(Fraction(1, 2))) for i in (1, 2, 3))

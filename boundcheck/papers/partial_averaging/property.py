@@ -56,5 +56,5 @@ theorems = {
                 "matrix: where block j is averaged, P has the weight 1/m between workers.",
             ),
         },
-    ),
+    )
 }

@@ -3,9 +3,8 @@
 from boundcheck.papers.partial_averaging.definitions import *
 from boundcheck.theory.declare import *
 
-POSITIVE_LMAX = positive(
-    "Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}", key="blocks/Lmax_weighted"
-)
+POSITIVE_LMAX = positive("Lmax", "largest smoothness constant L_j of a block", CURVATURE, r"L_{\max}",
+                         "blocks/Lmax_weighted")  # fmt: skip
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 1", "its step condition Lmax^2 eta^2 tau (tau-1) + eta Lmax <= 1"),

@@ -11,7 +11,7 @@ theorem = Theorem(
     title="Averaged blocks on IID data: the mean squared gradient at the averaged model",
     symbols=NOTATION,
     metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
-    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
+    algorithm=BLOCK_AVERAGING,
     bound=2 * gap_0 / (eta * K) + eta / m * sum_L_sigma2 + eta**2 * (tau - 1) * sum_L2_sigma2,
     conditions=(
         Condition("step size", Lmax**2 * eta**2 * tau * (tau - 1) + eta * Lmax <= 1, "exactly eta*Lmax <= 1/tau"),

@@ -10,34 +10,10 @@ from boundcheck.theory.declare import *
 MAIN_TEXT = Source(PAPER, "Theorem 2", "Convergence analysis for non-IID data")
 APPENDIX = Source(PAPER, "Theorem 2", "Appendix C, (71) and (73)")
 
-bound_main_text = (
-    4 * gap_0 / (eta * K)
-    + 4 * eta * sum_p2 * sum_L_sigma2
-    + 3 * eta**2 * (tau - 1) * sum_L2_sigma2
-    + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2
-)
-bound_appendix = (
-    4 * gap_0 / (eta * K)
-    + 2 * eta * (1 / m) * sum_L_sigma2
-    + 3 * eta**2 * (tau - 1) * sum_L2_sigma2
-    + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2
-)
-bound_any_weights = (
-    4 * gap_0 / (eta * K)
-    + 2 * eta * sum_p2 * sum_L_sigma2
-    + 3 * eta**2 * (tau - 1) * sum_L2_sigma2
-    + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2
-)
-bound_one_constant = (
-    4 * gap_0 / (eta * K)
-    + 2 * eta * sum_p2 * Lmax * sigma2
-    + 3 * eta**2 * (tau - 1) * Lmax**2 * sigma2
-    + 6 * eta**2 * tau * (tau - 1) * Lmax**2 * kappa2
-)
+bound_main_text = start_term + 4 * eta * sum_p2 * sum_L_sigma2 + distance_terms
+bound_appendix = start_term + 2 * eta * (1 / m) * sum_L_sigma2 + distance_terms
+bound_any_weights = start_term + 2 * eta * sum_p2 * sum_L_sigma2 + distance_terms
 
-# eta <= (1/Lmax) min(1, 1/sqrt(2 tau (tau - 1) (2 beta^2 + 1))), without a division by 0 at tau = 1; 1/2 for the first
-# 1 in the main text
-INTERVAL = Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1)
 STEP_SIZE = (Condition("step size", eta * Lmax <= 1), INTERVAL)
 STEP_MAIN_TEXT = (Condition("step size", eta * Lmax <= sp.Rational(1, 2)), INTERVAL)
 
@@ -56,12 +32,12 @@ theorem = Theorem(
     title="Averaged blocks on non-IID data: the mean squared gradient at the averaged model",
     symbols=NOTATION,
     metric=Metric.mean("grad2", GRADIENT2, index=K, expectation="the samples of all steps"),
-    algorithm=Algorithm("block_averaging", ("tau", "eta"), any_value=("partition", "order")),
+    algorithm=BLOCK_AVERAGING,
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(
             symbols=GLOBAL,
-            bound=bound_one_constant,
+            bound=start_term + 2 * eta * sum_p2 * Lmax * sigma2 + distance_terms_one_constant,
             conditions=STEP_SIZE,
             assumptions=ONE_CONSTANT,
             replaces="Assumption 1 by smoothness of every F_i with one constant L, and the averages with 1/m by "

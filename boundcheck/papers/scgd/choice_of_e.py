@@ -6,7 +6,7 @@ The rule is compared where E is the least number of local steps with mu ell E/3 
 from boundcheck.papers.scgd.definitions import *
 from boundcheck.theory.declare import *
 
-NORM = nonnegative("norm2_0", "squared norm of the start", LENGTH2, latex=r"\|\theta_0\|^2")
+NORM = nonnegative("norm2_0", "squared norm of the start", LENGTH2, r"\|\theta_0\|^2")
 norm2_0 = NORM.expr
 
 PART = nonnegative("part", "unneeded part of the last local step", high=Fraction(1), high_open=True, latex="u")
@@ -23,8 +23,7 @@ theorems = {
         conditions=(HORIZON_STEP_CONDITION, WHOLE_CYCLES),
         readings={
             "corrected": Reading(
-                bound=T ** (-mu * ell * E / 3) * dist2_0
-                + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
+                bound=T ** (-mu * ell * E / 3) * dist2_0 + HORIZON_NOISE,
                 trivial=dist2_0,
                 belief=Belief.TRUE,
                 replaces="the squared norm of the start by its squared distance to the solution set, and cycle K+1 by "
@@ -32,8 +31,7 @@ theorems = {
                 why="Theorem 3.3 starts from the distance and gives cycle K = T/n.",
             ),
             "as_printed": Reading(
-                bound=T ** (-mu * ell * E / 3) * norm2_0
-                + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
+                bound=T ** (-mu * ell * E / 3) * norm2_0 + HORIZON_NOISE,
                 belief=Belief.FALSE,
                 remark="A start at the origin would make the first term vanish wherever the minimiser is. The printed "
                 "left side, the squared distance of cycle K+1 to a minimiser, is read as dist2 after T rounds.",

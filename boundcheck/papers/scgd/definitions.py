@@ -8,11 +8,8 @@ from boundcheck.theory.declare import *
 
 PAPER = Paper(
     "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with Sufficiently Small Learning Rate",
-    ("Shaocong Ma",),
-    2020,
-    "Course project, ECE 6960-021",
-    "techreport",
-)
+    ("Shaocong Ma",), 2020, "Course project, ECE 6960-021", "techreport",
+)  # fmt: skip
 
 NOTATION = (common.mu, common.L, common.n, common.E, common.eta, common.sigma2, common.dist2_0, common.K)
 mu, L, n, E, eta, sigma2, dist2_0, K = (symbol.expr for symbol in NOTATION)
@@ -40,6 +37,9 @@ C_APPENDIX = _at_most_half(sp.sqrt(mu**2 / (24 * L**4) + (_a * mu) ** 2) - _a * 
 C_CONSERVATIVE = _at_most_half(sp.sqrt(mu**2 / (48 * L**4) + (_a * mu / 2) ** 2) - _a * mu / 2)
 
 AT_MOST_C = "equation (1): the total step of a cycle is at most C"
+STEP_MAIN, STEP_APPENDIX, STEP_CONSERVATIVE = (
+    Condition("step size", s <= C, AT_MOST_C) for C in (C_MAIN, C_APPENDIX, C_CONSERVATIVE)
+)
 
 # what the readings of Lemma 3.1, Theorem 3.3 and equation (2) say of these constants
 REPAIRED = "the third requirement of Appendix A, which does not follow from the display before it"
@@ -90,6 +90,8 @@ HORIZON_STEPS = (("eta", ell * sp.log(T) / T),)
 HORIZON_STEP_CONDITION = Condition(
     "step size", sp.Le(n * E * ell * sp.log(T) / T, C_APPENDIX), "condition (3) with the constant of Appendix A"
 )
+# the noise of Theorem 3.3 at this step
+HORIZON_NOISE = 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2
 # Theorem 3.3 is about whole cycles, T = nK
 WHOLE_CYCLES = Condition("whole cycles", sp.Eq(sp.floor(T / n), T / n), "every device is visited equally often")
 

@@ -5,8 +5,9 @@ below eps.
 from boundcheck.papers.scgd.definitions import *
 from boundcheck.theory.declare import *
 
-TARGET = positive("eps", "target for dist2", LENGTH2, latex=r"\varepsilon", free=True)
+TARGET = positive("eps", "target for dist2", LENGTH2, r"\varepsilon", free=True)
 eps = TARGET.expr
+SIX, FOUR = (Condition("local steps", mu * ell * E >= k, f"E is at least {k}/(mu*ell)") for k in (6, 4))
 # each of the two terms of the rate is at most eps/2
 FOR_THE_START = Condition(
     "rounds for the start", sp.Ge(T**2, 2 * dist2_0 / eps), "the contraction term is at most eps/2"
@@ -31,23 +32,14 @@ theorems = {
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
-                bound=dist2_0 / T**2 + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
-                conditions=(
-                    HORIZON_STEP_CONDITION,
-                    WHOLE_CYCLES,
-                    Condition("local steps", mu * ell * E >= 6, "E is at least 6/(mu*ell)"),
-                ),
+                bound=dist2_0 / T**2 + HORIZON_NOISE,
+                conditions=(HORIZON_STEP_CONDITION, WHOLE_CYCLES, SIX),
                 replaces="the rule E >= 4/(mu*ell) by E >= 6/(mu*ell)",
                 why="Only then is the contraction of Theorem 3.3 of the order of the noise term.",
             ),
             "as_printed": Reading(
-                bound=T ** sp.Rational(-4, 3) * dist2_0
-                + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
-                conditions=(
-                    HORIZON_STEP_CONDITION,
-                    WHOLE_CYCLES,
-                    Condition("local steps", mu * ell * E >= 4, "E is at least 4/(mu*ell)"),
-                ),
+                bound=T ** sp.Rational(-4, 3) * dist2_0 + HORIZON_NOISE,
+                conditions=(HORIZON_STEP_CONDITION, WHOLE_CYCLES, FOUR),
                 remark="The explicit form that Theorem 3.3 gives for the printed rule. Its first term is of the order "
                 "T^(-4/3) only. The printed order is true nevertheless, for large T: the sharp reading of Theorem 3.3 "
                 "contracts by 1 - mu s/2 up to terms of the order s^2, which makes the first term T^(-2).",
@@ -64,10 +56,7 @@ theorems = {
         readings={
             "corrected": Reading(
                 conditions=(
-                    HORIZON_STEP_CONDITION,
-                    WHOLE_CYCLES,
-                    Condition("local steps", mu * ell * E >= 6, "E is at least 6/(mu*ell)"),
-                    FOR_THE_START,
+                    *(HORIZON_STEP_CONDITION, WHOLE_CYCLES, SIX, FOR_THE_START),
                     Condition(
                         "rounds for the noise", sp.Ge(T / sp.log(T), noise_rounds), "the noise term is at most eps/2"
                     ),
@@ -78,10 +67,7 @@ theorems = {
             ),
             "as_printed": Reading(
                 conditions=(
-                    HORIZON_STEP_CONDITION,
-                    WHOLE_CYCLES,
-                    Condition("local steps", mu * ell * E >= 4, "E is at least 4/(mu*ell)"),
-                    FOR_THE_START,
+                    *(HORIZON_STEP_CONDITION, WHOLE_CYCLES, FOUR, FOR_THE_START),
                     Condition(
                         "rounds for the noise", sp.Ge(T, noise_rounds), "the order n/sqrt(eps), without logarithm"
                     ),

@@ -29,6 +29,6 @@ theorem = Theorem(
             belief=Belief.TRUE,
             remark="The least over x of the largest mu at x, which is 2 on the second piece; attained at x = 3/2, "
             "where the third meets the fourth.",
-        ),
+        )
     },
 )

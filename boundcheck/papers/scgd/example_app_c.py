@@ -19,11 +19,7 @@ theorems = {
         kind=Kind.EQUALITY,
         readings={
             "corrected": Reading(
-                bound=factor**K * x_0,
-                assumptions=AS_MEANT,
-                belief=Belief.TRUE,
-                replaces=MEANT,
-                why=WHY_MEANT,
+                bound=factor**K * x_0, assumptions=AS_MEANT, belief=Belief.TRUE, replaces=MEANT, why=WHY_MEANT
             ),
             "as_printed": Reading(
                 bound=first,

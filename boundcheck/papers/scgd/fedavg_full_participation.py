@@ -28,6 +28,6 @@ theorem = Theorem(
             replaces="the remark that FedAvg has an O(eta) floor where SCGD has O(eta^2)",
             why="That floor belongs to random participation or stochastic gradients; with all devices taking part the "
             "drift argument of Lemma 3.1 applies per round, without convexity of the components.",
-        ),
+        )
     },
 )

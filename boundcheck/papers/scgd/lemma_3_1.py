@@ -15,25 +15,10 @@ theorem = Theorem(
     trivial=dist2_0,
     belief=Belief.TRUE,
     readings={
-        "corrected": Reading(
-            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            replaces=REPAIRED,
-            why=WHY_REPAIRED,
-        ),
-        "as_printed_main": Reading(
-            conditions=(Condition("step size", s <= C_MAIN, AT_MOST_C),),
-            belief=Belief.FALSE,
-            remark=MAIN_IS_FALSE,
-        ),
-        "as_printed_appendix": Reading(
-            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
-            remark=APPENDIX_IS_TRUE,
-        ),
-        "conservative": Reading(
-            conditions=(Condition("step size", s <= C_CONSERVATIVE, AT_MOST_C),),
-            replaces=CONSERVATIVE,
-            why=WHY_CONSERVATIVE,
-        ),
+        "corrected": Reading(conditions=(STEP_APPENDIX,), replaces=REPAIRED, why=WHY_REPAIRED),
+        "as_printed_main": Reading(conditions=(STEP_MAIN,), belief=Belief.FALSE, remark=MAIN_IS_FALSE),
+        "as_printed_appendix": Reading(conditions=(STEP_APPENDIX,), remark=APPENDIX_IS_TRUE),
+        "conservative": Reading(conditions=(STEP_CONSERVATIVE,), replaces=CONSERVATIVE, why=WHY_CONSERVATIVE),
         "sharp": Reading(
             bound=CYCLE_FACTOR * dist2_0 + CYCLE_NOISE * sigma2,
             conditions=(SUMMABLE,),

@@ -16,7 +16,7 @@ SYMBOLS = (
 a, b, k = (symbol.expr for symbol in SYMBOLS)
 
 AFTERWARDS = nonnegative("A", "factor of the sequence A/k^2, as printed after k0", FREE)
-SLACK = nonnegative("slack", "k^3 times what the recursion leaves at k", FREE, latex="s_k")
+SLACK = nonnegative("slack", "k^3 times what the recursion leaves at k", FREE, "s_k")
 A, slack = AFTERWARDS.expr, SLACK.expr
 ANY = "none: the lemma is about any sequence"
 

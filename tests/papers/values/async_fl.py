@@ -1,7 +1,5 @@
 """Values of the theorems, corollaries and rates on asynchronous federated learning, from the paper's text."""
 
-from values.arithmetic import floor, power, q, sqrt
-
 POINTS = (
     "L=7/3 K=3 eta_l=1/90 eta_g=8/5 period=5 rho=9/7 alpha=2/5 beta=3/4 tau=2 R=13/6 S1=11/4 S2=5/8 Sigma=17/9 "
     "dist2_0=19/7 q_min=4/5 q_max=6/11 q_bar=7/5 s=7 W=4 N=15 M=19 B=12/5 eta_unit=2/11 chi2=3/10 chi2_max=8/9 P=5/7 "
@@ -26,410 +24,233 @@ POINTS = (
     "tau_M=41/9 tau_0=43/8 p_max=8/13 T=60 updates=21 chance=9/13 visits_lcm=22 m=10",
 )
 
+LET = {
+    # (98), the largest local step size.
+    "step_98": "min(1, 1/3/(rho**2*eta_g*(tau + 1)))/(48*K*L)",
+    # D = 6 eta_l^2 (K-1)^2 L^2.
+    "work": "6*eta_l**2*(K - 1)**2*L**2",
+    "h": "K*eta_g*eta_l",
+    "e": "eta_l**2*(K - 1)**2",
+    "rounds": "period*s",
+    # eps_F + eps_K + eps_alpha + eps_beta with the constants of (93) and (94).
+    "printed_errors": (
+        "dist2_0/(h*rounds) + 24*e*L**2*R + (6*rho + 12*alpha)*e*L*S1 + (eta_g*eta_l + 16*rho*L*h**2*tau**2)*"
+        "(alpha*(24*rho*L*R + 6*rho**2*S2) + beta*(12*rho*L*R + 6*rho**2*S1))"
+    ),
+    # The same argued for whole rounds, of step h = K et.
+    "errors": (
+        "dist2_0/(h*rounds) + 24*e*L**2*R + (12*rho + 24*alpha)*e*L*S1 + (h + 16*rho*L*h**2*tau**2)*"
+        "(alpha*(24*rho*L*R + 6*rho**2*S2/K) + beta*(12*rho*L*R + 6*rho**2*S1))"
+    ),
+    # What (92) takes off 2.
+    "share": "4*work + 12*rho*(2*alpha + beta)*(h + 16*rho*L*h**2*tau**2)*L",
+    # (93) for whole rounds, divided by 2 - c, plus R.
+    "sharp_gap": (
+        "R + (dist2_0/(h*rounds) + share*R + 12*rho*e*L*S1 + 6*rho**2*(h + 16*rho*L*h**2*tau**2)*"
+        "((alpha*work + beta)*S1 + alpha*S2/K))/(2 - share)"
+    ),
+    # (33), as printed.
+    "order_33": "dist2_0/sqrt(K*N) + (K - 1)*Sigma/N + Sigma/(M*sqrt(K*N))",
+    # (38), as printed.
+    "order_38": (
+        "dist2_0/sqrt(K*N) + (K - 1)*Sigma/N + (ratio*(R + Sigma)/sqrt(K*N) + ratio**3*K*M**2*(R + Sigma)/N) + (W - "
+        "1)/sqrt(K*N)"
+    ),
+    # (42), as printed.
+    "order_42": (
+        "dist2_0/sqrt(K*N) + (K - 1)*(R + Sigma)/N + (1/sqrt(K*N) + c**2*K/N)*(R + c*Sigma/M) + (W - 1)/sqrt(K*N)"
+    ),
+    # (108), as printed: (33) and the window.
+    "order_108": "order_33 + eta_g*eta_l*(W - 1)*K",
+    # eps_W with the sum q(n) of the weights, at most rho.
+    "window_error": "q_bar*rho*eta_g*eta_l*K*(W - 1)*B**2",
+    # Theorem 3 for whole rounds.
+    "surrogate": "errors + window_error",
+    # Theorem 3 as printed.
+    "printed_surrogate": "printed_errors + window_error(rho=1)",
+    "_at_horizon": "surrogate(eta_g=1, eta_l=eta_unit/sqrt(K*N), rounds=N)",
+    # The second claim of Theorem 3, with the constants that its proof gives.
+    "surrogate_gradient": "(4*L*(chi2 + 1)*surrogate + 4*L*chi2*F_het)/q_bar",
+    # (27): eps without a factor, and the constant of (105) for the one under O(.).
+    "printed_surrogate_gradient": "printed_surrogate + 4*L*chi2*F_het",
+    # Theorem 2 by twice (99) and twice the gradient of the round's problem.
+    "federated_gradient": "4*L*(2*chi2_max + 1)/q_min*(R + errors) + 8*L*P + 8*L*U",
+    # Theorem 2 by (105) as printed.
+    "printed_federated_gradient": ("4*L*(chi2_max/q_min + 1/q_min**2)*(R + printed_errors) + 4*L*P + 4*L*U"),
+    # (96) for weights whose sum may be below 1.
+    "residual_1": "(4*L*R + 2*Sigma)/q_min",
+}
 
-def step_98(K, L, eta_g, rho, tau):
-    """(98), the largest local step size."""
-    return min(q(1, 1), q(1, 3) / (rho**2 * eta_g * (tau + 1))) / (48 * K * L)
 
-
-def work(K, L, eta_l):
-    """D = 6 eta_l^2 (K-1)^2 L^2."""
-    return 6 * eta_l**2 * (K - 1) ** 2 * L**2
-
-
-def printed_errors(L, K, eta_l, eta_g, rounds, rho, alpha, beta, tau, R, S1, S2, dist2_0):
-    """eps_F + eps_K + eps_alpha + eps_beta with the constants of (93) and (94)."""
-    et, e = eta_g * eta_l, eta_l**2 * (K - 1) ** 2
-    bracket = et + 16 * rho * L * et**2 * K**2 * tau**2
-    return (
-        dist2_0 / (et * K * rounds)
-        + 24 * e * L**2 * R
-        + (6 * rho + 12 * alpha) * e * L * S1
-        + alpha * bracket * (24 * rho * L * R + 6 * rho**2 * S2)
-        + beta * bracket * (12 * rho * L * R + 6 * rho**2 * S1)
-    )
-
-
-def errors(L, K, eta_l, eta_g, rounds, rho, alpha, beta, tau, R, S1, S2, dist2_0):
-    """The same argued for whole rounds, of step h = K et."""
-    h, e = K * eta_g * eta_l, eta_l**2 * (K - 1) ** 2
-    bracket = h + 16 * rho * L * h**2 * tau**2
-    return (
-        dist2_0 / (h * rounds)
-        + 24 * e * L**2 * R
-        + (12 * rho + 24 * alpha) * e * L * S1
-        + alpha * bracket * (24 * rho * L * R + 6 * rho**2 * S2 / K)
-        + beta * bracket * (12 * rho * L * R + 6 * rho**2 * S1)
-    )
-
-
-def share(L, K, eta_l, h, rho, alpha, beta, tau):
-    """What (92) takes off 2: 4D + 12 rho (2 alpha + beta) (h + 16 rho L h^2 tau^2) L."""
-    return 4 * work(K, L, eta_l) + 12 * rho * (2 * alpha + beta) * (h + 16 * rho * L * h**2 * tau**2) * L
-
-
-def sharp_gap(K, L, R, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, rho, s, tau):
-    """(93) for whole rounds, divided by 2 - c, plus R."""
-    h, e = K * eta_g * eta_l, eta_l**2 * (K - 1) ** 2
-    c = share(L, K, eta_l, h, rho, alpha, beta, tau)
-    noise = 12 * rho * e * L * S1 + 6 * rho**2 * (h + 16 * rho * L * h**2 * tau**2) * (
-        (alpha * work(K, L, eta_l) + beta) * S1 + alpha * S2 / K
-    )
-    return R + (dist2_0 / (h * period * s) + c * R + noise) / (2 - c)
-
-
-STEP_98 = {"step size (98)": lambda eta_l, K, L, eta_g, rho, tau: (eta_l, "<=", step_98(K, L, eta_g, rho, tau))}
-BETA = {"beta": lambda beta, rho: (beta, "<=", 9 * rho)}
+STEP_98 = {"step size (98)": "eta_l <= step_98"}
+BETA = {"beta": "beta <= 9*rho"}
 CORRECTED = {**STEP_98, **BETA}
-OPEN_ALPHA = {"alpha above 0": lambda alpha: (alpha, ">", 0), "alpha below 1": lambda alpha: (alpha, "<", 1)}
+OPEN_ALPHA = {"alpha above 0": "alpha > 0", "alpha below 1": "alpha < 1"}
 PRINTED = {**STEP_98, **OPEN_ALPHA}
-PERIODS = {"metric rounds": lambda period, s: period * s}
-PERIODIC = {**PERIODS, "metric weights": lambda: 1}
-ROUND_GAP = {**PERIODIC, "trivial": lambda L, R, dist2_0, q_bar: R + q_bar * L * dist2_0 / 2}
-SCALED = {"metric scale": lambda q_bar: q_bar}
-SURROGATE = {**PERIODIC, **SCALED, "trivial": lambda L, dist2_0, q_bar: L * dist2_0 * q_bar / 2}
-PLAIN_GAP = {**PERIODIC, "trivial": lambda L, dist2_0: L * dist2_0 / 2}
-ONE_SERVER_STEP = {"server step size": lambda eta_g: (eta_g, "==", 1)}
-NO_DELAY = {"no delay": lambda tau: (tau, "==", 0)}
-SUM_ONE = {"weights": lambda rho: (rho, "==", 1)}
+PERIODS = {"metric rounds": "period*s"}
+PERIODIC = {**PERIODS, "metric weights": "1"}
+ROUND_GAP = {**PERIODIC, "trivial": "R + q_bar*L*dist2_0/2"}
+SCALED = {"metric scale": "q_bar"}
+SURROGATE = {**PERIODIC, **SCALED, "trivial": "L*dist2_0*q_bar/2"}
+PLAIN_GAP = {**PERIODIC, "trivial": "L*dist2_0/2"}
+ONE_SERVER_STEP = {"server step size": "eta_g == 1"}
+NO_DELAY = {"no delay": "tau == 0"}
+SUM_ONE = {"weights": "rho == 1"}
 HORIZON = {
     **ONE_SERVER_STEP,
     **STEP_98,
-    "metric rounds": lambda N: N,
-    "metric weights": lambda: 1,
-    "choice of eta_l": lambda eta_unit, K, N: eta_unit / sqrt(K * N),
+    "metric rounds": "N",
+    "metric weights": "1",
+    "choice of eta_l": "eta_unit/sqrt(K*N)",
 }
-WHOLE = {"whole periods": lambda N, period: (floor(N / period), "==", N / period)}
-
-
-def order_33(K, M, N, Sigma, dist2_0):
-    """(33), as printed."""
-    return dist2_0 / sqrt(K * N) + (K - 1) * Sigma / N + Sigma / (M * sqrt(K * N))
-
-
-def order_38(K, M, N, R, Sigma, W, dist2_0, ratio):
-    """(38), as printed."""
-    asynchronous = ratio * (R + Sigma) / sqrt(K * N) + ratio**3 * K * M**2 * (R + Sigma) / N
-    return dist2_0 / sqrt(K * N) + (K - 1) * Sigma / N + asynchronous + (W - 1) / sqrt(K * N)
-
-
-def order_42(K, M, N, R, Sigma, W, c, dist2_0):
-    """(42), as printed."""
-    first = dist2_0 / sqrt(K * N) + (K - 1) * (R + Sigma) / N
-    return first + (1 / sqrt(K * N) + c**2 * K / N) * (R + c * Sigma / M) + (W - 1) / sqrt(K * N)
-
-
-def order_108(K, M, N, Sigma, W, dist2_0, eta_g, eta_l):
-    """(108), as printed: (33) and the window."""
-    return order_33(K, M, N, Sigma, dist2_0) + eta_g * eta_l * (W - 1) * K
-
-
-def window_error(K, W, eta_g, eta_l, q_bar, rho, B):
-    """eps_W with the sum q(n) of the weights, at most rho."""
-    return q_bar * rho * eta_g * eta_l * K * (W - 1) * B**2
-
-
-def surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau):
-    """Theorem 3 for whole rounds."""
-    most = errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
-    return most + window_error(K, W, eta_g, eta_l, q_bar, rho, B)
-
-
-def printed_surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau):
-    """Theorem 3 as printed."""
-    most = printed_errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
-    return most + window_error(K, W, eta_g, eta_l, q_bar, 1, B)
-
-
-def _at_horizon(B, K, L, N, R, S1, S2, W, alpha, beta, dist2_0, eta_unit, q_bar, rho, tau):
-    eta_l = eta_unit / sqrt(K * N)
-    return surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, 1, eta_l, 1, q_bar, rho, N, tau)
-
-
-def surrogate_gradient(
-    B, F_het, K, L, R, S1, S2, W, alpha, beta, chi2, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau
-):
-    """The second claim of Theorem 3, with the constants that its proof gives."""
-    gap = surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau)
-    return (4 * L * (chi2 + 1) * gap + 4 * L * chi2 * F_het) / q_bar
-
-
-def printed_surrogate_gradient(
-    B, F_het, K, L, R, S1, S2, W, alpha, beta, chi2, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau
-):
-    """(27): eps without a factor, and the constant of (105) for the one under O(.)."""
-    gap = printed_surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau)
-    return gap + 4 * L * chi2 * F_het
-
-
-def federated_gradient(K, L, P, R, S1, S2, U, alpha, beta, chi2_max, dist2_0, eta_g, eta_l, period, q_min, rho, s, tau):
-    """Theorem 2 by twice (99) and twice the gradient of the round's problem."""
-    gap = R + errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
-    return 4 * L * (2 * chi2_max + 1) / q_min * gap + 8 * L * P + 8 * L * U
-
-
-def printed_federated_gradient(
-    K, L, P, R, S1, S2, U, alpha, beta, chi2_max, dist2_0, eta_g, eta_l, period, q_min, rho, s, tau
-):
-    """Theorem 2 by (105) as printed."""
-    gap = R + printed_errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
-    return 4 * L * (chi2_max / q_min + 1 / q_min**2) * gap + 4 * L * P + 4 * L * U
-
-
-def residual_1(L, R, Sigma, q_min):
-    """(96) for weights whose sum may be below 1."""
-    return (4 * L * R + 2 * Sigma) / q_min
+WHOLE = {"whole periods": "floor(N/period) == N/period"}
 
 
 VALUES = {
-    "corollary_1/corrected": {
-        **PLAIN_GAP,
-        **CORRECTED,
-        "bound": lambda K, L, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, q_min, rho, s, tau: (
-            errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, 0, S1, S2, dist2_0) / q_min
-        ),
-    },
-    "corollary_1/as_printed": {
-        **PLAIN_GAP,
-        **PRINTED,
-        "bound": lambda K, L, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, rho, s, tau: printed_errors(
-            L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, 0, S1, S2, dist2_0
-        ),
-    },
+    "corollary_1/corrected": {**PLAIN_GAP, **CORRECTED, "bound": "errors(R=0)/q_min"},
+    "corollary_1/as_printed": {**PLAIN_GAP, **PRINTED, "bound": "printed_errors(R=0)"},
     **{
         f"corollary_2/{reading}": {
-            "window": lambda a, c: (a, "<", c),
-            "delay": lambda b, c: (b, "<", c),
-            "step": lambda c: (c, "<", 1),
+            "window": "a < c",
+            "delay": "b < c",
+            "step": "c < 1",
             "bound": bound,
             "never decides": ("-c",) if reading == "as_printed" else (),  # a is not negative
             "more points": ("a=2/7 b=1/9 c=7/11", "a=1/9 b=5/12 c=1/2"),
         }
         for reading, bound in {
-            "as_printed": lambda N, a, b, c: power(N, max(a - c, c - 1, b - c, -c)),
-            "sharp": lambda N, a, b, c: power(N, max(a - c, c - 1, 2 * (b - c))),
+            "as_printed": "N**max(a - c, c - 1, b - c, -c)",
+            "sharp": "N**max(a - c, c - 1, 2*(b - c))",
         }.items()
     },
     "equation_105/corrected": {
-        "metric rounds": lambda n: n,
-        "bound": lambda L, q, chi2_n, gap_n, spread_n, absent: (
-            4 * L * (2 * chi2_n / q + 1 / q) * gap_n + 8 * L * chi2_n / q * spread_n + 8 * L * absent
-        ),
+        "metric rounds": "n",
+        "bound": "4*L*(2*chi2_n/q + 1/q)*gap_n + 8*L*chi2_n/q*spread_n + 8*L*absent",
     },
     "equation_105/corrected_every_type": {
-        "metric rounds": lambda n: n,
-        "bound": lambda L, q, chi2_n, gap_n, spread_n: (
-            4 * L * (chi2_n / q + 1 / q) * gap_n + 4 * L * chi2_n / q * spread_n
-        ),
+        "metric rounds": "n",
+        "bound": "4*L*(chi2_n/q + 1/q)*gap_n + 4*L*chi2_n/q*spread_n",
     },
     "equation_105/as_printed": {
-        "metric rounds": lambda n: n,
-        "bound": lambda L, q, chi2_n, gap_n, spread_n, absent: (
-            4 * L * (chi2_n / q + 1 / q**2) * gap_n + 4 * L * chi2_n / q * spread_n + 4 * L * absent
-        ),
+        "metric rounds": "n",
+        "bound": "4*L*(chi2_n/q + 1/q**2)*gap_n + 4*L*chi2_n/q*spread_n + 4*L*absent",
     },
     "equation_106/corrected": {
         **PERIODIC,
         **ONE_SERVER_STEP,
-        "step size (98)": lambda eta_l, L: (eta_l, "<=", step_98(1, L, 1, 1, 0)),
-        "local steps": lambda K: (K, "==", 1),
-        "bound": lambda K, Sigma, dist2_0, eta_l, period, s: dist2_0 / (eta_l * K * period * s) + 6 * eta_l * Sigma,
+        "step size (98)": "eta_l <= step_98(K=1, eta_g=1, rho=1, tau=0)",
+        "local steps": "K == 1",
+        "bound": "dist2_0/(eta_l*K*period*s) + 6*eta_l*Sigma",
     },
     "equation_106/as_printed": {
         **PERIODIC,
         **ONE_SERVER_STEP,
-        "step size (98)": lambda eta_l, K, L: (eta_l, "<=", step_98(K, L, 1, 1, 1)),
-        "bound": lambda K, Sigma, dist2_0, eta_l, period, s: dist2_0 / (eta_l * K * period * s) + 6 * eta_l * Sigma,
+        "step size (98)": "eta_l <= step_98(eta_g=1, rho=1, tau=1)",
+        "bound": "dist2_0/(eta_l*K*period*s) + 6*eta_l*Sigma",
     },
     "equation_107/corrected": {
         **PERIODIC,
         **CORRECTED,
         **NO_DELAY,
         **SUM_ONE,
-        "bound": lambda K, L, M, Sigma, alpha, beta, dist2_0, eta_g, eta_l, period, s: errors(
-            L, K, eta_l, eta_g, period * s, 1, alpha, beta, 0, 0, Sigma, Sigma / M, dist2_0
-        ),
+        "bound": "errors(rho=1, tau=0, R=0, S1=Sigma, S2=Sigma/M)",
     },
     "equation_107/as_printed": {
         **PERIODIC,
         **PRINTED,
         **NO_DELAY,
         **SUM_ONE,
-        "bound": lambda K, L, M, Sigma, alpha, beta, dist2_0, eta_g, eta_l, period, s: printed_errors(
-            L, K, eta_l, eta_g, period * s, 1, alpha, beta, 0, 0, Sigma, Sigma / M, dist2_0
-        ),
+        "bound": "printed_errors(rho=1, tau=0, R=0, S1=Sigma, S2=Sigma/M)",
     },
     "equation_108/corrected": {
         **PERIODIC,
         **SCALED,
         **CORRECTED,
         **NO_DELAY,
-        "alpha": lambda alpha: (alpha, "==", 1),
-        "certain cohorts": lambda beta: (beta, "==", 0),
-        "bound": lambda B, K, L, R, S1, S2, W, dist2_0, eta_g, eta_l, period, q_bar, rho, s: surrogate(
-            B, K, L, R, S1, S2, W, 1, 0, dist2_0, eta_g, eta_l, period, q_bar, rho, s, 0
-        ),
+        "alpha": "alpha == 1",
+        "certain cohorts": "beta == 0",
+        "bound": "surrogate(alpha=1, beta=0, tau=0)",
     },
-    "equation_108/as_printed": {"bound": order_108, "rate": order_108},
+    "equation_108/as_printed": {"bound": "order_108", "rate": "order_108"},
     "equation_33/corrected": {
         **HORIZON,
         **NO_DELAY,
         **SUM_ONE,
-        "everyone": lambda beta: (beta, "==", 0),
-        "bound": lambda K, L, M, N, Sigma, dist2_0, eta_unit: errors(
-            L, K, eta_unit / sqrt(K * N), 1, N, 1, 1, 0, 0, 0, Sigma, Sigma / M, dist2_0
+        "everyone": "beta == 0",
+        "bound": (
+            "errors(eta_l=eta_unit/sqrt(K*N), eta_g=1, rounds=N, rho=1, alpha=1, beta=0, tau=0, R=0, S1=Sigma, "
+            "S2=Sigma/M)"
         ),
     },
     "equation_33/as_printed": {
-        "bound": lambda K, L, M, N, Sigma, dist2_0, eta_unit: (
-            max(1 / eta_unit, 6 * eta_unit, 36 * eta_unit**2 * L) * order_33(K, M, N, Sigma, dist2_0)
-        ),
-        "rate": order_33,
+        "bound": "max(1/eta_unit, 6*eta_unit, 36*eta_unit**2*L)*order_33",
+        "rate": "order_33",
         "more points": ("eta_unit=1/10", "eta_unit=1/2 L=1/10"),
-        "value": lambda K, L, M, N, Sigma, dist2_0, eta_unit: (
-            dist2_0 / (eta_unit * sqrt(K * N))
-            + 36 * L * Sigma * eta_unit**2 * (K - 1) ** 2 / (K * N)
-            + 6 * eta_unit * Sigma / (M * sqrt(K * N))
+        "value": (
+            "dist2_0/(eta_unit*sqrt(K*N)) + 36*L*Sigma*eta_unit**2*(K - 1)**2/(K*N) + 6*eta_unit*Sigma/(M*sqrt(K*N))"
         ),
     },
-    "equation_38/corrected": {**HORIZON, **BETA, **WHOLE, **SCALED, "bound": _at_horizon},
+    "equation_38/corrected": {**HORIZON, **BETA, **WHOLE, **SCALED, "bound": "_at_horizon"},
     "equation_38/as_printed": {
-        "bound": lambda B, K, M, N, R, Sigma, W, dist2_0, eta_unit, q_bar, ratio: (
-            B**2 * eta_unit * q_bar * order_38(K=K, M=M, N=N, R=R, Sigma=Sigma, W=W, dist2_0=dist2_0, ratio=ratio)
-        ),
-        "rate": order_38,
-        "value": lambda B, K, N, W, eta_unit, q_bar: B**2 * eta_unit * q_bar * sqrt(K) * (W - 1) / sqrt(N),
+        "bound": "B**2*eta_unit*q_bar*order_38",
+        "rate": "order_38",
+        "value": "B**2*eta_unit*q_bar*sqrt(K)*(W - 1)/sqrt(N)",
     },
     "equation_42/corrected": {
         **HORIZON,
         **WHOLE,
         **SCALED,
-        "alpha": lambda alpha: (alpha, "==", 1),
-        "beta": lambda beta: (beta, "==", 0),
-        "bound": lambda B, K, L, N, R, S1, S2, W, dist2_0, eta_unit, q_bar, rho, tau: _at_horizon(
-            B, K, L, N, R, S1, S2, W, 1, 0, dist2_0, eta_unit, q_bar, rho, tau
-        ),
+        "alpha": "alpha == 1",
+        "beta": "beta == 0",
+        "bound": "_at_horizon(alpha=1, beta=0)",
     },
     "equation_42/as_printed": {
-        "bound": lambda B, K, M, N, R, Sigma, W, dist2_0, eta_unit, q_bar, c: (
-            B**2 * eta_unit * q_bar * order_42(K=K, M=M, N=N, R=R, Sigma=Sigma, W=W, dist2_0=dist2_0, c=c)
-        ),
-        "rate": order_42,
-        "value": lambda B, K, N, W, eta_unit, q_bar: B**2 * eta_unit * q_bar * sqrt(K) * (W - 1) / sqrt(N),
+        "bound": "B**2*eta_unit*q_bar*order_42",
+        "rate": "order_42",
+        "value": "B**2*eta_unit*q_bar*sqrt(K)*(W - 1)/sqrt(N)",
     },
-    "theorem_1/corrected": {
-        **ROUND_GAP,
-        **CORRECTED,
-        "bound": lambda K, L, R, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, rho, s, tau: (
-            R + errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
-        ),
-    },
+    "theorem_1/corrected": {**ROUND_GAP, **CORRECTED, "bound": "R + errors"},
     "theorem_1/corrected_sigma": {
         **ROUND_GAP,
         **CORRECTED,
-        "bound": lambda K, L, R, Sigma, alpha, beta, dist2_0, eta_g, eta_l, period, q_max, q_min, rho, s, tau: (
-            R
-            + errors(
-                L,
-                K,
-                eta_l,
-                eta_g,
-                period * s,
-                rho,
-                alpha,
-                beta,
-                tau,
-                R,
-                residual_1(L, R, Sigma, q_min),
-                min(1, q_max / q_min) * residual_1(L, R, Sigma, q_min),
-                dist2_0,
-            )
-        ),
+        "bound": "R + errors(S1=residual_1, S2=min(1, q_max/q_min)*residual_1)",
     },
     "theorem_1/corrected_certain": {
         **ROUND_GAP,
         **STEP_98,
-        "certain cohorts": lambda beta_det: (beta_det, "==", 0),
-        "bound": lambda K, L, R, S1, S2, dist2_0, eta_g, eta_l, period, rho, s, tau: (
-            R + errors(L, K, eta_l, eta_g, period * s, rho, 1, 0, tau, R, S1, S2, dist2_0)
-        ),
+        "certain cohorts": "beta_det == 0",
+        "bound": "R + errors(alpha=1, beta=0)",
     },
     "theorem_1/sharp": {
         **ROUND_GAP,
-        "drift": lambda K, L, eta_l: (work(K, L, eta_l), "<=", q(1, 2)),
-        "delays": lambda K, L, alpha, beta, eta_g, eta_l, rho, tau: (
-            12 * rho**2 * (alpha + beta) * (K * eta_g * eta_l) ** 2 * tau**2 * L**2,
-            "<=",
-            q(1, 2),
-        ),
-        "movement": lambda K, L, alpha, beta, eta_g, eta_l, rho: (
-            3 * rho * (alpha + beta) * K * eta_g * eta_l * L,
-            "<=",
-            1,
-        ),
-        "contraction": lambda K, L, alpha, beta, eta_g, eta_l, rho, tau: (
-            share(L, K, eta_l, K * eta_g * eta_l, rho, alpha, beta, tau),
-            "<=",
-            1,
-        ),
-        "bound": sharp_gap,
+        "drift": "work <= 1/2",
+        "delays": "12*rho**2*(alpha + beta)*(K*eta_g*eta_l)**2*tau**2*L**2 <= 1/2",
+        "movement": "3*rho*(alpha + beta)*K*eta_g*eta_l*L <= 1",
+        "contraction": "share <= 1",
+        "bound": "sharp_gap",
     },
     **{
-        f"theorem_1/{reading}": {
-            **ROUND_GAP,
-            **conditions,
-            "bound": lambda K, L, R, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, rho, s, tau: (
-                R + printed_errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
-            ),
-        }
+        f"theorem_1/{reading}": {**ROUND_GAP, **conditions, "bound": "R + printed_errors"}
         for reading, conditions in {"as_printed": PRINTED, "as_printed_used": STEP_98}.items()
     },
     "theorem_1/as_printed_sigma": {
         **ROUND_GAP,
         **PRINTED,
-        "bound": lambda K, L, R, Sigma, alpha, beta, dist2_0, eta_g, eta_l, period, q_max, rho, s, tau: (
-            R
-            + printed_errors(
-                L,
-                K,
-                eta_l,
-                eta_g,
-                period * s,
-                rho,
-                alpha,
-                beta,
-                tau,
-                R,
-                4 * L * R + 2 * Sigma,
-                q_max * (4 * L * R + 2 * Sigma),
-                dist2_0,
-            )
-        ),
+        "bound": "R + printed_errors(S1=4*L*R + 2*Sigma, S2=q_max*(4*L*R + 2*Sigma))",
     },
-    "theorem_2/corrected": {**PERIODIC, **CORRECTED, "bound": federated_gradient},
+    "theorem_2/corrected": {**PERIODIC, **CORRECTED, "bound": "federated_gradient"},
     "theorem_2/corrected_every_type": {
         **PERIODIC,
         **CORRECTED,
-        "bound": lambda K, L, P, R, S1, S2, alpha, beta, chi2_max, dist2_0, eta_g, eta_l, period, q_min, rho, s, tau: (
-            4
-            * L
-            * (chi2_max + 1)
-            / q_min
-            * (R + errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0))
-            + 4 * L * P
-        ),
+        "bound": "4*L*(chi2_max + 1)/q_min*(R + errors) + 4*L*P",
     },
-    "theorem_2/as_printed": {**PERIODIC, **PRINTED, "bound": printed_federated_gradient},
-    "theorem_3/corrected": {**SURROGATE, **CORRECTED, "bound": surrogate},
-    "theorem_3/as_printed": {**SURROGATE, **PRINTED, "bound": printed_surrogate},
-    "theorem_3_gradient/corrected": {**PERIODIC, **CORRECTED, "bound": surrogate_gradient},
-    "theorem_3_gradient/as_printed": {**PERIODIC, **PRINTED, "bound": printed_surrogate_gradient},
+    "theorem_2/as_printed": {**PERIODIC, **PRINTED, "bound": "printed_federated_gradient"},
+    "theorem_3/corrected": {**SURROGATE, **CORRECTED, "bound": "surrogate"},
+    "theorem_3/as_printed": {**SURROGATE, **PRINTED, "bound": "printed_surrogate"},
+    "theorem_3_gradient/corrected": {**PERIODIC, **CORRECTED, "bound": "surrogate_gradient"},
+    "theorem_3_gradient/as_printed": {**PERIODIC, **PRINTED, "bound": "printed_surrogate_gradient"},
 }
 
 # the other side of claims about numbers
-VALUES["corollary_2/as_printed"] |= {
-    "value": lambda N, a, b, c: max(power(N, a - c), power(N, c - 1), power(N, b - c), power(N, -c))
-}
-VALUES["corollary_2/sharp"] |= {
-    "value": lambda N, a, b, c: max(power(N, a - c), power(N, c - 1), power(N, 2 * (b - c)))
-}
+VALUES["corollary_2/as_printed"] |= {"value": "max(N**(a - c), N**(c - 1), N**(b - c), N**(-c))"}
+VALUES["corollary_2/sharp"] |= {"value": "max(N**(a - c), N**(c - 1), N**(2*(b - c)))"}

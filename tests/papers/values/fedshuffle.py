@@ -1,7 +1,5 @@
 """Values of FedShuffle's theorems and remarks, from the paper's text; its lemmas stand in `fedshuffle_lemmas`."""
 
-from values.arithmetic import cbrt, exp, log, q, sqrt
-
 POINTS = (
     "L=7/3 mu=3/2 G2=5/4 B2=9/4 P2=4/9 sigma2=13/5 M=2/7 E=3 eta_l=1/90 eta_g=8/5 dist2_0=17/9 gap_0=11/6 R=50 r=7 "
     "client_grad2_0=19/7 drift_0=5/8 grad2_0=13/6 rise=-7/5 norm2_yz=3/4 norm2_zx=5/3 eta_max=1/4 d0=23/5 c1=1/9 "
@@ -23,221 +21,101 @@ POINTS = (
     "w_min=1/12 w=3/10 warm_up=17",
 )
 
-
-def beta(B2, P2, M):
-    """The beta of Theorem 5.1, with the P that is given."""
-    return 1 + (1 + sqrt(P2)) * sqrt(B2) + M * B2
-
-
-def beta_gen(B2, P2_gen, M1, M2):
-    """The printed beta of Theorem E.1."""
-    return 1 + M2 + (1 + sqrt(P2_gen)) * sqrt(B2) + M1 * B2
-
-
-def variation(E, P2, G2, sigma2):
-    """(E^2 + P^2) G^2 + sigma^2."""
-    return (E**2 + P2) * G2 + sigma2
-
-
-def third(E, P2, G2, sigma2):
-    """The same with Lemma C.2's P^2 and sigma^2, a third of Section 5's."""
-    return (E**2 + P2 / 3) * G2 + sigma2 / 3
-
-
-def contracted(mu, step, R):
-    """(1 - q)^R over 1 - (1 - q)^R at q = mu step/2."""
-    left = (1 - mu * step / 2) ** int(R)
-    return left / (1 - left)
-
-
-def tuned_sublinear(eta_max, d0, c1, c2, K):
-    """Lemma B.3 at its step."""
-    return d0 / (eta_max * K) + 2 * sqrt(c1 * d0 / K) + 2 * cbrt((d0 / K) ** 2 * c2)
-
-
-def sublinear_step(eta_max, d0, c1, c2, K):
-    """The step of Lemma B.3."""
-    return min(eta_max, sqrt(d0 / (c1 * K)), cbrt(d0 / (c2 * K)))
-
-
-def exponent(mu, d0, c1, c2, K):
-    """The logarithm in the ell of the repaired Lemma B.2."""
-    return log(max(1, min(mu**2 * K * d0 / c1, mu**3 * K**2 * d0 / c2)))
-
-
-def tuned_linear(mu, eta_max, d0, c1, c2, K):
-    """The repaired Lemma B.2 at the step min(eta_max, ell/(mu K)), where ell counts up to mu K eta_max only."""
-    ell = max(q(1, 2), min(exponent(mu, d0, c1, c2, K), mu * K * eta_max))
-    noise = (3 + ell) * c1 / (mu * K) + (3 + ell**2) * c2 / (mu * K) ** 2
-    return 3 * mu * d0 * exp(-mu * eta_max * K) + noise
-
-
-SERVER = {"server step size": lambda eta_g: (eta_g, ">=", 1)}
-FACTOR = {"B at least 1": lambda B2: (B2, ">=", 1)}
-STEP = {
-    **SERVER,
-    "step size": lambda E, eta_g, eta_l, B2, L, M, P2: (E * eta_g * eta_l, "<=", 1 / (4 * beta(B2, P2, M) * L)),
+LET = {
+    # The beta of Theorem 5.1, with the P that is given.
+    "beta": "1 + (1 + sqrt(P2))*sqrt(B2) + M*B2",
+    # The printed beta of Theorem E.1.
+    "beta_gen": "1 + M2 + (1 + sqrt(P2_gen))*sqrt(B2) + M1*B2",
+    # (E^2 + P^2) G^2 + sigma^2.
+    "variation": "(E**2 + P2)*G2 + sigma2",
+    # The same with Lemma C.2's P^2 and sigma^2, a third of Section 5's.
+    "third": "(E**2 + P2/3)*G2 + sigma2/3",
+    # (1 - q)^R over 1 - (1 - q)^R at q = mu step/2.
+    "contracted": "(1 - mu*step/2)**R/(1 - (1 - mu*step/2)**R)",
+    # Lemma B.3 at its step.
+    "tuned_sublinear": "d0/(eta_max*K) + 2*sqrt(c1*d0/K) + 2*cbrt((d0/K)**2*c2)",
+    # The step of Lemma B.3.
+    "sublinear_step": "min(eta_max, sqrt(d0/(c1*K)), cbrt(d0/(c2*K)))",
+    # The logarithm in the ell of the repaired Lemma B.2.
+    "exponent": "log(max(1, min(mu**2*K*d0/c1, mu**3*K**2*d0/c2)))",
+    # The repaired Lemma B.2 at the step min(eta_max, ell/(mu K)), where ell counts up to mu K eta_max only.
+    "tuned_linear": (
+        "3*mu*d0*exp(-mu*eta_max*K) + ((3 + max(1/2, min(exponent, mu*K*eta_max)))*c1/(mu*K) + (3 + max(1/2, "
+        "min(exponent, mu*K*eta_max))**2)*c2/(mu*K)**2)"
+    ),
+    # Its step.
+    "linear_step": "min(eta_max, max(1/2, exponent)/(mu*K))",
+    # Theorem 5.1 at a fixed step, with the coefficients of its terms.
+    "et": "E*eta_g*eta_l",
+    "_convex": "first*dist2_0/(et*R) + second*M*G2*et + noise*L*spread*eta_l**2",
+    "_nonconvex": "first*gap_0/(et*R) + second*M*L*G2*et + noise*L**2*spread*eta_l**2",
+    "_strongly": "first*mu*dist2_0*contracted(step=et) + second*M*G2*et + noise*L*spread*eta_l**2",
+    # The printed order of Theorem 5.1, general convex.
+    "convex_order": "sqrt(dist2_0*M*G2/R) + cbrt(dist2_0**2*variation/(R*eta_g*E)**2) + L*dist2_0*beta/R",
+    # The printed order of Theorem 5.1, non-convex.
+    "nonconvex_order": "sqrt(gap_0*M*L*G2/R) + cbrt(gap_0**2*L*variation/(R*eta_g*E)**2) + L*gap_0*beta/R",
+    # The printed order of Theorem 5.1, strongly convex, with D^2 for a D that is a square already.
+    "strongly_order": "M*G2/(mu*R) + variation/(mu*R*eta_g*E)**2 + mu*dist2_0**2*exp(-mu*R/(8*beta*L))",
+    # The step of Theorem 5.2, times E.
+    "momentum_step": "min(1/delta, cbrt(gap_0/(R*delta**2*(G2 + sigma2))))/40",
+    # The step at the end of Appendix D.
+    "momentum_proof_step": (
+        "min(1/(4*L), 1/(40*delta*E), cbrt(gap_0/(E**3*R*(58752*delta**2*G2 + 5*sigma2*L**2/E**2))))"
+    ),
+    "proof_bound": ("318*G2/R + 390*cbrt(gap*(delta**2*G2 + sigma2*L**2/E**2)/R**2) + 20*(L + 10*delta*E)*gap_0/(E*R)"),
+    # The printed order of Theorem 5.2.
+    "momentum_order": "cbrt((delta*gap_0)**2*(G2 + sigma2)/R**2) + (delta*gap_0 + G2)/R",
 }
-THIRD_STEP = {
-    **SERVER,
-    "step size": lambda E, eta_g, eta_l, B2, L, M, P2: (E * eta_g * eta_l, "<=", 1 / (4 * beta(B2, P2 / 3, M) * L)),
-}
-ROUNDS = {"metric rounds": lambda R: R}
-MEAN = {**ROUNDS, "metric weights": lambda: 1}
-GAP = {"trivial": lambda gap_0: gap_0}
-GRADIENT = {"trivial": lambda L, gap_0: 2 * L * gap_0}
+
+
+SERVER = {"server step size": "eta_g >= 1"}
+FACTOR = {"B at least 1": "B2 >= 1"}
+STEP = {**SERVER, "step size": "E*eta_g*eta_l <= 1/(4*beta*L)"}
+THIRD_STEP = {**SERVER, "step size": "E*eta_g*eta_l <= 1/(4*beta(P2=P2/3)*L)"}
+ROUNDS = {"metric rounds": "R"}
+MEAN = {**ROUNDS, "metric weights": "1"}
+GAP = {"trivial": "gap_0"}
+GRADIENT = {"trivial": "2*L*gap_0"}
 ORDERED = {"domain": ("mu <= L",)}
-GEOMETRIC = {
-    **ROUNDS,
-    **ORDERED,
-    "metric weights": lambda mu, E, eta_g, eta_l, r: (1 - mu * E * eta_g * eta_l / 2) ** -int(r),
-}
-ENOUGH = {"rounds": lambda R, mu, B2, P2, M, L: (R, ">=", 4 * beta(B2, P2, M) * L / mu)}
-AWAY = {"start": lambda dist2_0: (dist2_0, ">", 0)}
-ABOVE = {"start": lambda gap_0: (gap_0, ">", 0)}
-
-
-def convex_order(B2, E, G2, L, M, P2, R, dist2_0, eta_g, sigma2):
-    """The printed order of Theorem 5.1, general convex."""
-    middle = dist2_0**2 * variation(E, P2, G2, sigma2) / (R * eta_g * E) ** 2
-    return sqrt(dist2_0 * M * G2 / R) + cbrt(middle) + L * dist2_0 * beta(B2, P2, M) / R
-
-
-def nonconvex_order(B2, E, G2, L, M, P2, R, gap_0, eta_g, sigma2):
-    """The printed order of Theorem 5.1, non-convex."""
-    middle = gap_0**2 * L * variation(E, P2, G2, sigma2) / (R * eta_g * E) ** 2
-    return sqrt(gap_0 * M * L * G2 / R) + cbrt(middle) + L * gap_0 * beta(B2, P2, M) / R
-
-
-def strongly_order(B2, E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2):
-    """The printed order of Theorem 5.1, strongly convex, with D^2 for a D that is a square already."""
-    middle = variation(E, P2, G2, sigma2) / (mu * R * eta_g * E) ** 2
-    return M * G2 / (mu * R) + middle + mu * dist2_0**2 * exp(-mu * R / (8 * beta(B2, P2, M) * L))
-
-
-def _convex(first, second, noise, spread):
-    return lambda L, E, G2, M, P2, R, dist2_0, eta_g, eta_l, sigma2: (
-        first * dist2_0 / (E * eta_g * eta_l * R)
-        + second * M * G2 * E * eta_g * eta_l
-        + noise * L * spread(E, P2, G2, sigma2) * eta_l**2
-    )
-
-
-def _nonconvex(first, second, noise, spread):
-    return lambda L, E, G2, M, P2, R, gap_0, eta_g, eta_l, sigma2: (
-        first * gap_0 / (E * eta_g * eta_l * R)
-        + second * M * L * G2 * E * eta_g * eta_l
-        + noise * L**2 * spread(E, P2, G2, sigma2) * eta_l**2
-    )
-
-
-def _strongly(first, second, noise, spread):
-    return lambda L, mu, E, G2, M, P2, R, dist2_0, eta_g, eta_l, sigma2: (
-        first * mu * dist2_0 * contracted(mu, E * eta_g * eta_l, R)
-        + second * M * G2 * E * eta_g * eta_l
-        + noise * L * spread(E, P2, G2, sigma2) * eta_l**2
-    )
-
-
-def _convex_tuned(first, second, noise, spread, part=1):
-    def constants(B2, E, G2, L, M, P2, R, dist2_0, eta_g, sigma2):
-        c2 = noise * L * spread(E, P2, G2, sigma2) / (eta_g * E) ** 2
-        return 1 / (4 * beta(B2, P2 / part, M) * L), first * dist2_0, second * M * G2, c2, R
-
-    return {
-        **SUBLINEAR_POINTS,
-        **MEAN,
-        **GAP,
-        **SERVER,
-        **FACTOR,
-        **AWAY,
-        "bound": lambda B2, E, G2, L, M, P2, R, dist2_0, eta_g, sigma2: tuned_sublinear(
-            *constants(B2, E, G2, L, M, P2, R, dist2_0, eta_g, sigma2)
-        ),
-        "choice of eta_l": lambda B2, E, G2, L, M, P2, R, dist2_0, eta_g, sigma2: (
-            sublinear_step(*constants(B2, E, G2, L, M, P2, R, dist2_0, eta_g, sigma2)) / (E * eta_g)
-        ),
-    }
-
-
-def _nonconvex_tuned(first, second, noise, spread, part=1):
-    def constants(B2, E, G2, L, M, P2, R, gap_0, eta_g, sigma2):
-        c2 = noise * L**2 * spread(E, P2, G2, sigma2) / (eta_g * E) ** 2
-        return 1 / (4 * beta(B2, P2 / part, M) * L), first * gap_0, second * M * L * G2, c2, R
-
-    return {
-        **SUBLINEAR_POINTS,
-        **MEAN,
-        **GRADIENT,
-        **SERVER,
-        **FACTOR,
-        **ABOVE,
-        "bound": lambda B2, E, G2, L, M, P2, R, gap_0, eta_g, sigma2: tuned_sublinear(
-            *constants(B2, E, G2, L, M, P2, R, gap_0, eta_g, sigma2)
-        ),
-        "choice of eta_l": lambda B2, E, G2, L, M, P2, R, gap_0, eta_g, sigma2: (
-            sublinear_step(*constants(B2, E, G2, L, M, P2, R, gap_0, eta_g, sigma2)) / (E * eta_g)
-        ),
-    }
-
-
-def _strongly_tuned(first, second, noise, spread, part=1):
-    def constants(E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2):
-        c2 = noise * L * spread(E, P2, G2, sigma2) / (eta_g * E) ** 2
-        return first * dist2_0, second * M * G2, c2, R
-
-    return {
-        **LINEAR_POINTS,
-        **GEOMETRIC,
-        **GAP,
-        **SERVER,
-        **FACTOR,
-        **AWAY,
-        "rounds": lambda R, mu, B2, P2, M, L: (R, ">=", 4 * beta(B2, P2 / part, M) * L / mu),
-        "bound": lambda B2, E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2: tuned_linear(
-            mu / 2, 1 / (4 * beta(B2, P2 / part, M) * L), *constants(E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2)
-        ),
-        "choice of eta_l": lambda B2, E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2: (
-            min(
-                1 / (4 * beta(B2, P2 / part, M) * L),
-                2
-                * max(q(1, 2), exponent(mu / 2, *constants(E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2)))
-                / (mu * R),
-            )
-            / (E * eta_g)
-        ),
-    }
-
-
-def momentum_step(E, G2, R, delta, gap_0, sigma2):
-    """The step of Theorem 5.2, times E."""
-    return min(1 / delta, cbrt(gap_0 / (R * delta**2 * (G2 + sigma2)))) / 40
-
-
-def momentum_proof_step(E, G2, L, R, delta, gap_0, sigma2):
-    """The step at the end of Appendix D."""
-    noise = 58752 * delta**2 * G2 + 5 * sigma2 * L**2 / E**2
-    return min(1 / (4 * L), 1 / (40 * delta * E), cbrt(gap_0 / (E**3 * R * noise)))
-
-
-def momentum_order(G2, R, delta, gap_0, sigma2):
-    """The printed order of Theorem 5.2."""
-    return cbrt((delta * gap_0) ** 2 * (G2 + sigma2) / R**2) + (delta * gap_0 + G2) / R
+GEOMETRIC = {**ROUNDS, **ORDERED, "metric weights": "(1 - mu*E*eta_g*eta_l/2)**(-r)"}
+ENOUGH = {"rounds": "R >= 4*beta*L/mu"}
+AWAY = {"start": "dist2_0 > 0"}
+ABOVE = {"start": "gap_0 > 0"}
 
 
 SUBLINEAR_POINTS = {"more points": ("R=100000", "R=100000 M=1/99999999")}
 LINEAR_POINTS = {"more points": ("R=1000", "R=1000 M=1/99999999", "R=300 G2=900")}
 """Points at which the tuned step is not the largest: each error term, or the least logarithm, decides."""
 
-NO_VARIANCE_FACTOR = {"B is 1": lambda B2: (B2, "<=", 1), "P is 0": lambda P2: (P2, "==", 0)}
+
+def tuned(lemma, work, at, parts):
+    """The bound of Lemma B.2 or B.3 at its step, and that step; work: of a round; at: the lemma's constants."""
+    return {**parts, "bound": f"tuned_{lemma}({at}, K=R)", "choice of eta_l": f"{lemma}_step({at}, K=R)/({work})"}
+
+
+def tuned_5_1(kind, first, second, noise, sharp=False):
+    """With the coefficients of d0, c1 and c2."""
+    largest = f"1/(4*beta(P2=P2/{3 if sharp else 1})*L)"
+    spread = f"{noise}*L*{'third' if sharp else 'variation'}/(eta_g*E)**2"
+    if kind == "nonconvex":
+        at = f"eta_max={largest}, d0={first}*gap_0, c1={second}*M*L*G2, c2=L*{spread}"
+        return tuned("sublinear", "E*eta_g", at, {**SUBLINEAR_POINTS, **MEAN, **GRADIENT, **SERVER, **FACTOR, **ABOVE})
+    at = f"eta_max={largest}, d0={first}*dist2_0, c1={second}*M*G2, c2={spread}"
+    if kind == "convex":
+        return tuned("sublinear", "E*eta_g", at, {**SUBLINEAR_POINTS, **MEAN, **GAP, **SERVER, **FACTOR, **AWAY})
+    parts = {**LINEAR_POINTS, **GEOMETRIC, **GAP, **SERVER, **FACTOR, **AWAY, "rounds": f"R >= 1/({largest}*mu)"}
+    return tuned("linear", "E*eta_g", f"mu=mu/2, {at}", parts)
+
+
+NO_VARIANCE_FACTOR = {"B is 1": "B2 <= 1", "P is 0": "P2 == 0"}
 MOMENTUM = {
     **NO_VARIANCE_FACTOR,
     **GRADIENT,
     **MEAN,
-    "step size and smoothness": lambda eta_l, L: (eta_l, "<=", 1 / (4 * L)),
-    "step size and similarity": lambda E, delta, eta_l: (40 * delta * E * eta_l, "<=", 1),
-    "momentum from below": lambda a, E, delta, eta_l: (a, ">=", 1152 * E**2 * delta**2 * eta_l**2),
-    "momentum from above": lambda a: (a, "<=", 1),
+    "step size and smoothness": "eta_l <= 1/(4*L)",
+    "step size and similarity": "40*delta*E*eta_l <= 1",
+    "momentum from below": "a >= 1152*E**2*delta**2*eta_l**2",
+    "momentum from above": "a <= 1",
 }
 MOMENTUM_TUNED = {
     "more points": ("R=500", "G2=1/99999 sigma2=1/90000"),
@@ -245,102 +123,94 @@ MOMENTUM_TUNED = {
     **GRADIENT,
     **MEAN,
     **ABOVE,
-    "choice of warm_up": lambda R: R,
+    "choice of warm_up": "R",
 }
 MOMENTUM_STATED = {
     **MOMENTUM_TUNED,
-    "local epochs": lambda E, delta, L: (E * delta, ">=", L),
-    "similarity": lambda delta: (delta, ">", 0),
-    "rate": momentum_order,
-    "choice of eta_l": lambda E, G2, R, delta, gap_0, sigma2: momentum_step(E, G2, R, delta, gap_0, sigma2) / E,
-    "choice of a": lambda G2, R, delta, gap_0, sigma2: max(
-        1152 * delta**2 * momentum_step(None, G2, R, delta, gap_0, sigma2) ** 2, 1 / R
-    ),
+    "local epochs": "E*delta >= L",
+    "similarity": "delta > 0",
+    "rate": "momentum_order",
+    "choice of eta_l": "momentum_step/E",
+    "choice of a": "max(1152*delta**2*momentum_step**2, 1/R)",
 }
 MOMENTUM_PROOF = {
     **MOMENTUM_TUNED,
-    "choice of eta_l": momentum_proof_step,
-    "choice of a": lambda E, G2, L, R, delta, gap_0, sigma2: max(
-        1152 * (E * delta * momentum_proof_step(E, G2, L, R, delta, gap_0, sigma2)) ** 2, 1 / R
-    ),
+    "choice of eta_l": "momentum_proof_step",
+    "choice of a": "max(1152*(E*delta*momentum_proof_step)**2, 1/R)",
 }
 
 
-def _proof_bound(degree):
-    return lambda E, G2, L, R, delta, gap_0, sigma2: (
-        318 * G2 / R
-        + 390 * cbrt(gap_0**degree * (delta**2 * G2 + sigma2 * L**2 / E**2) / R**2)
-        + 20 * (L + 10 * delta * E) * gap_0 / (E * R)
-    )
-
-
 VALUES = {
-    "theorem_5_1_convex/corrected": {**MEAN, **GAP, **STEP, **FACTOR, "bound": _convex(10, 20, 90, variation)},
-    "theorem_5_1_convex/sharp": {**MEAN, **GAP, **THIRD_STEP, **FACTOR, "bound": _convex(1, 2, 5, third)},
+    "theorem_5_1_convex/corrected": {
+        **MEAN,
+        **GAP,
+        **STEP,
+        **FACTOR,
+        "bound": "_convex(first=10, second=20, noise=90, spread=variation)",
+    },
+    "theorem_5_1_convex/sharp": {
+        **MEAN,
+        **GAP,
+        **THIRD_STEP,
+        **FACTOR,
+        "bound": "_convex(first=1, second=2, noise=5, spread=third)",
+    },
     "theorem_5_1_convex/as_printed": {
         **MEAN,
         **GAP,
         **STEP,
-        "rate": convex_order,
-        "bound": lambda E, G2, M, P2, R, dist2_0, eta_g, eta_l, sigma2: (
-            10 * dist2_0 / (E * eta_g * eta_l * R)
-            + 20 * M * G2 * E * eta_g * eta_l
-            + 90 * variation(E, P2, G2, sigma2) * eta_l**2
-        ),
+        "rate": "convex_order",
+        "bound": "10*dist2_0/(E*eta_g*eta_l*R) + 20*M*G2*E*eta_g*eta_l + 90*variation*eta_l**2",
     },
-    "theorem_5_1_convex_tuned/corrected": _convex_tuned(10, 20, 90, variation),
-    "theorem_5_1_convex_tuned/sharp": _convex_tuned(1, 2, 5, third, 3),
+    "theorem_5_1_convex_tuned/corrected": tuned_5_1("convex", 10, 20, 90),
+    "theorem_5_1_convex_tuned/sharp": tuned_5_1("convex", 1, 2, 5, sharp=True),
     "theorem_5_1_convex_tuned/as_printed": {
         **SUBLINEAR_POINTS,
         **MEAN,
         **GAP,
         **SERVER,
         **AWAY,
-        "rate": convex_order,
-        "bound": convex_order,
-        "choice of eta_l": lambda B2, E, G2, L, M, P2, R, dist2_0, eta_g, sigma2: (
-            sublinear_step(
-                1 / (4 * beta(B2, P2, M) * L),
-                10 * dist2_0,
-                20 * M * G2,
-                90 * variation(E, P2, G2, sigma2) / (eta_g * E) ** 2,
-                R,
-            )
-            / (E * eta_g)
+        "rate": "convex_order",
+        "bound": "convex_order",
+        "choice of eta_l": (
+            "sublinear_step(eta_max=1/(4*beta*L), d0=10*dist2_0, c1=20*M*G2, c2=90*variation/(eta_g*E)**2, "
+            "K=R)/(E*eta_g)"
         ),
     },
-    "theorem_5_1_nonconvex/corrected": {**MEAN, **GRADIENT, **STEP, **FACTOR, "bound": _nonconvex(8, 8, 18, variation)},
-    "theorem_5_1_nonconvex/sharp": {**MEAN, **GRADIENT, **THIRD_STEP, **FACTOR, "bound": _nonconvex(4, 4, 6, third)},
+    "theorem_5_1_nonconvex/corrected": {
+        **MEAN,
+        **GRADIENT,
+        **STEP,
+        **FACTOR,
+        "bound": "_nonconvex(first=8, second=8, noise=18, spread=variation)",
+    },
+    "theorem_5_1_nonconvex/sharp": {
+        **MEAN,
+        **GRADIENT,
+        **THIRD_STEP,
+        **FACTOR,
+        "bound": "_nonconvex(first=4, second=4, noise=6, spread=third)",
+    },
     "theorem_5_1_nonconvex/as_printed": {
         **MEAN,
         **GRADIENT,
         **STEP,
-        "rate": nonconvex_order,
-        "bound": lambda L, E, G2, M, P2, R, gap_0, eta_g, eta_l, sigma2: (
-            8 * gap_0 / (E * eta_g * eta_l * R)
-            + 8 * M * L * G2 * E * eta_g * eta_l
-            + 18 * L * variation(E, P2, G2, sigma2) * eta_l**2
-        ),
+        "rate": "nonconvex_order",
+        "bound": "8*gap_0/(E*eta_g*eta_l*R) + 8*M*L*G2*E*eta_g*eta_l + 18*L*variation*eta_l**2",
     },
-    "theorem_5_1_nonconvex_tuned/corrected": _nonconvex_tuned(8, 8, 18, variation),
-    "theorem_5_1_nonconvex_tuned/sharp": _nonconvex_tuned(4, 4, 6, third, 3),
+    "theorem_5_1_nonconvex_tuned/corrected": tuned_5_1("nonconvex", 8, 8, 18),
+    "theorem_5_1_nonconvex_tuned/sharp": tuned_5_1("nonconvex", 4, 4, 6, sharp=True),
     "theorem_5_1_nonconvex_tuned/as_printed": {
         **SUBLINEAR_POINTS,
         **MEAN,
         **GRADIENT,
         **SERVER,
         **ABOVE,
-        "rate": nonconvex_order,
-        "bound": nonconvex_order,
-        "choice of eta_l": lambda B2, E, G2, L, M, P2, R, gap_0, eta_g, sigma2: (
-            sublinear_step(
-                1 / (4 * beta(B2, P2, M) * L),
-                8 * gap_0,
-                8 * M * L * G2,
-                18 * L * variation(E, P2, G2, sigma2) / (eta_g * E) ** 2,
-                R,
-            )
-            / (E * eta_g)
+        "rate": "nonconvex_order",
+        "bound": "nonconvex_order",
+        "choice of eta_l": (
+            "sublinear_step(eta_max=1/(4*beta*L), d0=8*gap_0, c1=8*M*L*G2, c2=18*L*variation/(eta_g*E)**2, "
+            "K=R)/(E*eta_g)"
         ),
     },
     "theorem_5_1_strongly_convex/corrected": {
@@ -348,32 +218,26 @@ VALUES = {
         **GAP,
         **STEP,
         **FACTOR,
-        "bound": _strongly(5, 20, 90, variation),
+        "bound": "_strongly(first=5, second=20, noise=90, spread=variation)",
     },
     "theorem_5_1_strongly_convex/sharp": {
         **GEOMETRIC,
         **GAP,
         **THIRD_STEP,
         **FACTOR,
-        "bound": lambda L, mu, E, G2, M, P2, R, dist2_0, eta_g, eta_l, sigma2: _strongly(q(1, 2), 2, 5, third)(
-            L, mu, E, G2, M, P2, R, dist2_0, eta_g, eta_l, sigma2
-        ),
+        "bound": "_strongly(first=1/2, second=2, noise=5, spread=third)",
     },
     "theorem_5_1_strongly_convex/as_printed": {
         **GEOMETRIC,
         **GAP,
         **STEP,
         **ENOUGH,
-        "step size from below": lambda E, eta_g, eta_l, mu, R: (E * eta_g * eta_l, ">=", 1 / (mu * R)),
-        "rate": strongly_order,
-        "bound": lambda mu, E, G2, M, P2, R, dist2_0, eta_g, eta_l, sigma2: (
-            10 * dist2_0 * mu * exp(-E * eta_g * eta_l / 2 * mu * R)
-            + 4 * M * G2 * E * eta_g * eta_l
-            + 18 * variation(E, P2, G2, sigma2) * eta_l**2
-        ),
+        "step size from below": "E*eta_g*eta_l >= 1/(mu*R)",
+        "rate": "strongly_order",
+        "bound": "10*dist2_0*mu*exp(-E*eta_g*eta_l/2*mu*R) + 4*M*G2*E*eta_g*eta_l + 18*variation*eta_l**2",
     },
-    "theorem_5_1_strongly_convex_tuned/corrected": _strongly_tuned(10, 20, 90, variation),
-    "theorem_5_1_strongly_convex_tuned/sharp": _strongly_tuned(1, 2, 5, third, 3),
+    "theorem_5_1_strongly_convex_tuned/corrected": tuned_5_1("strongly", 10, 20, 90),
+    "theorem_5_1_strongly_convex_tuned/sharp": tuned_5_1("strongly", 1, 2, 5, sharp=True),
     "theorem_5_1_strongly_convex_tuned/as_printed": {
         **LINEAR_POINTS,
         **GEOMETRIC,
@@ -381,33 +245,24 @@ VALUES = {
         **SERVER,
         **AWAY,
         **ENOUGH,
-        "rate": strongly_order,
-        "bound": strongly_order,
-        "choice of eta_l": lambda B2, E, G2, L, M, P2, R, dist2_0, eta_g, mu: (
-            min(1 / (4 * beta(B2, P2, M) * L), log(max(1, mu**2 * R * 10 * dist2_0 / (4 * M * G2))) / (mu * R))
-            / (E * eta_g)
-        ),
+        "rate": "strongly_order",
+        "bound": "strongly_order",
+        "choice of eta_l": "min(1/(4*beta*L), log(max(1, mu**2*R*10*dist2_0/(4*M*G2)))/(mu*R))/(E*eta_g)",
     },
     "theorem_5_2/corrected": {
         **MOMENTUM,
-        "bound": lambda L, G2, sigma2, E, eta_l, R, gap_0, a, warm_up: (
-            5 * gap_0 / (eta_l * E * R) + 63 * G2 / (a * R * warm_up) + 25 * eta_l**2 * L**2 * sigma2 + 255 * a * G2
-        ),
+        "bound": "5*gap_0/(eta_l*E*R) + 63*G2/(a*R*warm_up) + 25*eta_l**2*L**2*sigma2 + 255*a*G2",
     },
     "theorem_5_2/as_printed": {
         **MOMENTUM,
-        "warm-up": lambda warm_up, R: (warm_up, "==", R),
-        "bound": lambda L, G2, sigma2, E, eta_l, R, gap_0, a: (
-            5 * gap_0 / (eta_l * E * R) + 63 * G2 / (a * R**2) + 25 * eta_l**2 * L**2 * sigma2 + 293760 * G2
-        ),
+        "warm-up": "warm_up == R",
+        "bound": "5*gap_0/(eta_l*E*R) + 63*G2/(a*R**2) + 25*eta_l**2*L**2*sigma2 + 293760*G2",
     },
     "theorem_5_2_tuned/corrected": {
         **MOMENTUM_STATED,
-        "bound": lambda G2, R, delta, gap_0, sigma2: (
-            384 * cbrt((delta * gap_0) ** 2 * (G2 + sigma2) / R**2) + (200 * delta * gap_0 + 318 * G2) / R
-        ),
+        "bound": "384*cbrt((delta*gap_0)**2*(G2 + sigma2)/R**2) + (200*delta*gap_0 + 318*G2)/R",
     },
-    "theorem_5_2_tuned/as_printed": {**MOMENTUM_STATED, "bound": momentum_order},
-    "theorem_5_2_tuned/corrected_proof": {**MOMENTUM_PROOF, "bound": _proof_bound(2)},
-    "theorem_5_2_tuned/as_printed_proof": {**MOMENTUM_PROOF, "bound": _proof_bound(1)},
+    "theorem_5_2_tuned/as_printed": {**MOMENTUM_STATED, "bound": "momentum_order"},
+    "theorem_5_2_tuned/corrected_proof": {**MOMENTUM_PROOF, "bound": "proof_bound(gap=gap_0**2)"},
+    "theorem_5_2_tuned/as_printed_proof": {**MOMENTUM_PROOF, "bound": "proof_bound(gap=gap_0)"},
 }
