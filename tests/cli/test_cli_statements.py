@@ -20,6 +20,7 @@ from cli_tools import Run
 import boundcheck
 from boundcheck.cli import output
 from boundcheck.cli.options import matching_ids
+from boundcheck.cli.statements import is_slip
 from boundcheck.core import index
 from boundcheck.evidence import shipped_files
 from boundcheck.theory.discovery import statement
@@ -154,6 +155,7 @@ def test_slips_are_the_printed_readings_that_are_false_or_break(boundcheck_cli: 
     every, rows = listed(boundcheck_cli), listed(boundcheck_cli, "--slips")
     printed = [row for row in every if row["reading"].startswith("as_printed")]
     assert rows == [row for row in printed if row["belief"] == "false" or row["refuted_at"]]
+    assert not is_slip({"reading": "corrected", "belief": "false", "refuted_at": []})
     assert {"fedshuffle/lemma_d_5/as_printed", "async_fl/theorem_1/as_printed"} <= {row["id"] for row in rows}
     # where another reading is encoded, a false one says what that replaces
     paths = {row["id"].rpartition("/")[0] for row in every if not row["reading"].startswith("as_printed")}
