@@ -2,7 +2,7 @@
 
 - A fenced block with `title="NAME"` is a file.
 - A block `console` holds commands after `$ ` and what they print. A command with `# exit code N` behind it must return
-  N. `boundcheck` runs in this process, other programs in one of their own.
+  N. `boundcheck`, `python` and `pytest` run in this process, what needs a shell in one of its own.
 - The blocks `python` of a page share their names. What one prints stands in the block `text` right after it.
 - In expected output a line `...` stands for any lines, and `…` within a line for any text. Whole numbers must be equal;
   other numbers may differ by the share `TOLERANCE`. Blanks between words may be more or fewer.
@@ -12,17 +12,22 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import math
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from boundcheck.cli import main
 from docs.hooks.blocks import blocks, run_cell
@@ -31,6 +36,7 @@ TOLERANCE = 1e-4
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 TOKEN = re.compile(rf"(?P<any>…)|(?P<number>(?<![\w.]){NUMBER}(?![\w]))|(?P<blank>\s+)|(?P<text>\w+|.)")
 SHELL = set("|><;&$*`")
+QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"")
 
 
 @dataclass
@@ -80,18 +86,66 @@ def follow(page: Path, folder: Path, installs: Callable[[str], bool], *, slow: b
 
 
 def carried_out(command: str, folder: Path, path: str = "") -> tuple[int, str]:
-    """Exit code and output of a command: `boundcheck` in this process, where no shell and no --load is needed."""
-    if not path and command.startswith("boundcheck ") and not SHELL & set(command) and "--load" not in command:
-        out = io.StringIO()
-        with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            code = main(shlex.split(command)[1:])
-        return code, out.getvalue()
+    """Exit code and output of a command: in this process if no shell is needed, or only after a pipe."""
+    first, _, rest = command.partition(" | ")
+    words = shlex.split(first)
+    if not path and words[0] in PROGRAMS and not SHELL & set(QUOTED.sub("", first)):
+        code, printed = here(words, folder)
+        return in_shell(rest, folder, path, printed) if rest else (code, printed)
+    return in_shell(command, folder, path)
+
+
+def in_shell(command: str, folder: Path, path: str, given: str = "") -> tuple[int, str]:
+    """Exit code and output of what a shell carries out; given: its input."""
+    own = {**os.environ, "PATH": f"{path or programs(folder)}:{os.environ['PATH']}"}
     done = subprocess.run(
         ["bash", "-c", command],
-        cwd=folder, env={**os.environ, "PATH": f"{path or programs(folder)}:{os.environ['PATH']}"},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        cwd=folder, env=own, input=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout
+
+
+def here(words: Sequence[str], folder: Path) -> tuple[int, str]:
+    """Exit code and output of a program that runs in this process, which forgets the modules of the folder."""
+    out, arguments, path = io.StringIO(), sys.argv, list(sys.path)
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(out),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("default" if words[0] == "boundcheck" else "ignore")
+        try:
+            code = PROGRAMS[words[0]](list(words[1:]))
+        finally:
+            sys.argv, sys.path[:] = arguments, path
+            for name, module in list(sys.modules.items()):
+                if Path(getattr(module, "__file__", None) or "/").is_relative_to(folder):
+                    del sys.modules[name]
+            gc.collect()  # what a script leaves open would be a warning of a later test
+    return int(code), out.getvalue()
+
+
+def python(words: list[str]) -> int:
+    """A file, or the text after -c, as Python carries it out."""
+    sys.path.insert(0, os.getcwd())
+    try:
+        if words[0] == "-c":
+            exec(words[1], {"__name__": "__main__"})
+        else:
+            sys.argv = words
+            runpy.run_path(words[0], run_name="__main__")
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def tested(words: list[str]) -> int:
+    """The tests of a file, by a pytest within this one."""
+    return pytest.main(["-p", "no:cacheprovider", "-p", "no:xdist", *words])
+
+
+PROGRAMS: dict[str, Callable[[list[str]], int]] = {"boundcheck": main, "python": python, "pytest": tested}
 
 
 def programs(folder: Path) -> str:

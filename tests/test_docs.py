@@ -41,12 +41,19 @@ def named(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+@pytest.fixture(scope="session")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("index")
+
+
 @pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with the repository's folders, and a store and caches of its own."""
+def work(tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with the repository's folders, a store and data of its own, and the index of all pages."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("COLUMNS", "120")
-    for name in ("STORE", "DATA", "INDEX"):
+    monkeypatch.setenv("BOUNDCHECK_INDEX", str(index))
+    monkeypatch.setattr("boundcheck.cli.output.PIPED", 1e6)  # no line of progress on a slow machine
+    for name in ("STORE", "DATA"):
         monkeypatch.setenv(f"BOUNDCHECK_{name}", str(tmp_path / name.lower()))
     folder = tmp_path / "work"
     folder.mkdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -34,6 +35,26 @@ at = { K = [1] }
 arithmetic = "rational"
 expect = "HOLDS"
 """
+
+# a claim of one client and one round on a problem that tests fill in
+CLAIM = """
+[[claim]]
+statement = "scgd/theorem_3_3"
+problem = PROBLEM
+method = { kind = "scgd", E = 1, eta = "1/10" }
+at = { K = [1] }
+expect = "HOLDS"
+"""
+
+
+def on(problem: str) -> str:
+    return CLAIM.replace("PROBLEM", problem)
+
+
+QUADRATIC = on('{ kind = "quadratics", clients = [{ A = 1, b = 1 }] }')
+ABSENT = FEDAVG.replace("one round", "away").replace(
+    'kind = "scgd_appendix_c"', 'kind = "logistic_regression", data = "mnist", clients = 5, ridge = "1/10"'
+)
 
 OUT = """
 [[claim]]
@@ -129,6 +150,21 @@ seeds = 2
 compare = { metric = "accuracy", best = "highest" }
 methods = [{ label = "FedAvg", method = { kind = "fedavg_rr", batch = 4, eta_l = "1/100" } }]
 """
+
+WITNESS = Path(__file__).parents[2] / "examples" / "witnesses" / "scgd_theorem_3_3_as_printed_main.json"
+
+# two clients x -> (x -+ 1)^2/2 from 4, both in every round, two local steps of 1/288 each: the mean moves to 0 by
+# (1 - eta)^2 a round, and F(x) - F* is x^2/2
+GAPS = [8 * (287 / 288) ** (4 * k) for k in range(601)]
+PROBLEM = """
+problem = { kind = "quadratics", start = [4], clients = [
+  { components = [{ A = 1, b = 1 }] }, { components = [{ A = 1, b = -1 }] },
+] }
+method = { kind = "uniform_sampling", m = 2, K = 2 }
+"""
+MEASURED = '[[claim]]\nstatement = "async_fl/corollary_1"\ncurve = "runs.csv"\nexpect = "HOLDS"' + PROBLEM.replace(
+    "K = 2 }", 'K = 2, eta_l = "1/288" }'
+)
 
 
 def training(name: str = "trained", rounds: int = 20) -> str:

@@ -1,353 +1,323 @@
-"""Bad input of every kind: one sentence, the right exit code, nothing half-written, and a second run continues."""
+"""Bad input of every kind: exit code 2, a sentence that names what is wrong, and nothing printed or half-written."""
 
 from __future__ import annotations
 
-import contextlib
+import json
 import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from cli_tools import FEDAVG, LONG, Answer, Run
+from cli_tools import FEDAVG, GAPS, MEASURED, PROBLEM, QUADRATIC, WITNESS, Answer, Run, on
 
-from boundcheck.cli import main
+from boundcheck.errors import LONGEST_LINE, escaped
+from boundcheck.evidence import spec as specifications
 
 THEOREM = "scgd/theorem_3_3"
 VALUES = {"mu": "1/10", "L": "1", "n": "20", "E": "4", "eta": "1e-5"}
-ONE_CLAIM = "<a specification of one claim>"
-MAIN = "import sys; from boundcheck.cli import main; sys.exit(main())"
+CURVE = "compare async_fl/corollary_1 --curve runs.csv"
+SCGD = f"compare {THEOREM} --curve runs.csv"
+BARE = '[[claim]]\nstatement = "classics/gradient_descent_convex"\nexpect = "HOLDS"\ncurve = '
+LONG_HEX = "0x" + "f" * 4000
 
 
-def sets(**changed: str | None) -> list[str]:
-    given = {**VALUES, **changed}
-    return [part for name, value in given.items() if value is not None for part in ("--set", f"{name}={value}")]
+def sets(**changed: str | None) -> str:
+    given = VALUES | changed
+    return " ".join(f"--set {shlex.quote(f'{name}={value}')}" for name, value in given.items() if value is not None)
 
 
-def sentence(err: str) -> str:
-    """What was said, which is one line of text and no traceback."""
-    assert err.startswith("boundcheck: ")
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    return err.removeprefix("boundcheck: ").strip()
+SWEPT = f"evaluate {THEOREM} {sets(eta=None)} --sweep"
+POINT = f"evaluate {THEOREM} {sets()} --sweep"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with specifications, a curve and a file of somebody else."""
+    monkeypatch.chdir(tmp_path)
+    texts = {"claims.toml": FEDAVG, "spec.toml": PROBLEM, "empty.toml": "schema = 1\n", "file": "mine"}
+    texts["none.toml"] = '[method]\nkind = "scgd"\nE = 2\neta = 1\n'
+    texts["runs.csv"] = "round,value\n" + "".join(f"{k},{v!r}\n" for k, v in enumerate(GAPS[:9]))
+    texts["claim.toml"] = BARE + '"runs.csv"\nconstants = { eta = "1/4", L = 1, dist2_0 = 16 }\n'
+    for name, text in texts.items():
+        Path(name).write_text(text)
+
+
+def refused(found: Answer, *said: str, lines: int | None = 1) -> None:
+    """Asserts that a command was refused as it should be."""
+    assert (found.code, found.out) == (2, "")
+    assert found.err.startswith("boundcheck: ")
+    assert "Traceback" not in found.err
+    assert lines is None or found.err.count("\n") == lines
+    assert max(map(len, found.err.splitlines())) <= LONGEST_LINE + len("boundcheck: ")
+    for part in said:
+        assert part in found.err
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"mu": None, "mue": "1"}, "symbol 'mue' is unknown; did you mean 'mu'?"),
-        ({"mu": None}, "the scope needs a value for mu"),
+        ({"mu": None}, "needs a value for mu"),
         ({"eta": "0"}, "eta = 0 is outside its domain: real numbers eta > 0."),
         ({"eta": "nan"}, "eta = 'nan' is not a number"),
-        ({"eta": "inf"}, "eta = 'inf' is not a number"),
         ({"n": "-2"}, "n = -2 is outside its domain: integers n >= 1."),
         ({"n": "2.5"}, "n = 5/2 is outside its domain: integers n >= 1."),
         ({"mu": "3"}, "mu <= L is needed"),
         ({"mu": "__import__('os').system('x')"}, "is not a number"),
-        ({"mu": "9**9**9**9"}, "mu = '9**9**9**9' is not a number"),
         ({"mu": "1e999999999"}, "exponent beyond"),
         ({"mu": "1/0"}, "divides by zero"),
-        ({"mu": "sqrt(2)"}, "is not a number"),
         ({"mu": "1" * 5000}, "5000 characters"),
     ],
 )
 def test_values(boundcheck_cli: Run, changed: dict[str, str | None], said: str) -> None:
-    for command, more in (("scope", []), ("evaluate", ["--set", "sigma2=1", "--set", "dist2_0=1", "--set", "K=3"])):
-        found = boundcheck_cli(command, THEOREM, *sets(**changed), *more)
-        assert found.code == 2
-        assert found.out == ""
-        expected = said.replace("the scope needs", "the bound needs") if command == "evaluate" else said
-        assert expected in sentence(found.err)
+    for command in (f"scope {THEOREM}", f"evaluate {THEOREM} --set sigma2=1 --set dist2_0=1 --set K=3"):
+        refused(boundcheck_cli(*shlex.split(f"{command} {sets(**changed)}")), said)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["show", "scgd/theorem_33"], "the statement 'scgd/theorem_33' is unknown; did you mean 'scgd/theorem_3_3'"),
-        (["show", "scgdd"], "the paper 'scgdd' is unknown; did you mean 'scgd'"),
-        (["show", "nothing/x"], "the paper 'nothing' is unknown; known: "),
-        (["show", ""], "is unknown"),
-        (["list", "--paper", "scdg"], "the paper 'scdg' is unknown; did you mean 'scgd'?"),
-        (["list", "--reading", "corected"], "did you mean 'corrected'"),
-        (["evalute"], "evaluate"),
-        (["evaluate", THEOREM, "--sett", "mu=1"], "--set"),
-        (["evaluate"], "Missing argument"),
-        (["scope", THEOREM, "--set", "mu"], "--set 'mu' is not of the form NAME=VALUE, such as mu=1/10."),
-        (["scope", THEOREM, "--set", "mu=1", "--set", "mu=2"], "--set gives mu twice"),
-        (["evaluate", THEOREM, *sets(eta=None), "--sweep", "eta=1:2"], "is not of the form NAME=LOW:HIGH:COUNT"),
-        (["evaluate", THEOREM, *sets(eta=None), "--sweep", "eta=0:1:3"], "eta = 0 is outside its domain"),
-        (["evaluate", THEOREM, *sets(), "--sweep", "eta=1:2:3"], "either set it or sweep it"),
-        (["evaluate", THEOREM, *sets(), "--sweep", "K=0:1e9:1000001"], "from 2 to 1000000"),
-        (["evaluate", THEOREM, *sets(), "--csv"], "--csv needs a --sweep"),
-        (["evaluate", THEOREM, *sets(), "--sweep", "K=1,2", "--plot", "x.bmp"], "no known ending"),
-        (["evaluate", THEOREM, *sets(), "--sweep", "K=1,2", "--plot", "no/such/x.svg"], "does not exist"),
-        (["data", "fetch", "diabets"], "the data set 'diabets' is unknown; did you mean 'diabetes'"),
-        (["data", "fetch", "diabetes", "--from", "/no/such"], "no such file or directory"),
-        (["derive", "scgd/equation_2/conservative"], "has no derivation"),
-        (["falsify", "async_fl/equation_108/as_printed"], "is a formula without another side"),
-        (["falsify", THEOREM, "--budget", "soon"], "--budget = 'soon' is no duration; write 60s, 10m or 1h."),
-        (["falsify", THEOREM, "--budget", "0s"], "more than 0 s"),
-        (["falsify"], "falsify takes either the id of a statement or --all."),
-        (["falsify", THEOREM, "--all"], "falsify takes either the id of a statement or --all."),
-        (["replay", "/no/such.json"], "cannot be read"),
-        (["diff", "/no/such", "/no/such"], "cannot be read: no such file or directory"),
-        (["check", "/no/such.toml"], "does not exist"),
-        (["new", "paper", "scgd"], "exists already"),
-        (["new", "paper", "My Paper"], "lower-case letters, digits and _, such as my_paper."),
-        (["new", "statement", "theorem_1"], "not of the form"),
-        (["new", "statement", "nopaper/theorem_1"], "is not installed; give --package nopaper/nopaper"),
-        (["report", ONE_CLAIM, "-o", ""], "--out '' names no folder."),
-        (["report", ONE_CLAIM, "-o", "/proc/foo"], "--out '/proc/foo' cannot be written: "),
-        (["report", ONE_CLAIM, "-o", __file__], "is a file; name a folder."),
-        (["falsify", THEOREM, "-o", "."], "--out '.' is a folder; name a file."),
-        (["falsify", THEOREM, "-o", "/proc/x/w.json"], "--out '/proc/x/w.json' cannot be written: no such file"),
-    ],
-)
-def test_commands(boundcheck_cli: Run, spec: Callable[..., Path], arguments: list[str], said: str) -> None:
-    found = boundcheck_cli(*(spec(FEDAVG) if a == ONE_CLAIM else a for a in arguments))
-    assert found.code == 2
-    assert found.out == ""
-    assert said in sentence(found.err)
+@pytest.mark.parametrize("command", ["evaluate", "scope"])
+def test_all_wrong_values_are_named_at_once(boundcheck_cli: Run, command: str) -> None:
+    found = boundcheck_cli(*shlex.split(f"{command} {THEOREM} --set E=0 --set L=-1 --set n=x --set mu=1"))
+    refused(found, "E = 0 is outside", "L = -1 is outside", "n = 'x' is not a number", "needs a value for")
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        "tightness = { at_most = '1e4000' }",
-        "tightness = { at_least = '1e400' }",
-        "rate = { metric = 'dist2', slope = [0, '1e400'] }",
-        "rate = { metric = 'dist2', slope = [0, 1], last = '1e400' }",
-        "level = '1e400'",
-    ],
-)
-def test_expectations_that_no_double_holds(boundcheck_cli: Run, spec: Callable[..., Path], more: str) -> None:
-    found = boundcheck_cli("check", spec(f"{FEDAVG}{more}\n"))
-    assert (found.code, "Traceback" in found.err) == (2, False)
-    assert "above the largest number in double precision" in found.err
+# --- commands --------------------------------------------------------------------------------------------------------
+
+# the call, and what the message names
+CALLS = [
+    ("show scgd/theorem_33", "the statement 'scgd/theorem_33' is unknown; did you mean 'scgd/theorem_3_3'"),
+    ("show scgdd", "the paper 'scgdd' is unknown; did you mean 'scgd'"),
+    ("show nothing/x", "the paper 'nothing' is unknown; known: "),
+    ("show ''", "is unknown"),
+    ("show scgd --latex", "'scgd' is a paper"),
+    ("show async_fl/equation_108 --rests", "has no derivation"),
+    (f"show {THEOREM} --rests --latex", "--rests goes neither with"),
+    ("list --paper scdg", "the paper 'scdg' is unknown; did you mean 'scgd'?"),
+    ("list --reading corected", "did you mean 'corrected'"),
+    ("list --methods --paper scgd", "list --methods goes with --json only"),
+    ("list --problems --methods", "list --methods goes with --json only"),
+    ("evalute", "evaluate"),
+    (f"evaluate {THEOREM} --sett mu=1", "--set"),
+    ("evaluate", "Missing argument"),
+    (f"scope {THEOREM} --set mu", "--set 'mu' is not of the form NAME=VALUE, such as mu=1/10."),
+    (f"scope {THEOREM} --set mu=1 --set mu=2", "--set gives mu twice"),
+    (f"{SWEPT} eta=1:2", "is not of the form NAME=LOW:HIGH:COUNT"),
+    (f"{SWEPT} eta=0:1:3", "eta = 0 is outside its domain"),
+    (f"{POINT} eta=1:2:3", "either set it or sweep it"),
+    (f"{POINT} K=0:1e9:1000001", "from 2 to 1000000"),
+    (f"evaluate {THEOREM} {sets()} --csv", "--csv needs a --sweep"),
+    (f"{POINT} K=1,2 --plot x.bmp", "no known ending"),
+    (f"{POINT} K=1,2 --plot no/such/x.svg", "does not exist"),
+    (f"{POINT} K=1,2 --set sigma2=1 --sweep dist2_0=1,2 --plot x.svg", "--plot draws one sweep; 2 are given"),
+    ("constants", "either a specification file or --list"),
+    ("constants claim.toml", "has a curve and no method"),
+    ("tune claim.toml", "has a curve and no method"),
+    ("tune claims.toml --target 2", "--target = 2 is not allowed; it is a share of the start, between 0 and 1."),
+    ("tune claims.toml --target 0", "--target = 0 is not allowed"),
+    ("tune claims.toml --target soon", "--target = 'soon' is not a number"),
+    ("tune claims.toml --local-work 1,,2", "--local-work = '' is not a number"),
+    ("tune claims.toml --local-work 3/2", "--local-work holds 3/2; only integers are allowed."),
+    ("tune claims.toml --local-work 4,0", "amounts of local work are integers of at least 1."),
+    ("compare claim.toml --set eta=1", "belong to --curve"),
+    (f"{CURVE} --set eta_l=1/288", "no value for L, K, eta_g"),
+    (f"{CURVE} --set eta_l=1/288", "or give the problem and the method that the curve is of"),
+    ("compare scgd/theorem_3_33 --curve runs.csv", "did you mean"),
+    (f"{SCGD} --set eta", "is not of the form NAME=VALUE"),
+    (f"{SCGD} --set mu=1 --set mu=2", "--set gives mu twice"),
+    (f"{SCGD} --set nu=1", "nu"),
+    (f"{SCGD} --column x=value", "curve: the key 'x' is unknown"),
+    (f"{SCGD} --column value=loss", "has no column 'loss' (value); it has the columns 'round', 'value'."),
+    (f"{CURVE} --problem nowhere.toml", "does not exist"),
+    (f"{CURVE} --problem empty.toml", "has no problem"),
+    (f"{CURVE} --problem spec.toml --set K=3", "has K already"),
+    ("check /no/such.toml", "does not exist"),
+    ("data fetch diabets", "the data set 'diabets' is unknown; did you mean 'diabetes'"),
+    ("data fetch diabetes --from /no/such", "no such file or directory"),
+    ("data fetch cifar100", "the data set 'cifar100' is not to be had: "),
+    ("data fetch femnist", "'shakespeare'"),
+    ("derive scgd/equation_2/conservative", "has no derivation"),
+    ("derive partial_averaging/one_minus_a/as_printed --step none", "none"),
+    ("derive --all --latex", "--step and --latex are for one statement"),
+    ("falsify async_fl/equation_108/as_printed", "is a formula without another side"),
+    (f"falsify {THEOREM} --budget soon", "--budget = 'soon' is no duration; write 60s, 10m or 1h."),
+    (f"falsify {THEOREM} --budget 0s", "more than 0 s"),
+    ("falsify", "falsify takes either the id of a statement or --all."),
+    (f"falsify {THEOREM} --all", "falsify takes either the id of a statement or --all."),
+    (f"falsify {THEOREM} -o .", "--out '.' is a folder; name a file."),
+    (f"falsify {THEOREM} -o /proc/x/w.json", "--out '/proc/x/w.json' cannot be written: no such file"),
+    ("replay /no/such.json", "cannot be read"),
+    ("diff /no/such /no/such", "cannot be read: no such file or directory"),
+    ("new paper scgd", "exists already"),
+    ("new paper 'My Paper'", "lower-case letters, digits and _, such as my_paper."),
+    ("new statement theorem_1", "not of the form"),
+    ("new statement nopaper/theorem_1", "is not installed; give --package nopaper/nopaper"),
+    ("report claims.toml -o ''", "--out '' names no folder."),
+    ("report claims.toml -o /proc/foo", "--out '/proc/foo' cannot be written: "),
+    ("report claims.toml -o file", "is a file; name a folder."),
+    ("report claims.toml --title a\u202eb", "U+202E"),
+    ("run claims.toml -o file", "is not a folder"),
+    ("schedule", "give --times"),
+    ("schedule --times f80", "give --clients"),
+    ("schedule --times 1,x", "is not a number"),
+    ("schedule --times 1,2 --policy fedfx --dt 1", "fedfix"),
+    ("schedule --times 1,2 --policy fedfix", "--policy fedfix needs --dt"),
+    ("schedule --times 1,2 --dt 1", "parameter 'dt' is unknown"),
+    ("schedule --times 1,2 --clients 3", "2 update times were given for 3 clients"),
+    ("schedule --times 1,2 --policy fedbuff --buffer 3", "never fills"),
+    ("schedule --times 1,2 --plot picture.gif", "no known ending"),
+    ("schedule missing.toml", "missing.toml"),
+    ("schedule missing.toml --dt 1", "--dt goes without a file"),
+    ("schedule none.toml", "no method with update times"),
+    ("completion bsh", "did you mean 'bash'"),
+]
 
 
-def test_the_largest_double_is_an_expectation(boundcheck_cli: Run, spec: Callable[..., Path]) -> None:
-    """One round of the example: the bound is met exactly (76/75), so that bound over metric is 1."""
-    path = spec(FEDAVG + "tightness = { at_least = 1, at_most = '1.7e308' }\n")
-    assert boundcheck_cli("check", path, "--no-store").code == 0
+@pytest.mark.parametrize(("call", "said"), CALLS, ids=[call[:60] for call, _ in CALLS])
+def test_calls(boundcheck_cli: Run, call: str, said: str) -> None:
+    refused(boundcheck_cli(*shlex.split(call)), said)
 
 
-def test_json_errors_are_json(boundcheck_cli: Run) -> None:
-    found = boundcheck_cli("scope", THEOREM, *sets(eta="0"), "--json")
-    assert found.code == 2
-    assert found.json["schema"] == 1
+def test_errors_as_json(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli(*shlex.split(f"scope {THEOREM} {sets(eta='0')} --json"))
+    assert (found.code, found.json["schema"], found.json["kind"]) == (2, 1, "BadInput")
     assert "eta = 0" in found.json["error"]
-    assert found.json["kind"] == "BadInput"
     usage = boundcheck_cli("scope", "--nonsense", "--json")
-    assert usage.code == 2
-    assert "--nonsense" in usage.json["error"]
+    assert (usage.code, "--nonsense" in usage.json["error"]) == (2, True)
 
 
-def test_a_broken_toml_line(boundcheck_cli: Run, tmp_path: Path) -> None:
-    path = tmp_path / "broken.toml"
-    path.write_text(FEDAVG + 'rate = { metric = "x" \nlast = 3\n')
-    found = boundcheck_cli("check", path)
-    assert found.code == 2
-    assert sentence(found.err).startswith(f"{path}:10: ")
+# --- specifications --------------------------------------------------------------------------------------------------
+
+BEYOND = "above the largest number in double precision"
+SPECIFICATIONS = [
+    (on('{ kind = "quadratics", clients = [{ components = 5 }] }'), "client 0 must be one table"),
+    (on('{ kind = "logistic_regression", data = 5 }'), "it must be the name of a data set or of a file"),
+    (on('{ kind = "softmax_regression", data = ["x"] }'), "it must be the name of a data set or of a file"),
+    (on('{ kind = "least_squares", data = "diabetes", split = 3 }'), "split = 3 is not allowed"),
+    (on('{ kind = "quadratics", clients = [{ A = 1 }], reduction = [] }'), "reduction = [] is not allowed"),
+    (on('{ kind = "random_quadratics", indefinite = "yes" }'), "it must be true or false"),
+    (on('{ kind = "random_quadratics", L = "1e4000" }'), "L <= 1e100"),
+    (on('{ kind = "surrogate", of = 3, weights = [1] }'), "of = 3 is not allowed; it must be a table"),
+    (on('{ kind = "coupled_blocks", start = 4 }'), "start = 4 is not allowed; it must be a list"),
+    (QUADRATIC.replace('"HOLDS"', LONG_HEX), "too many digits"),
+    (QUADRATIC.replace("E = 1", f"E = {LONG_HEX}"), "too many digits"),
+    (QUADRATIC.replace("[1]", f"[1, {LONG_HEX}]"), "too many digits"),
+    (QUADRATIC.replace('"1/10"', LONG_HEX), "too many digits"),
+    (QUADRATIC.replace("A = 1", f"A = [[{LONG_HEX}]]"), "too many digits"),
+    (QUADRATIC.replace("A = 1", f'A = [["{"9" * 3000}e2000"]]'), "more than 4300 digits"),
+    (QUADRATIC.replace("E = 1", 'E = "1e4000"'), "it must be at most 10^15"),
+    (f'{QUADRATIC}name = "{"n" * 5000}"\n', "at most 200 characters"),
+    (f"{FEDAVG}tightness = {{ at_most = '1e4000' }}\n", BEYOND),
+    (f"{FEDAVG}tightness = {{ at_least = '1e400' }}\n", BEYOND),
+    (f"{FEDAVG}rate = {{ metric = 'dist2', slope = [0, '1e400'] }}\n", BEYOND),
+    (f"{FEDAVG}rate = {{ metric = 'dist2', slope = [0, 1], last = '1e400' }}\n", BEYOND),
+    (f"{FEDAVG}level = '1e400'\n", BEYOND),
+    (f'{FEDAVG}rate = {{ metric = "x" \nlast = 3\n', "claims.toml:10: "),
+    (f"{BARE}3", "curve = 3 is not allowed"),
+    (f"{BARE}{{}}", "curve names no file"),
+    (f'{BARE}{{ file = "runs.csv", value = 3 }}', "curve.value = 3 is not allowed"),
+    (f'{BARE}{{ file = "runs.csv", colour = "x" }}', "the key 'colour' is unknown"),
+    (f'{BARE}"runs.csv"\nengine = "sampled"', "engine is for claims that are run"),
+    (f'{BARE}"runs.csv"\nmethod = {{ kind = "scgd", E = 1, eta = 1 }}', "says nothing without a problem"),
+]
 
 
-def test_a_data_set_that_is_not_there(boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("text", "said"), SPECIFICATIONS, ids=range(len(SPECIFICATIONS)))
+def test_specifications(boundcheck_cli: Run, text: str, said: str) -> None:
+    Path("claims.toml").write_text(text)
+    refused(boundcheck_cli("check", "claims.toml", "--no-store"), said, lines=None)
+
+
+@pytest.mark.parametrize("text", [None, "round,value\n0,1\n1,__import__('os')\n", "round,value\n0,7\n1,.5\n"])
+def test_a_malformed_curve_is_one_sentence_in_both_forms(boundcheck_cli: Run, text: str | None) -> None:
+    if text is not None:
+        Path("bad.csv").write_text(text)
+    Path("claim.toml").write_text(MEASURED.replace("runs.csv", "bad.csv"))
+    sentences: set[str] = set()
+    for call in ("async_fl/corollary_1 --curve bad.csv --problem spec.toml --set eta_l=1/288", "claim.toml"):
+        found = boundcheck_cli(*shlex.split(f"compare {call}"))
+        refused(found)
+        sentences.add(found.err.partition("bad.csv")[2])
+    assert len(sentences) == 1
+
+
+def test_the_largest_double_is_an_expectation(boundcheck_cli: Run) -> None:
+    """One round of the example: the bound is met exactly (76/75), so that bound over metric is 1."""
+    Path("claims.toml").write_text(f"{FEDAVG}tightness = {{ at_least = 1, at_most = '1.7e308' }}\n")
+    assert boundcheck_cli("check", "claims.toml", "--no-store").code == 0
+
+
+@pytest.mark.parametrize("example", ['kind = "scgd_appendix_c"', 'kind = "scgd_appendix_b", clients = 2'])
+def test_a_start_beyond_double_precision(boundcheck_cli: Run, example: str) -> None:
+    """The trial run for the largest step size that works is left out, with the reason."""
+    text = on(f"{{ {example}, start = 1{'0' * 400} }}").replace("scgd/theorem_3_3", "scgd/theorem_3_3/corrected")
+    Path("claims.toml").write_text(text.replace("E = 1", "E = 2").replace("1/10", "1/1000"))
+    assert boundcheck_cli("compare", "claims.toml", "--no-store", "--json").code in (0, 1, 3)
+    found = boundcheck_cli("constants", "claims.toml")
+    assert found.code == 0
+    assert "is above the largest number in double precision" in found.out or "appendix_c" in example
+
+
+def test_too_many_claims_are_refused_before_any_is_read(boundcheck_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("claims.toml").write_text("[[claim]]\nstatement = 'a'\n" * 10_001)
+    monkeypatch.setattr(specifications, "prepare", lambda *_: pytest.fail("a claim was looked at"))
+    monkeypatch.setattr(specifications, "validate", lambda *_: pytest.fail("a claim was validated"))
+    refused(boundcheck_cli("check", "claims.toml"), "the file has 10001 [[claim]]; at most 10000 are allowed")
+
+
+@pytest.mark.parametrize("number", [0x202E, 0x200B, 0xFEFF, 0x7, 0xE0041])
+def test_hidden_characters_are_refused_by_number(boundcheck_cli: Run, number: int) -> None:
+    Path("claims.toml").write_text(FEDAVG.replace("one round", f"he\\U{number:08x}ld"))
+    refused(boundcheck_cli("check", "claims.toml"), f":3: the text has the hidden character U+{number:04X}; remove it.")
+    assert f"he<U+{number:04X}>ld" == escaped(f"he{chr(number)}ld")
+
+
+def test_long_arguments_and_files_give_short_lines(boundcheck_cli: Run) -> None:
+    long = "z" * 100_000
+    texts = [f"{QUADRATIC}{long} = 1\n", QUADRATIC.replace("scgd/theorem_3_3", long), on(f'{{ kind = "{long}" }}')]
+    texts += [on(f"{{ kind = {[1] * 50_000} }}"), on(f'{{ kind = "quadratics", clients = {[1] * 50_000} }}')]
+    texts += [QUADRATIC.replace('{ kind = "scgd"', f'{{ {long} = 1, kind = "scgd"')]
+    for number, text in enumerate(texts):
+        Path(f"{number}.toml").write_text(text)
+    calls = [["show", long], ["evaluate", THEOREM, "--set", f"mu={long}"], ["evaluate", THEOREM, "--set", f"{long}=1"]]
+    calls += [["evaluate", THEOREM, f"--{long}"], ["list", "--paper", long], [long]]
+    calls += [["report", "claims.toml", "--title", os.fsdecode(b"\xff")]]  # bytes that are not text
+    for arguments in (*calls, *(["check", f"{number}.toml"] for number in range(len(texts)))):
+        found = boundcheck_cli(*arguments)
+        refused(found, lines=None)
+        assert len(found.err) < 20_000
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"witness": 1}, {"witness": [1]}, {"tightness": 3}, {"tightness": {"ratio_min": "x", "ratio_max": 1}}),
+        *({"tightness": {}}, {"outcome": []}, {"grade": 7}, {"points": "many"}, {"reason": None}, {"details": 0}),
+    ],
+)
+def test_a_witness_with_a_verdict_that_is_none(boundcheck_cli: Run, change: dict[str, Any]) -> None:
+    data = json.loads(WITNESS.read_text())
+    data["verdict"] |= change
+    Path("witness.json").write_text(json.dumps(data))
+    refused(boundcheck_cli("replay", "witness.json"), next(iter(change)))
+
+
+def test_a_data_set_with_other_contents(
+    boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from boundcheck.problems import diabetes
 
     monkeypatch.setattr(diabetes, "FILES", dict.fromkeys(diabetes.FILES, "0" * 64))
     diabetes.load.cache_clear()
     try:
-        path = tmp_path / "claims.toml"
-        path.write_text(
-            '[[claim]]\nstatement = "scgd/theorem_3_3"\nproblem = { kind = "least_squares", data = "diabetes" }\n'
-            'method = { kind = "scgd", E = 1, eta = "largest" }\n'
-        )
-        found = boundcheck_cli("compare", path)
-        assert found.code == 2
-        assert "has the sha256" in sentence(found.err)
+        path = spec(on('{ kind = "least_squares", data = "diabetes" }').replace('"1/10"', '"largest"'))
+        refused(boundcheck_cli("compare", path), "has the sha256")
         listed = boundcheck_cli("data", "list", "--json").json["data"][0]
-        assert listed["there"] is False
-        assert "sha256" in listed["problem"]
-        fetched = boundcheck_cli("data", "fetch", "diabetes", "--from", tmp_path)
-        assert fetched.code == 2
+        assert (listed["there"], "sha256" in listed["problem"]) == (False, True)
+        assert boundcheck_cli("data", "fetch", "diabetes", "--from", tmp_path).code == 2
         assert not (tmp_path / "data" / "diabetes").exists()
     finally:
         diabetes.load.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "said"),
-    [
-        (MemoryError(), 2, "not enough memory"),
-        (RecursionError(), 2, "nested too deeply"),
-        (OSError(28, "No space left on device", "/some/file"), 2, "'/some/file': no space left on device."),
-        (KeyboardInterrupt(), 130, "interrupted."),
-    ],
-)
-def test_what_the_machine_runs_out_of(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int, said: str
-) -> None:
-    def fail(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr("boundcheck.theory.discovery.all_statements", fail)
-    assert main(["list"]) == code
-    assert said in sentence(capsys.readouterr().err)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["falsify", THEOREM], "interrupted; nothing of the search is kept."),
-        (["falsify", "--all"], "interrupted; what is finished is kept, and the same command continues from there."),
-        (["check", "x.toml"], "interrupted; what is finished is kept, and the same command continues from there."),
-        (["check", "x.toml", "--no-store"], "interrupted."),
-        (["list"], "interrupted."),
-    ],
-)
-def test_an_interruption_promises_what_is_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
-) -> None:
-    def interrupt(_: list[str]) -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("boundcheck.cli._run", interrupt)
-    assert main(arguments) == 130
-    assert sentence(capsys.readouterr().err) == said
-
-
-def test_outputs_are_probed_before_the_work(
-    boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def work(*_: object, **__: object) -> None:
-        raise AssertionError("the work has begun")
-
-    monkeypatch.setattr("boundcheck.evidence.carry_out.carry_out", work)
-    path = spec(FEDAVG)
-    for arguments in (["--junit", "."], ["--junit", tmp_path / "no" / "x.xml"]):
-        found = boundcheck_cli("check", path, *arguments)
-        assert found.code == 2
-        assert sentence(found.err).startswith(f"--junit '{arguments[1]}' ")
-    found = boundcheck_cli("run", path, "-o", path)
-    assert found.code == 2
-    assert "is not a folder" in sentence(found.err)
-
-
-def test_a_closed_pipe_is_quiet() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", MAIN, "list", "--paper", "classics"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    process.stdout.close()
-    assert process.wait() == 0
-    assert process.stderr is not None
-    assert process.stderr.read() == ""
-    process.stderr.close()
-
-
-@contextlib.contextmanager
-def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A limit on the sizes of files stands in for a full disk: the system refuses to write in just the same way."""
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with monkeypatch.context() as patch:
-        # not all versions of Python throw away a compiled module that was cut short at the limit: they fail on it later
-        patch.setattr(sys, "dont_write_bytecode", True)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
-        try:
-            yield
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@pytest.mark.skipif(os.name != "posix", reason="limits on file sizes are POSIX")
-def test_a_full_disk(
-    boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = spec(FEDAVG)
-
-    def limited(*arguments: str | Path) -> Answer:
-        with full_disk(monkeypatch):
-            return boundcheck_cli(*arguments)
-
-    checked = limited("check", path)
-    assert checked.code == 2
-    assert "cannot be written: file too large" in sentence(checked.err)
-    store = tmp_path / "store"
-    assert [p for p in store.rglob("*") if p.is_file() and p.parent != store] == []
-    reported = limited("report", path, "-o", tmp_path / "report", "--no-store")
-    assert reported.code == 2
-    assert "cannot be written" in sentence(reported.err)
-    assert [p.name for p in (tmp_path / "report").iterdir() if "partial" in p.name or p.suffix == ".html"] == []
-    junit = tmp_path / "junit.xml"
-    assert limited("check", path, "--no-store", "--junit", junit).code == 2
-    assert not junit.exists()
-    again = boundcheck_cli("check", path)  # space again: the second run does it all
-    assert again.code == 0
-    assert len(list(store.glob("*.npz"))) == 2  # the run and the result
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
-def test_interrupted_and_continued(boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path) -> None:
-    path = spec(FEDAVG, LONG.replace("CYCLES", "900_000"))
-    process = subprocess.Popen(
-        [sys.executable, "-c", MAIN, "compare", str(path), "--workers", "1"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    store = tmp_path / "store"
-    deadline = time.monotonic() + 120
-    while not list(store.glob("*.npz")):  # the first claim is finished, the second one begins
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert out == ""
-    assert sentence(err) == "interrupted; what is finished is kept, and the same command continues from there."
-    before = {kept: kept.stat().st_mtime_ns for kept in store.glob("*.npz")}  # of its run, and of its result
-    # a second run takes what is there; the long claim is cut short here only to save the time of this test
-    again = boundcheck_cli("run", spec(FEDAVG, LONG.replace("CYCLES", "3000")), "--json")
-    assert again.code == 0
-    (folder,) = again.json["runs"][0]["folders"]
-    assert Path(folder) in before
-    assert {kept: kept.stat().st_mtime_ns for kept in before} == before
-
-
-@pytest.mark.parametrize("command", ["evaluate", "scope"])
-def test_all_wrong_values_are_named_at_once(boundcheck_cli: Run, command: str) -> None:
-    wrong = [*("--set", "E=0"), *("--set", "L=-1"), *("--set", "n=x")]
-    done = boundcheck_cli(command, "scgd/theorem_3_3", *wrong, "--set", "mu=1")
-    assert done.code == 2
-    for text in ("E = 0 is outside", "L = -1 is outside", "n = 'x' is not a number", "needs a value for"):
-        assert text in sentence(done.err)
-
-
-@pytest.mark.parametrize("example", ['kind = "scgd_appendix_c"', 'kind = "scgd_appendix_b", clients = 2'])
-def test_a_start_beyond_double_precision(boundcheck_cli: Run, spec: Callable[..., Path], example: str) -> None:
-    start = "1" + "0" * 400
-    path = spec(
-        f"""
-[[claim]]
-statement = "scgd/theorem_3_3/corrected"
-problem = {{ {example}, start = {start} }}
-method = {{ kind = "scgd", E = 2, eta = "1/1000" }}
-at = {{ K = [0, 1, 2] }}
-expect = "HOLDS"
-"""
-    )
-    for command in (["compare", path, "--no-store", "--json"], ["check", path, "--no-store"]):
-        assert boundcheck_cli(*command).code in (0, 1, 3)
-    said = boundcheck_cli("constants", path)
-    assert said.code == 0
-    if "scgd_appendix_b" in example:  # the trial run for the largest step size that works is left out, with the reason
-        assert "is above the largest number in double precision" in said.out

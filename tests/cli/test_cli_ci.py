@@ -1,19 +1,16 @@
-"""What CI services read of `boundcheck check`, SARIF and annotations, and progress where nothing is a terminal."""
+"""What CI services read of `boundcheck check`: SARIF and annotations."""
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_tools import FALSE, FEDAVG, OUT, Run
+from cli_tools import ABSENT, FALSE, FEDAVG, OUT, Run
 
-from boundcheck.cli import output
+from boundcheck.evidence.shipped_files import example, names_of_claims
 from boundcheck.report.ci import Finding, workflow_commands
 
 Write = Callable[..., Path]
@@ -37,8 +34,8 @@ REQUIRED: Mapping[str, tuple[set[str], Mapping[str, str]]] = {
 
 def conforms(value: Any, kind: str = "log") -> None:
     """Fails where a required member is missing or a list has the wrong shape."""
-    assert isinstance(value, dict), kind
     required, inner = REQUIRED[kind]
+    assert isinstance(value, dict), kind
     assert required <= set(value), f"{kind} lacks {required - set(value)}"
     for member, of in inner.items():
         found = value.get(member, [])
@@ -46,16 +43,18 @@ def conforms(value: Any, kind: str = "log") -> None:
             conforms(one, of)
 
 
-def log_of(path: Path) -> Any:
+def run_of(path: Path) -> Any:
     log = json.loads(path.read_text(encoding="utf-8"))
     conforms(log)
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
-    for result in run["results"]:
-        assert rules[result["ruleIndex"]] == result["ruleId"]
-        assert result["level"] == "error"
+    assert all((rules[r["ruleIndex"]], "error") == (r["ruleId"], r["level"]) for r in run["results"])
     return run
+
+
+def line_of(file: Path, text: str) -> int:
+    return file.read_text().split("\n").index(text)  # [[claim]] stands in the line before, counted from 1
 
 
 def test_a_missed_claim_is_a_result_at_its_line(
@@ -63,22 +62,20 @@ def test_a_missed_claim_is_a_result_at_its_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
-    file = spec("# first", OUT, FALSE, name="my claims.toml")
-    line = file.read_text().split("\n").index('name = "false"')  # [[claim]] stands in the line before, counted from 1
-    met = boundcheck_cli("check", spec(FEDAVG, name="met.toml"), "--sarif", "out.sarif", "--annotate", "--no-store")
-    assert (met.code, log_of(tmp_path / "out.sarif")["results"], "::" in met.err) == (0, [], False)
-    found = boundcheck_cli("check", file, spec(FEDAVG), "--sarif", "out.sarif", "--annotate", "--no-store", "--json")
-    assert found.code == 1
-    assert found.json["expectations"]["missed"] == 1  # stdout is JSON alone
-    (result,) = log_of(tmp_path / "out.sarif")["results"]
+    file, out = spec("# first", OUT, FALSE, name="my claims.toml"), tmp_path / "out.sarif"
+    line = line_of(file, 'name = "false"')
+    met = boundcheck_cli("check", spec(FEDAVG, name="met.toml"), "--sarif", out, "--annotate", "--no-store")
+    assert (met.code, run_of(out)["results"], "::" in met.err) == (0, [], False)
+    found = boundcheck_cli("check", file, spec(FEDAVG), "--sarif", out, "--annotate", "--no-store", "--json")
+    assert (found.code, found.json["expectations"]["missed"]) == (1, 1)  # stdout is JSON alone
+    (result,) = run_of(out)["results"]
     assert result["ruleId"] == "missed-expectation"
     assert result["message"]["text"].startswith("false: expected HOLDS, got VIOLATED")
     where = result["locations"][0]["physicalLocation"]
     assert where == {"artifactLocation": {"uri": "my%20claims.toml"}, "region": {"startLine": line}}
+    said = "title=missed-expectation::false: expected HOLDS, got VIOLATED"
     (annotation,) = (text for text in found.err.splitlines() if text.startswith("::"))
-    assert annotation.startswith(
-        f"::error file=my claims.toml,line={line},title=missed-expectation::false: expected HOLDS, got VIOLATED"
-    )
+    assert annotation.startswith(f"::error file=my claims.toml,line={line},{said}")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path.parent))
     again = boundcheck_cli("check", file, "--annotate", "--no-store")
     assert f"::error file={tmp_path.name}/my claims.toml,line={line}," in again.err
@@ -87,23 +84,21 @@ def test_a_missed_claim_is_a_result_at_its_line(
 def test_mistakes_of_a_file_are_annotated_too(boundcheck_cli: Run, spec: Write) -> None:
     file = spec(FEDAVG.replace("corrected", "corected"), FEDAVG.replace('expect = "HOLDS"', ""))
     found = boundcheck_cli("check", file, "--annotate")
-    assert found.code == 2
-    told = [text for text in found.err.splitlines() if text.startswith("::error ")]
-    assert [text.partition("line=")[2].partition(",")[0] for text in told] == ["4", "12"]
+    lines = [text for text in found.err.splitlines() if text.startswith("::error ")]
+    assert (found.code, [text.partition("line=")[2].partition(",")[0] for text in lines]) == (2, ["4", "12"])
     assert "::error" not in boundcheck_cli("check", file).err
 
 
 def test_a_claim_that_cannot_be_run_here_is_a_notification(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
-    instance = 'kind = "logistic_regression", data = "mnist", clients = 5, ridge = "1/10"'
-    absent = FEDAVG.replace('kind = "scgd_appendix_c"', instance).replace("one round", "absent")
-    found = boundcheck_cli("check", spec(absent, FALSE), "--sarif", tmp_path / "out.sarif", "--no-store")
-    assert "NOT RUN absent" in found.out
-    run = log_of(tmp_path / "out.sarif")
-    assert [r["message"]["text"].partition(":")[0] for r in run["results"]] == ["false"]
-    line = run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"]
-    assert line == (tmp_path / "claims.toml").read_text().split("\n").index('name = "false"')
+    file = spec(ABSENT, FALSE)
+    boundcheck_cli("check", file, "--sarif", tmp_path / "out.sarif", "--no-store")
+    run = run_of(tmp_path / "out.sarif")
+    (result,) = run["results"]
+    assert result["message"]["text"].startswith("false:")
+    line = result["locations"][0]["physicalLocation"]["region"]["startLine"]
+    assert line == line_of(file, 'name = "false"')
     (note,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert note["message"]["text"].startswith("absent was not run: ")
+    assert note["message"]["text"].startswith("away was not run: ")
 
 
 def test_annotations_escape_what_would_end_them() -> None:
@@ -111,25 +106,8 @@ def test_annotations_escape_what_would_end_them() -> None:
     assert text == "::error file=/nowhere/a%2Cb%3Ac%25.toml,title=bad-input::100 %25%0Aof x: y, z"
 
 
-def test_progress_is_lines_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(output, "PIPED", 0.02)
-    with output.progress("3 claims", 3) as show:
-        show(1.5)
-        show(0.5)  # never back
-        time.sleep(0.2)
-    lines = stream.getvalue().splitlines()
-    assert len(lines) >= 2
-    assert set(lines) == {"3 claims: 50 %, 0:00:00 elapsed, about 0:00:00 left"}
-    time.sleep(0.1)
-    assert stream.getvalue().splitlines() == lines  # none after the end
-
-
-def test_shipped_claims_have_names(boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shipped_claims_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the pages print of shipped claims works where no repository is: the names of their files."""
-    from boundcheck.evidence.shipped_files import example, names_of_claims
-
     monkeypatch.chdir(tmp_path)
     assert names_of_claims("scgd/example_app_c_fedavg/corrected") == ["scgd"]
     assert example("scgd").is_file()

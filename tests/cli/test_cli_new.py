@@ -13,9 +13,7 @@ from pathlib import Path
 from cli_tools import Answer, Run
 from loaded_papers import unloaded_afterwards
 
-MARK = "TYPE_THE_FORMULA_HERE"
-
-
+MARK, BOUND = "TYPE_THE_FORMULA_HERE", "dist2_0 / (eta * (4 * k + 2))"
 COMMANDS = """
 import contextlib, io, json, sys
 from boundcheck.cli import main
@@ -34,13 +32,9 @@ def run_installed(package: Path, site: Path, *arguments: str) -> subprocess.Comp
     info.mkdir(parents=True, exist_ok=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: skeleton\nVersion: 0.1.0\n")
     (info / "entry_points.txt").write_text(f"[boundcheck.papers]\n{package.name} = {package.name}\n")
-    return subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{package}", "PYTHONDONTWRITEBYTECODE": "1"},
-        check=False,
-    )
+    own = {"PYTHONPATH": f"{site}{os.pathsep}{package}", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **own}, check=False)
 
 
 def run_commands(package: Path, site: Path, *commands: list[str]) -> list[Answer]:
@@ -60,10 +54,8 @@ def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: 
     assert all(Path(p).is_file() for p in found.json["files"])
     # a second statement, in a reading that corrects the paper
     second = boundcheck_cli("new", "statement", "my_paper/theorem_2_1/corrected", "--package", package / "my_paper")
-    assert second.code == 0
     other = package / "my_paper" / "theorem_2_1.py"
-    assert f"written: {other}" in second.out
-    assert '"Theorem 2.1"' in other.read_text()
+    assert (second.code, f"written: {other}" in second.out, '"Theorem 2.1"' in other.read_text()) == (0, True, True)
     texts = {path: path.read_text() for path in (formula, other)}
 
     def typed(first: str, then: str) -> None:
@@ -80,9 +72,7 @@ def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: 
     )
     said = f"the module 'my_paper.theorem_1' of statements, line {first}, cannot be imported: the formula is not typed"
     assert listed.out.splitlines()[-2].startswith(f"left out: {said}")
-    assert (asked.code, asked.out) == (2, "")
-    assert said in asked.err
-    assert divided.code == 2
+    assert (asked.code, asked.out, said in asked.err, divided.code) == (2, "", True, 2)
     assert f"line {then}, cannot be imported: ZeroDivisionError: division by zero." in divided.err
     assert listed.out.splitlines()[-1].endswith(divided.err.removeprefix("boundcheck: ").strip())
 
@@ -91,14 +81,15 @@ def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: 
     wrong = run_installed(package, site, *tests)
     assert wrong.returncode == 1
     assert f"the formula is not typed yet ({MARK})" in wrong.stdout
-    failed = [line.split(" - ")[0] for line in wrong.stdout.splitlines() if line.startswith("FAILED")]
-    assert [line.rpartition("/")[2] for line in failed if "theorem_2_1" in line] == [
-        "test_my_paper_theorem_2_1.py::test_is_found_and_scales",
-        "test_my_paper_theorem_2_1.py::test_holds_on_a_run",
+    failed = [
+        line.split(" - ")[0].rpartition("/")[2] for line in wrong.stdout.splitlines() if line.startswith("FAILED")
+    ]
+    assert [line.partition("::")[2] for line in failed if "theorem_2_1" in line] == [
+        *("test_is_found_and_scales", "test_holds_on_a_run")
     ]
     assert len(failed) == 6
 
-    typed(*["dist2_0 / (eta * (4 * k + 2))"] * 2)
+    typed(BOUND, BOUND)
     right = run_installed(package, site, *tests)
     assert right.returncode == 0, right.stdout
 
@@ -107,38 +98,24 @@ def test_the_skeleton_says_what_a_symbol_is(boundcheck_cli: Run, tmp_path: Path)
     """The examples of its comments are carried out, and the declarations it lists are those that there are."""
     from boundcheck.theory import dimension, symbols
 
-    found = boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path, "--json")
-    text = Path(found.json["formula"]).read_text()
+    formula = Path(boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path, "--json").json["formula"])
+    text = formula.read_text()
     examples = re.findall(r"^#     ((?:Symbol|common\.\w+\.but)\(.*\))", text, re.MULTILINE)
-    assert len(examples) == 2
     known = {**vars(dimension), "Symbol": symbols.Symbol, "common": symbols.common, "Fraction": Fraction}
-    assert all(isinstance(eval(example, known), symbols.Symbol) for example in examples)
+    assert [isinstance(eval(example, known), symbols.Symbol) for example in examples] == [True, True]
     listed = re.findall(r"^#     (\w+) +.*?  +(\S+)$", text, re.MULTILINE)
     assert {name: key for name, key in listed if "/" in key} == {s.name: s.key for s in symbols.SHARED if s.key}
-    words = re.search(r"Dimensions are in .*?products", text, re.DOTALL)
-    assert words is not None
-    named = set(re.findall(r"\b[A-Z][A-Z0-9]+\b", words[0]))
+    (words,) = re.findall(r"Dimensions are in .*?products", text, re.DOTALL)
+    named = set(re.findall(r"\b[A-Z][A-Z0-9]+\b", words))
     assert len(named) == 7
     assert named <= vars(dimension).keys()
     assert max(map(len, text.splitlines())) <= 120
-
-
-def test_a_skeleton_is_found_before_it_is_installed(boundcheck_cli: Run, tmp_path: Path) -> None:
-    formula = Path(boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path, "--json").json["formula"])
-    formula.write_text(formula.read_text().replace(MARK, "dist2_0 / (eta * (4 * k + 2))"))
+    # it is found before it is installed, and never overwritten
+    formula.write_text(text.replace(MARK, BOUND))
     with unloaded_afterwards():
         shown = boundcheck_cli("show", "my_paper/theorem_1", "--load", formula.parent)
         assert "dimensions: the units of all sides agree" in shown.out
-        outer = boundcheck_cli("list", "--load", tmp_path / "my_paper")
-        assert outer.code == 2
-
-
-def test_nothing_is_overwritten(boundcheck_cli: Run, tmp_path: Path) -> None:
-    there = boundcheck_cli("new", "statement", "scgd/theorem_3_3")  # found in the package, and left alone
-    assert (there.code, "theorem_3_3.py is there already" in there.err) == (2, True)
-    assert boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path).code == 0
-    (tmp_path / "my_paper" / "pyproject.toml").write_text("mine")
+        assert boundcheck_cli("list", "--load", tmp_path / "my_paper").code == 2
     again = boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path)
-    assert again.code == 2
-    assert "is not overwritten" in again.err
-    assert (tmp_path / "my_paper" / "pyproject.toml").read_text() == "mine"
+    assert (again.code, "is not overwritten" in again.err) == (2, True)
+    assert BOUND in formula.read_text()

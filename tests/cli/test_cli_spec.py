@@ -44,128 +44,68 @@ def test_a_claim_with_every_key() -> None:
     assert claim.method["eta"] == "0.001"  # exactly what is written, not the nearest binary number
     assert claim.constants == {"sigma2": "1/3"}
     assert (claim.engine, claim.arithmetic, claim.seeds, claim.level) == ("sampled", "float64", 12, 0.99)
-    assert claim.expect is Outcome.HOLDS
-    assert claim.tightness == (1e-6, 10.0)
+    assert (claim.expect, claim.tightness) == (Outcome.HOLDS, (1e-6, 10.0))
     assert claim.rate == RateClaim("dist2", Fraction(-11, 5), Fraction(-9, 5), Fraction(1, 4))
 
 
+# each line with the beginnings of what is said of it, after " # "; several are parted by " & "
 MISTAKES = """[[claim]]
-statement = "scgd/theorem_3_3/correct"
-problem = { kind = "least_squares", data = "diabets" }
-method = { kind = "scgd", E = 4, eta = "0.9*larges" }
-expect = "HOLD"
-tightness = { at_least = 3, at_most = 2, at_mos = 3 }
+statement = "scgd/theorem_3_3/correct" # the statement 'scgd/theorem_3_3/correct' is unknown; did you mean
+problem = { kind = "least_squares", data = "diabets" } # the data set 'diabets' is unknown; did you mean 'diabetes'
+method = { kind = "scgd", E = 4, eta = "0.9*larges" } # eta = '0.9*larges' is not a number
+expect = "HOLD" # expect = 'HOLD' is not allowed; did you mean 'HOLDS'
+tightness = { at_least = 3, at_most = 2, at_mos = 3 } # the key 'tightness.at_mos' is unknown & at_least = 3 is above
 
-[[claim]]
+[[claim]] # has no expect
 statement = "scgd/theorem_3_3/corrected"
-problem = { kind = "quadratics", client = [] }
-method = { kind = "sgd", E = 0 }
-at = { k = 3 }
-constants = { mu = 0, sigma = 3, L = "x" }
-expekt = "HOLDS"
-level = 2
-seeds = 1.5
-engine = "exakt"
-rate = { metric = "dist2", slope = [2, 1], last = 0 }
+problem = { kind = "quadratics", client = [] } # the problem 'quadratics': parameter 'client' is unknown; did you mean
+method = { kind = "sgd", E = 0 } # the method 'sgd' is unknown; did you mean 'scgd' or 'svrg' or 'saga'?
+at = { k = 3 } # the index 'k' is unknown; known: K
+constants = { mu = 0, sigma = 3, L = "x" } # mu = 0 is outside & symbol 'sigma' is unknown & L = 'x' is not a number
+expekt = "HOLDS" # the key 'expekt' is unknown; did you mean 'expect'
+level = 2 # level = 2 is not allowed; 1/2 < level < 1 is.
+seeds = 1.5 # seeds = '1.5' is not allowed; it must be an integer
+engine = "exakt" # the engine 'exakt' is unknown; did you mean 'exact'?
+rate = { metric = "dist2", slope = [2, 1], last = 0 } # low = 2 is above high = 1 & last = 0 is not allowed; 0 < last
 
-[[claim]]
-statement = "async_fl/equation_108/as_printed"
+[[claim]] # has no expect
+statement = "async_fl/equation_108/as_printed" # async_fl/equation_108/as_printed is a formula
 problem = { kind = "huber" }
-method = { kind = "scgd", E = 1, et = 1, eta = 1 }
+method = { kind = "scgd", E = 1, et = 1, eta = 1 } # the method 'scgd': parameter 'et' is unknown
 at = { K = "log:0:3:2" }
 
-[[claim]]
+[[claim]] # has no expect
 statement = "scgd/theorem_3_3"
-problem = { kind = "huber", k = 1.5 }
+problem = { kind = "huber", k = 1.5 } # k = 3/2 is not allowed
 method.kind = "scgd"
-method.E = 0
+method.E = 0 # E = 0 is not allowed; it must be an integer of at least 1.
 method.eta = "1/0"
-at = { K = [1, -3] }
-rate = { metric = "dist", slope = [1] }
+at = { K = [1, -3] } # K = -3 is outside its domain: integers K >= 0.
+rate = { metric = "dist", slope = [1] } # rate.slope = [1] is not allowed: list should have at least 2 items
 """
-
-EXPECTED = {
-    2: ["the statement 'scgd/theorem_3_3/correct' is unknown; did you mean 'scgd/theorem_3_3/corrected'"],
-    3: ["the data set 'diabets' is unknown; did you mean 'diabetes' or 'digits'?"],
-    4: ["eta = '0.9*larges' is not a number"],
-    5: ["expect = 'HOLD' is not allowed; did you mean 'HOLDS'"],
-    6: ["the key 'tightness.at_mos' is unknown; did you mean 'at_most'", "at_least = 3 is above at_most = 2"],
-    8: ["has no expect"],
-    10: ["the problem 'quadratics': parameter 'client' is unknown; did you mean 'clients'?"],
-    11: ["the method 'sgd' is unknown; did you mean 'scgd' or 'svrg' or 'saga'?"],
-    12: ["the index 'k' is unknown; known: K"],
-    13: [
-        "mu = 0 is outside its domain",
-        "symbol 'sigma' is unknown; did you mean 'sigma2'?",
-        "L = 'x' is not a number",
-    ],
-    14: ["the key 'expekt' is unknown; did you mean 'expect'"],
-    15: ["level = 2 is not allowed; 1/2 < level < 1 is."],
-    16: ["seeds = '1.5' is not allowed; it must be an integer"],
-    17: ["the engine 'exakt' is unknown; did you mean 'exact'?"],
-    18: ["low = 2 is above high = 1", "last = 0 is not allowed; 0 < last <= 1 is."],
-    20: ["has no expect"],
-    21: ["async_fl/equation_108/as_printed is a formula"],
-    23: ["the method 'scgd': parameter 'et' is unknown"],
-    26: ["has no expect"],
-    28: ["k = 3/2 is not allowed"],
-    30: ["E = 0 is not allowed; it must be an integer of at least 1."],
-    32: ["K = -3 is outside its domain: integers K >= 0."],
-    33: ["rate.slope = [1] is not allowed: list should have at least 2 items"],
+SAID = {
+    number: line.partition(" # ")[2].split(" & ")
+    for number, line in enumerate(MISTAKES.splitlines(), 1)
+    if " # " in line
 }
 
 
-def test_one_mistake_of_each_part_at_once_each_with_its_line() -> None:
+def test_one_mistake_of_each_part_at_once_each_with_its_line(boundcheck_cli: Run, tmp_path: Path) -> None:
     """A second wrong parameter of one method or problem, such as eta in line 31, shows when the first is mended."""
     found = problems(MISTAKES, need_expect=True)
-    assert set(found) == set(EXPECTED)
-    for line, texts in EXPECTED.items():
+    assert set(found) == set(SAID)
+    for line, texts in SAID.items():
+        assert len(found[line]) == len(texts), (line, found[line])
         for text in texts:
             assert any(text in problem for problem in found[line]), (line, text, found[line])
-        assert len(found[line]) == len(texts), (line, found[line])
-
-
-def test_a_symbol_without_a_value_is_found_before_the_run() -> None:
-    text = OUT.replace('kind = "scgd_appendix_c"', 'kind = "huber"')
-    assert problems(text) == {
-        4: [
-            "scgd/theorem_3_3/corrected: no value for mu (strong (quasi-)convexity constant of the objective); "
-            "neither the problem nor the method gives one, so write it under constants."
-        ]
-    }
-    assert claims_from_text(text + "constants = { mu = 1 }")[0].constants == {"mu": 1}
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "problem"),
-    [
-        ("", 0, "the file has no [[claim]]"),
-        ("claim = []", 1, "claim"),
-        ("claim = 3", 1, "claim = 3 is not allowed; it must be a list"),
-        ("[[claim]\n", 1, ""),
-        ("[[claim]]\nstatement = 3", 2, "must be text"),
-        (FEDAVG + "at = { K = [1] }", 10, "cannot overwrite a value"),
-        (OUT.replace("0.1", '"0*largest"'), 6, "the factor must be above 0"),
-        (OUT.replace("0.1", "nan"), 6, "eta = 'nan' is not a number"),
-        ("schema = 2\n" + OUT, 1, "schema"),
-    ],
-)
-def test_broken_files(text: str, line: int, problem: str) -> None:
-    found = problems(text)
-    assert line in found
-    assert any(problem in p for p in found[line]), found
-
-
-def test_the_command_prints_them_and_runs_nothing(boundcheck_cli: Run, tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(FEDAVG + MISTAKES)
-    found = boundcheck_cli("check", path, "--json")
-    assert found.code == 2
+    printed = boundcheck_cli("check", path, "--json")
+    lines = [p["line"] for p in printed.json["problems"]]
+    assert (printed.code, printed.json["kind"], lines) == (2, "SpecError", sorted(lines))
+    assert f"{path}:11: the statement 'scgd/theorem_3_3/correct' is unknown" in printed.err
+    assert "Traceback" not in printed.err
     assert not (tmp_path / "store").exists()
-    assert found.json["kind"] == "SpecError"
-    assert [p["line"] for p in found.json["problems"]] == sorted(p["line"] for p in found.json["problems"])
-    assert f"{path}:11: the statement 'scgd/theorem_3_3/correct' is unknown" in found.err
-    assert "Traceback" not in found.err
 
 
 SHUFFLED = """[[claim]]
@@ -174,87 +114,105 @@ problem = { kind = "fedshuffle_36" }
 method = { kind = "fedshuffle", eta_l = "1/100", participation = PARTICIPATION }
 at = { R = [10] }
 """
-
-
-@pytest.mark.parametrize(
-    ("participation", "said"),
-    [
-        ('{ kind = "uniform", size = 9 }', "a cohort of 9 clients is impossible; 1 to 3 are allowed."),
-        ('{ kind = "importance", b = 0 }', "b = 0 clients a round are impossible; above 0 and at most 3 are allowed."),
-        ('{ kind = "independent", probabilities = [1, 1] }', "2 probabilities were given for 3 clients."),
-        (
-            '{ kind = "subsets", subsets = [[0, 1]], probabilities = [1] }',
-            "client 2 never takes part; every client needs a positive probability.",
-        ),
-        (
-            '{ kind = "subsets", subsets = [[0, 0]], probabilities = [1] }',
-            "[0, 0] is no set of clients out of 0 to 2.",
-        ),
-    ],
-)
-def test_what_does_not_fit_the_clients_is_the_only_mistake(participation: str, said: str) -> None:
-    assert problems(SHUFFLED.replace("PARTICIPATION", participation)) == {4: [said]}
-
-
-def test_a_round_that_is_a_constant_is_no_index() -> None:
-    text = SHUFFLED.replace("PARTICIPATION", '"full"').replace("convex/", "convex_tuned/")
-    assert problems(text) == {
-        5: [
-            "fedshuffle/theorem_5_1_strongly_convex_tuned/sharp: R is a constant of this statement, which has no "
-            "index; write it under constants (constants = {R = 10})."
-        ]
-    }
-
-
-def test_a_file_of_limits_alone(boundcheck_cli: Run, tmp_path: Path) -> None:
-    path = tmp_path / "limits.toml"
-    path.write_text(LIMITS)
-    found = boundcheck_cli("report", path, "-o", tmp_path / "pages")
-    assert (found.code, found.err) == (0, "")
-    assert (tmp_path / "pages" / "limits-where-it-ends.html").exists()
-    for command in ("check", "compare"):
-        found = boundcheck_cli(command, path)
-        assert found.code == 2
-        assert "the file has no [[claim]]; its [[limits]] tables are for `boundcheck report`." in found.err
-    claims = tmp_path / "claims.toml"
-    claims.write_text(FEDAVG)
-    assert boundcheck_cli("check", path, claims).code == 0  # such as examples/*.toml
-    assert "the file has no [[claim]]" in boundcheck_cli("check", path, path).err
-    path.write_text(FEDAVG + LIMITS.replace("fedavg_rr", "fedavg_r"))
-    found = boundcheck_cli("check", path)
-    assert found.code == 2
-    assert "the method 'fedavg_r' is unknown; did you mean 'fedavg_rr'" in found.err
-
-
 SMALL = """[[claim]]
-statement = "{statement}"
-problem = {{ kind = "random_quadratics", clients = 3, d = 4, seed = 1 }}
-method = {{ kind = {method} }}
+statement = "STATEMENT"
+problem = { kind = "random_quadratics", clients = 3, d = 4, seed = 1 }
+method = { kind = METHOD }
 """
-BLOCKS, STALE = "partial_averaging/theorem_1", "async_fl/theorem_1"
+
+
+def shuffled(participation: str) -> str:
+    return SHUFFLED.replace("PARTICIPATION", participation)
+
+
+def blocks(more: str) -> str:
+    method = f'"partial_averaging", tau = 2, eta = 1, {more}'
+    return SMALL.replace("STATEMENT", "partial_averaging/theorem_1").replace("METHOD", method)
+
+
+def stale(method: str) -> str:
+    return SMALL.replace("STATEMENT", "async_fl/theorem_1").replace("METHOD", method)
+
+
 WINDOWED = '"fedfix", K = 1, eta_l = "1/10", times = [1, 2, 3], dt = "1e-9"'
 DRAWN = '"fedavg_async", K = 1, eta_l = "1/10", times = { kind = "exponential", rates = [1, 2, 3] }'
 
 
 @pytest.mark.parametrize(
-    ("statement", "method", "line", "told"),
+    ("text", "line", "said"),
     [
-        (BLOCKS, '"partial_averaging", tau = 2, eta = 1, partition = [[0, 1], [1, 2, 3]]', 4, "exactly once"),
+        ("", 0, "the file has no [[claim]]"),
+        ("claim = []", 1, "claim"),
+        ("claim = 3", 1, "claim = 3 is not allowed; it must be a list"),
+        ("[[claim]\n", 1, ""),
+        (OUT.replace('"scgd/theorem_3_3"', "3"), 4, "must be text"),
+        (FEDAVG + "at = { K = [1] }", 10, "cannot overwrite a value"),
+        (OUT.replace("0.1", '"0*largest"'), 6, "the factor must be above 0"),
+        (OUT.replace("0.1", "nan"), 6, "eta = 'nan' is not a number"),
+        ("schema = 2\n" + OUT, 1, "schema"),
+        (shuffled('{ kind = "uniform", size = 9 }'), 4, "a cohort of 9 clients is impossible; 1 to 3 are allowed."),
         (
-            BLOCKS,
-            '"partial_averaging", tau = 2, eta = 1, hand_over = { active = 4, every = 9 }',
+            shuffled('{ kind = "importance", b = 0 }'),
             4,
-            "there are 3 clients",
+            "b = 0 clients a round are impossible; above 0 and at most 3 are",
         ),
-        (BLOCKS, '"partial_averaging", tau = 2, eta = 1, hand_over = { active = 2, every = 9 }', 2, "handed over)."),
-        (BLOCKS, '"block_averaging", tau = 2, eta = 1, partition = "whole", order = [1, 0]', 4, "leave order out"),
-        (STALE, '"biased_sampling", K = 1, eta_l = "1/10", cohorts = [[]]', 2, "(no client ever takes part)."),
-        (STALE, WINDOWED, 2, "repeats after 6000000000 rounds"),
-        (STALE, DRAWN, 2, "no value for tau (largest delay n - rho_i(n) of a contribution, in rounds); neither"),
-        (STALE, DRAWN, 2, "(exponential update times have no largest delay)."),
+        (shuffled('{ kind = "independent", probabilities = [1, 1] }'), 4, "2 probabilities were given for 3 clients."),
+        (
+            shuffled('{ kind = "subsets", subsets = [[0, 1]], probabilities = [1] }'),
+            4,
+            "client 2 never takes part; every",
+        ),
+        (
+            shuffled('{ kind = "subsets", subsets = [[0, 0]], probabilities = [1] }'),
+            4,
+            "[0, 0] is no set of clients out of",
+        ),
+        # a symbol without a value, and an index that is a constant of the statement
+        (
+            OUT.replace("scgd_appendix_c", "huber"),
+            4,
+            "no value for mu (strong (quasi-)convexity constant of the objective)",
+        ),
+        (shuffled('"full"').replace("convex/", "convex_tuned/"), 5, "write it under constants (constants = {R = 10})."),
+        # what keeps constants from being known
+        (blocks("partition = [[0, 1], [1, 2, 3]]"), 4, "exactly once"),
+        (blocks("hand_over = { active = 4, every = 9 }"), 4, "there are 3 clients"),
+        (blocks("hand_over = { active = 2, every = 9 }"), 2, "handed over)."),
+        (
+            blocks('partition = "whole", order = [1, 0]').replace('partial_averaging",', 'block_averaging",'),
+            4,
+            "leave order",
+        ),
+        (stale('"biased_sampling", K = 1, eta_l = "1/10", cohorts = [[]]'), 2, "(no client ever takes part)."),
+        (stale(WINDOWED), 2, "repeats after 6000000000 rounds"),
+        (stale(DRAWN), 2, "no value for tau (largest delay n - rho_i(n) of a contribution, in rounds); neither"),
+        (stale(DRAWN), 2, "(exponential update times have no largest delay)."),
     ],
 )
-def test_what_keeps_constants_from_being_known_is_told(statement: str, method: str, line: int, told: str) -> None:
-    found = problems(SMALL.format(statement=statement, method=method))
+def test_single_mistakes(text: str, line: int, said: str) -> None:
+    """Nothing but what is wrong is said."""
+    found = problems(text)
     assert list(found) == [line]
-    assert told in found[line][0]
+    assert said in found[line][0], found
+
+
+def test_a_value_that_is_missing_may_be_given() -> None:
+    text = OUT.replace("scgd_appendix_c", "huber")
+    assert claims_from_text(text + "constants = { mu = 1 }")[0].constants == {"mu": 1}
+
+
+def test_a_file_of_limits_alone(boundcheck_cli: Run, tmp_path: Path) -> None:
+    path, claims = tmp_path / "limits.toml", tmp_path / "claims.toml"
+    path.write_text(LIMITS)
+    claims.write_text(FEDAVG)
+    found = boundcheck_cli("report", path, "-o", tmp_path / "pages")
+    assert (found.code, found.err) == (0, "")
+    assert (tmp_path / "pages" / "limits-where-it-ends.html").exists()
+    for command in (("check", path), ("compare", path), ("check", path, path)):
+        found = boundcheck_cli(*command)
+        assert found.code == 2
+        assert "the file has no [[claim]]; its [[limits]] tables are for `boundcheck report`." in found.err
+    assert boundcheck_cli("check", path, claims).code == 0  # such as examples/*.toml
+    path.write_text(FEDAVG + LIMITS.replace("fedavg_rr", "fedavg_r"))
+    found = boundcheck_cli("check", path)
+    assert (found.code, "the method 'fedavg_r' is unknown; did you mean 'fedavg_rr'" in found.err) == (2, True)

@@ -14,13 +14,13 @@ from cluster_items import Item, begun, stored, told
 from cluster_tools import Machines, environment, is_running, machines, wait_for
 
 from boundcheck.core.cluster import ClusterExecutor, ClusterLost
-from boundcheck.core.executor import HERE, SerialExecutor, Where, chosen_executor
+from boundcheck.core.executor import SerialExecutor, Where, chosen_executor
 from boundcheck.errors import BadInput
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the signals of these tests are POSIX's")
 
-ITEMS = 6
+ITEMS = 4
 CLIENT = """
 import sys
 from pathlib import Path
@@ -41,6 +41,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Generator[Machines]:
         found.worker()
         found.worker()
         yield found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "disturbed").mkdir()
+    return tmp_path / "disturbed"
 
 
 def items(folder: Path) -> list[Item]:
@@ -82,21 +88,17 @@ class Mapped(threading.Thread):
         return self.results
 
 
-def test_a_worker_is_killed_in_the_middle_of_an_item(cluster: Machines, tmp_path: Path) -> None:
-    folder = tmp_path / "disturbed"
-    folder.mkdir()
+def test_a_worker_is_killed_in_the_middle_of_an_item(cluster: Machines, folder: Path, tmp_path: Path) -> None:
     mapped = Mapped(cluster, folder)
     (pid,) = begun(folder, 0)
     os.kill(pid, signal.SIGKILL)
     wait_for(lambda: not is_running(pid))
     cluster.worker()
     assert (mapped.end(), runs(folder)) == undisturbed(tmp_path / "undisturbed")
-    assert [len(begun(folder, number)) for number in range(ITEMS)] == [2, 1, 1, 1, 1, 1]
+    assert [len(begun(folder, number)) for number in range(ITEMS)] == [2, 1, 1, 1]
 
 
-def test_the_client_is_killed_and_started_again(cluster: Machines, tmp_path: Path) -> None:
-    folder = tmp_path / "disturbed"
-    folder.mkdir()
+def test_the_client_is_killed_and_started_again(cluster: Machines, folder: Path, tmp_path: Path) -> None:
     script = tmp_path / "client.py"
     script.write_text(CLIENT)
     command = [sys.executable, str(script), cluster.address, str(folder), str(ITEMS)]
@@ -105,15 +107,21 @@ def test_the_client_is_killed_and_started_again(cluster: Machines, tmp_path: Pat
         first.kill()
     assert runs(folder) == {}
     (folder / "go").touch()
-    second = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
-    results, expected = undisturbed(tmp_path / "undisturbed")
-    assert second.stdout == f"{results}\n"
-    assert runs(folder) == expected
+    again = ClusterExecutor(cluster.address, shared=folder / "store").map(stored, items(folder))
+    assert (again, runs(folder)) == undisturbed(tmp_path / "undisturbed")
 
 
-def test_a_lost_scheduler_is_said_and_the_same_call_goes_on(cluster: Machines, tmp_path: Path) -> None:
-    folder = tmp_path / "disturbed"
-    folder.mkdir()
+def test_shares_reach_the_client_and_results_are_in_order(cluster: Machines, tmp_path: Path) -> None:
+    heard, done = list[tuple[int, float]](), dict[int, int]()
+    own = [Item(number, tmp_path) for number in range(40)]
+    results = ClusterExecutor(cluster.address).map(
+        told, own, lambda place, result: done.update({place: place}), lambda *share: heard.append(share)
+    )
+    assert results == sorted(done) == list(range(40))
+    assert (0, 0.25) in heard
+
+
+def test_a_lost_scheduler_is_said_and_the_same_call_goes_on(cluster: Machines, folder: Path, tmp_path: Path) -> None:
     mapped = Mapped(cluster, folder)
     cluster.running[0].kill()
     cluster.running[0].wait()
@@ -122,42 +130,26 @@ def test_a_lost_scheduler_is_said_and_the_same_call_goes_on(cluster: Machines, t
     assert "was lost; what is finished is kept, and the same command continues from there." in str(mapped.results)
     (folder / "go").touch()  # Dask's workers end with their scheduler, and what they are at before
     cluster.scheduler()
-    for _ in range(2):
-        cluster.worker()
+    cluster.worker()
+    cluster.worker()
     again = Mapped(cluster, folder)
     assert (again.end(), runs(folder)) == undisturbed(tmp_path / "undisturbed")
 
 
-def test_no_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boundcheck.core.cluster.CONNECTING", 0.5)
-    with pytest.raises(ClusterLost, match=r"^no scheduler answers at tcp://127\.0\.0\.1:9: "):
-        ClusterExecutor("tcp://127.0.0.1:9").map(stored, [1])
-
-
-def test_shares_reach_the_client_and_results_are_in_order(cluster: Machines, tmp_path: Path) -> None:
-    heard: list[tuple[int, float]] = []
-    done: dict[int, int] = {}
-    own = [Item(number, tmp_path) for number in range(40)]
-    results = ClusterExecutor(cluster.address).map(
-        told, own, lambda place, result: done.update({place: place}), lambda *share: heard.append(share)
-    )
-    assert results == list(range(40))
-    assert sorted(done) == list(range(40))
-    assert (0, 0.25) in heard
-
-
+@pytest.mark.slow  # a scheduler of its own; test_cli_cluster.py has every command on one
 def test_a_cluster_of_this_process(tmp_path: Path) -> None:
     own = [Item(number, tmp_path) for number in range(5)]
-    assert chosen_executor(Where(cluster="local:2"), tmp_path / "store").map(stored, own) == SerialExecutor().map(
-        stored, own
-    )
+    found = chosen_executor(Where(cluster="local:2"), tmp_path / "store").map(stored, own)
+    assert found == SerialExecutor().map(stored, own)
+
+
+def test_what_is_no_cluster_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen_executor(Where(cluster="local:1")).map(stored, []) == []
-
-
-def test_what_is_no_cluster_is_said(tmp_path: Path) -> None:
     for address in ("nowhere", "local:0", "local:two", str(tmp_path)):
         with pytest.raises(BadInput, match="is neither the address of a scheduler"):
             chosen_executor(Where(cluster=address))
     with pytest.raises(BadInput, match="exclude each other"):
         chosen_executor(Where(2, "local:2"))
-    assert isinstance(chosen_executor(HERE if os.cpu_count() == 1 else Where(1)), SerialExecutor)
+    monkeypatch.setattr("boundcheck.core.cluster.CONNECTING", 0.5)
+    with pytest.raises(ClusterLost, match=r"^no scheduler answers at tcp://127\.0\.0\.1:9: "):
+        ClusterExecutor("tcp://127.0.0.1:9").map(stored, [1])

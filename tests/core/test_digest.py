@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from boundcheck.core import digest as module
@@ -25,23 +25,17 @@ from boundcheck.core.facts import differences, facts
 
 ROOT = Path(module.__file__).parents[1]
 
-leaves = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False)
-    | st.text(max_size=8)
-    | st.fractions()
-    | st.just(10**700 + 1)
-)
+leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.fractions()
 keys = st.text(max_size=4) | st.sampled_from(["$float", "$fraction", "$int", "$dict"])
 trees = st.recursive(
     leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=8
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(trees)
+@example({"$float": 1})
+@example([{"$dict": {"a": 1}}, 10**700 + 1, Fraction(1, 3), 0.1])
 def test_every_value_comes_back(tree: Any) -> None:
     back = decode(json.loads(json.dumps(encode(tree))))
     assert back == tree
@@ -194,17 +188,9 @@ def test_the_digest_is_the_same_in_every_process_and_nothing_is_imported() -> No
         "import sys; from boundcheck.core.digest import run_key; print(run_key({'b': 1, 'a': 0.1}, ['tomllib']));"
         "print(sorted({'numpy', 'numba', 'tomllib'} & set(sys.modules)))"
     )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=os.environ | {"PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert outputs == {f"{run_key({'a': 0.1, 'b': 1}, ['tomllib'])}\n[]\n"}
+    seeded = os.environ | {"PYTHONHASHSEED": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=seeded)
+    assert done.stdout == f"{run_key({'a': 0.1, 'b': 1}, ['tomllib'])}\n[]\n"
 
 
 @pytest.mark.parametrize("name", ["__main__", "no_such_module_here", "sys"])
@@ -217,11 +203,8 @@ def test_differences_in_words() -> None:
     own = facts()
     assert differences(own) == ""
     there = {**own, "numpy": "0.1", "other": "2"}
-    words = [
-        f"has {name} where the client has {theirs}"
-        for name, theirs in ((f"numpy {own['numpy']}", "numpy 0.1"), ("other none", "other 2"))
-    ]
-    assert differences(there) == ", and ".join(words)
+    said = f"has numpy {own['numpy']} where the client has numpy 0.1, and has other none where the client has other 2"
+    assert differences(there) == said
     assert differences({**there, "boundcheck": "0.0"}).count("where the client has") == 1
     code = "boundcheck code with digest"
     assert differences({**own, "code": "x"}) == f"has {code} {own['code']} where the client has {code} x"

@@ -115,13 +115,13 @@ def test_longest_texts_parse_and_print() -> None:
     assert parse_number(text, max_text=len(text)) == huge
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(wide)
 def test_exact_text_round_trips(value: Fraction) -> None:
     assert parse_number(format_exact(value)) == value
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_float_means_its_binary_value(value: float) -> None:
     assert as_fraction(value) == Fraction(value)
@@ -155,7 +155,7 @@ def test_grids_by_hand() -> None:
     assert parse_grid(range(3)) == [0, 1, 2]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(
     st.fractions(min_value=Fraction(1, 10**6), max_value=10**6),
     st.fractions(min_value=Fraction(1, 10**6), max_value=10**6),
@@ -180,7 +180,7 @@ def test_log_grid_points_have_even_spacing() -> None:
     np.testing.assert_allclose(steps, 1.0, atol=1e-5)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(wide, st.integers(1, 20))
 def test_rounding_is_safe_close_and_short(value: Fraction, digits: int) -> None:
     low, high = round_down(value, digits), round_up(value, digits)
@@ -208,7 +208,7 @@ def test_rounding_by_hand() -> None:
     assert round_down(Fraction(10) ** 4000 - 1, 1) == 9 * Fraction(10) ** 3999
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(
     st.fractions(min_value=-50, max_value=50, max_denominator=60),
     st.fractions(min_value=-50, max_value=50, max_denominator=60),
@@ -264,7 +264,7 @@ def test_short_text(value: Fraction | float | int, text: str) -> None:
     assert format_short(value) == text
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(wide)
 def test_short_text_reads_back_close(value: Fraction) -> None:
     text = format_short(value)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,6 +40,15 @@ def chain(lemma: Record | None, **more: Mapping[str, str]) -> Known:
     """A theorem that cites a lemma, and a last statement that cites the theorem; both proofs are without a fault."""
     records = {THEOREM: proved(LEMMA), LAST: proved(THEOREM)} | ({} if lemma is None else {LEMMA: lemma})
     return Known(records, more.get("violations", {}), {})
+
+
+def page_of(
+    name: str, known: Known, witnesses: Mapping[str, Path] | None = None, read: Callable[[str], str] = unescape
+) -> str:
+    """The page of a statement where this is known."""
+    listed = Catalogue((name,), Sources(known, (), witnesses))
+    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
+    return read(pages[f"statement.{name.replace('/', '.')}.html"])
 
 
 @pytest.mark.parametrize(
@@ -96,18 +105,14 @@ def test_a_refuted_step_is_shown_with_the_values_of_its_record() -> None:
     id = "scgd/lemma_3_1/as_printed_appendix"
     found = record(id)
     assert found is not None
-    listed = Catalogue(("scgd/lemma_3_1",), Sources(Known({id: found}, {}, {})))
-    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
-    text = unescape(pages["statement.scgd.lemma_3_1.html"])
+    text = page_of("scgd/lemma_3_1", Known({id: found}, {}, {}))
     (values,) = found.witnesses.values()
     assert values["eta"] in text
 
 
 def test_each_group_of_what_a_proof_rests_on_opens_on_the_page() -> None:
     known = Known({THEOREM: record(THEOREM), LEMMA: record(LEMMA)}, {}, {})  # type: ignore[dict-item]
-    listed = Catalogue(NAMES[:2], Sources(known))
-    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
-    text = unescape(pages["statement.scgd.theorem_3_3.html"])
+    text = page_of(NAMES[1], known)
     groups = re.findall(r'<details class="rests"><summary>(.*?)</summary><ul>(.*?)</ul></details>', text)
     assert [words for words, _ in groups] == [
         "2 facts transcribed from the algorithm",
@@ -130,10 +135,7 @@ def test_each_group_of_what_a_proof_rests_on_opens_on_the_page() -> None:
 
 def test_a_reading_says_in_a_line_where_it_is_broken() -> None:
     id = "async_fl/corollary_1/as_printed"
-    path = shipped_witnesses()[id]
-    listed = Catalogue(("async_fl/corollary_1",), Sources(Known({}, {id: "At s = 512."}, {}), (), {id: path}))
-    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
-    text = unescape(pages["statement.async_fl.corollary_1.html"])
+    text = page_of("async_fl/corollary_1", Known({}, {id: "At s = 512."}, {}), {id: shipped_witnesses()[id]})
     line = re.findall(r'<summary class="word t-bad s-violated">(Broken at .*?)</summary>', text)
     assert line == [line[0]]
     assert line[0].startswith("Broken at s = 512, L = 1, K = 100, eta_l = 1/44000, ")
@@ -208,10 +210,7 @@ def test_the_difference_of_two_readings_is_marked_in_the_formula_and_no_more() -
     ],
 )
 def test_two_formulas_stand_side_by_side_where_they_fit(name: str, kind: str) -> None:
-    listed = Catalogue([name], Sources(Known({}, {}, {})))
-    (page,) = (
-        p for n, p in listed.pages(report_data([], "T") | {"catalogue": listed.data()}).items() if "statement" in n
-    )
+    page = page_of(name, Known({}, {}, {}), read=str)
     first = page[page.index(f'<div class="{kind}">') : page.index('class="small soft key"')]
     assert ("<msub><mi>u</mi><mrow><mn>1</mn></mrow></msub>" in first) == (kind == "pair")
 

@@ -96,7 +96,7 @@ def test_every_position_of_every_slider_is_within_the_domain(browser: Any, folde
     for path in sorted(folder.glob("statement.*.html")):
         name = path.stem.removeprefix("statement.").replace(".", "/", 1)
         page = show(browser, folder, faults, name)
-        for place in (0, 1, 133, 200, 399, 400):
+        for place in (0, 133, 400):
             sliders = "document.querySelectorAll('.play-row input[type=range]')"
             page.evaluate(f"v => {sliders}.forEach(s => {{ s.value = v; s.oninput() }})", place)
             assert "outside" not in status(page)["Bound"], (name, place, status(page))
@@ -144,12 +144,12 @@ def test_what_is_copied_can_be_run(browser: Any, folder: Path, faults: list[str]
     page.close()
 
 
-def test_a_thousand_random_points_in_the_browser(browser: Any, folder: Path, faults: list[str]) -> None:
+def test_random_points_in_the_browser(browser: Any, folder: Path, faults: list[str]) -> None:
     page = show(browser, folder, faults)
     own = readings(*NAME.split("/"))
     data = json.loads(page.text_content("#playground-data"))
     rng, points = random.Random(1), []
-    for seed in range(1000):
+    for seed in range(150):
         i = rng.randrange(len(own))
         texts = {name: data["start"][name] for name in data["readings"][i]["symbols"]}
         points.append((i, drawn(own[i], texts, seed, 3)))
@@ -161,7 +161,7 @@ def test_a_thousand_random_points_in_the_browser(browser: Any, folder: Path, fau
     )
     worst = max(difference(own[i], data["readings"][i], t, a) for (i, t), a in zip(points, answers, strict=True))
     assert worst <= 1e-12
-    assert sum("error" not in a for a in answers) > 300  # the others are outside mu <= L
+    assert sum("error" not in a for a in answers) > 40  # the others are outside mu <= L
     page.close()
 
 

@@ -14,6 +14,7 @@ from report_tools import SCOPE_OUT, hand_made
 from boundcheck.evidence.claim import Claim, RateClaim, run_claim
 from boundcheck.evidence.rate import Rate
 from boundcheck.evidence.spec import claims_from_text
+from boundcheck.report.changes import Entry, changes_between
 from boundcheck.report.ci import markdown
 from boundcheck.report.data import claim_data, report_data
 from boundcheck.report.snippet import claim_toml
@@ -34,6 +35,21 @@ def test_every_outcome_and_grade_is_counted_zeros_included() -> None:
     assert counts["outcome"] == {**dict.fromkeys(Outcome, 0), "FAILED": 1, "UNDECIDED": 1, "HOLDS": 2}
     assert counts["grade"] == {"PROVED": 0, "EXACT": 1, "SUPPORTED": 2, "none": 1}
     assert counts["expectation"] == {"met": 1, "missed": 1, "not stated": 2}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "worse"),
+    [
+        ("HOLDS", "UNDECIDED", True),
+        ("UNDECIDED", "FAILED", True),
+        ("VACUOUS", "VIOLATED", True),
+        ("UNDECIDED", "HOLDS", False),
+        ("VIOLATED", "OUT_OF_SCOPE", False),
+    ],
+)
+def test_what_is_worse_in_a_later_report(before: str, after: str, worse: bool) -> None:
+    (change,) = changes_between(*({"c": Entry(Outcome(outcome), None, 1.0)} for outcome in (before, after)))
+    assert (change.what, change.worse) == ("outcome", worse)
 
 
 def test_numbers_that_json_lacks_survive() -> None:

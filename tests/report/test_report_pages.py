@@ -265,6 +265,9 @@ DEAR = frozenset({"methods_compared", "training"})
 )
 def test_the_shipped_report_shows_what_it_says(without: frozenset[str], tmp_path: Path) -> None:
     claims = load_claims(PACKAGE / "default.toml", need_expect=True)
+    if without:  # the first of each paper and outcome that needs no data set; the same claims are in examples/
+        plain = [c for c in claims if "data" not in c.problem and c.engine == "exact"]
+        claims = list({(c.id.partition("/")[0], c.expect): c for c in reversed(plain)}.values())
     results = [run_claim(claim) for claim in claims]
     assert [f for r in results for f in r.failures] == []
     assert {"HOLDS", "OUT_OF_SCOPE", "VACUOUS", "VIOLATED"} == {r.verdict.outcome.value for r in results}
