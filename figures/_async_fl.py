@@ -33,7 +33,7 @@ SPLITS: Mapping[str, Mapping[str, Any]] = {
 }
 WEIGHTS = {"time-based": "time_based", "identical": "identical"}
 COLUMNS = ("f", "surrogate_f", "spread", "surrogate_spread")  # of a row of a record
-POINTS = 40
+CLIENTS, POINTS = 10, 40
 
 
 @dataclass(frozen=True)

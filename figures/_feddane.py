@@ -156,8 +156,8 @@ def beyond(sets: Sequence[Devices]) -> list[str]:
             ends = {name: fd.mean_of(line.ends) for name, line in d.lines.items()}
             found.append(
                 f"{d.title}: the best mu of the paper's grid is its largest; with mu = {d.lines['FedDANE beyond'].mu} "
-                f"FedDANE ends at {ends['FedDANE beyond']} (FedAvg {ends['FedAvg']}, FedProx {ends['FedProx']}; FedProx "
-                f"with the same mu {ends['FedProx beyond']})."
+                f"FedDANE ends at {ends['FedDANE beyond']} (FedAvg {ends['FedAvg']}, FedProx {ends['FedProx']}; "
+                f"FedProx with the same mu {ends['FedProx beyond']})."
             )
     return found
 

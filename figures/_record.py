@@ -118,11 +118,11 @@ def markdown(table: Sequence[Mapping[str, Any]]) -> str:
     lines = [
         "# The papers' figures and tables",
         "",
-        f"Of {len(table)}, {here['full']} are here at full size, {here['scaled']} scaled and {here['absent']} absent. The "
-        f"{sum(words.values())} findings that the papers state: {counted(words)}, at the sizes that are here. A finding "
-        "about several data sets is reversed as soon as one of them reverses it; brackets mark which. Written by "
-        "`python figures/_record.py --collect FOLDER` from `record.toml` and the facts of the figures; `make report` "
-        "draws the pictures.",
+        f"Of {len(table)}, {here['full']} are here at full size, {here['scaled']} scaled and {here['absent']} absent. "
+        f"The {sum(words.values())} findings that the papers state: {counted(words)}, at the sizes that are here. A "
+        "finding about several data sets is reversed as soon as one of them reverses it; brackets mark which. Written "
+        "by `python figures/_record.py --collect FOLDER` from `record.toml` and the facts of the figures; `make "
+        "report` draws the pictures.",
         "",
         "| figure or table | here | findings of the paper |",
         "|---|---|---|",

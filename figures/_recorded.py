@@ -29,7 +29,8 @@ from boundcheck.problems.problem import Problem
 
 Array = NDArray[np.float64]
 Table = Mapping[str, Any]
-Found, Size = TypeVar("Found"), TypeVar("Size")
+Found = TypeVar("Found")
+Size = TypeVar("Size")
 FOLDER = Path(__file__).parent / "results"
 DIGITS = 7  # significant ones of a value
 MODULES = ("boundcheck.engines.simulate.run", "boundcheck.methods.build", "boundcheck.problems.build")
@@ -82,7 +83,7 @@ class Recorded:
             return np.array([compute(seed) for seed in seeds])
         row = self.find(problem, method, grid)
         if row is None:
-            row = {"problem": dict(problem), "method": dict(method), "rounds": list(grid), "seeds": {}}
+            row = dict[str, Any](problem=dict(problem), method=dict(method), rounds=list(grid), seeds={})
             self.rows.append(row)
         for seed in (seed for seed in seeds if str(seed) not in row["seeds"]):
             began = time.process_time()
@@ -136,7 +137,7 @@ def computed(
 
 
 def losses(method: Table, problem: Problem, grid: Sequence[int], seed: int, u: Sequence[Fraction]) -> dict[str, Array]:
-    """The losses along a run, each (T,): "f" and "spread", their mean and deviation over the clients, and both under the
+    """The losses along a run, each (T,): their mean over the clients "f" and deviation "spread", and both under the
     weights u of a surrogate problem, "surrogate_f" and "surrogate_spread".
     """
     on, names = surrogate.watched(problem, ())

@@ -1,7 +1,8 @@
 """Figures and tables of papers as studies of boundcheck: the command of a script, and the files that it writes.
 
 A script has one function, which computes a `Study` of boundcheck and decides the findings of its entry in record.toml
-on the same numbers. The curves of a study are drawn as those of a report (`boundcheck.report.figures`).
+on the same numbers. `python figures/NAME.py [-o DIR]` runs it; --help lists its options. The curves of a study are
+drawn as those of a report (`boundcheck.report.figures`).
 """
 
 from __future__ import annotations

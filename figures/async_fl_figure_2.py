@@ -1,7 +1,4 @@
-"""Figure 2 of the asynchronous paper: identical against time-based weights, on two problems, and over the clients.
-
-Run: python figures/async_fl_figure_2.py [-o DIR] [--data digits|mnist] [--seeds N] [--rounds N] [--full]
-"""
+"""Figure 2 of the asynchronous paper: identical against time-based weights, on two problems, and over the clients."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ import _recorded as rec
 import _study as s
 
 NAME = "async_fl_figure_2"
-CLIENTS = 10
 FULL = a.Size("digits", 20_000, a.SEEDS, a.TUNING_SEEDS, a.STEPS)
 SMALL = a.Size("digits", 2000, range(3), range(100, 101), a.STEPS[-3:])
 PANELS = {
@@ -43,16 +39,12 @@ class Row:
         values = self.runs[name][column]
         return values[:, -max(1, values.shape[1] // 10) :].mean(axis=1)
 
-    def gap(self, column: str) -> rec.Array:
-        """By seed: by how much identical weights end above time-based ones."""
-        return self.ends(column, "identical") - self.ends(column, "time-based")
-
 
 def compute(size: a.Size, kept: rec.Recorded) -> dict[str, Row]:
     """The rows by split."""
     found, grid = dict[str, Row](), rec.evenly(size.length, a.POINTS)
     for split in a.SPLITS:
-        on = a.problem(size.data, CLIENTS, split)
+        on = a.problem(size.data, a.CLIENTS, split)
         # the client with the fewest samples bounds the batch
         spec = {"kind": "fedavg_async", "times": "f80", "K": 1, "batch": min(64, *on.sizes)}
         u = a.shares({**spec, "eta_l": "1", "weights": "identical"}, on)
@@ -75,7 +67,8 @@ def findings(found: Mapping[str, Row]) -> dict[str, fd.Decision]:
         return fd.ordered(rows, (better, worse))
 
     splits, alike, unlike = ("random split", "Dirichlet(0.1)"), found["random"], found[a.SHARD]
-    own, other = unlike.gap("f"), alike.gap("f")
+    gaps = {c: [r.ends(c, "identical") - r.ends(c, "time-based") for r in (alike, unlike)] for c in ("f", "spread")}
+    other, own = gaps["f"]
     within = fd.decided([fd.Comparison("", other, own, TWICE[0]), fd.Comparison("", own, other, 1 / TWICE[1])])
     early = [
         fd.Comparison(s, *(row.runs[n]["f"][:, 1 : LEFT_OUT + 1].mean(axis=1) for n in ("identical", "time-based")))
@@ -85,9 +78,9 @@ def findings(found: Mapping[str, Row]) -> dict[str, fd.Decision]:
     return {
         "federated": lower("f", "time-based", "identical"),
         "spread": lower("spread", "time-based", "identical"),
-        "shard_larger": fd.ordered([fd.Comparison("", other, own)], splits),
+        "shard_larger": fd.ordered([fd.Comparison("", *gaps["f"])], splits),
         "twice": fd.Decision(fd.together(within), f"{ratio}; from {TWICE[0]:.2f} to {TWICE[1]:.2f} counts as twice"),
-        "shard_spread": fd.ordered([fd.Comparison("", alike.gap("spread"), unlike.gap("spread"))], splits),
+        "shard_spread": fd.ordered([fd.Comparison("", *gaps["spread"])], splits),
         "surrogate": lower("surrogate_f", "identical", "time-based"),
         "surrogate_spread": lower("surrogate_spread", "time-based", "identical"),
         "first_faster": fd.ordered(early, ("identical", "time-based")),
@@ -98,20 +91,18 @@ def make(full: bool = False, data: str | None = None, seeds: int | None = None, 
     """The figure."""
     found, size, scaled = a.computed(NAME, compute, FULL, SMALL, full, data, seeds, rounds)
     caption = (
-        f"Softmax regression on {size.data}, {CLIENTS} clients, F80 (the fastest five times as fast as the slowest), "
+        f"Softmax regression on {size.data}, {a.CLIENTS} clients, F80 (the fastest five times as fast as the slowest), "
         f"K = 1, asynchronous FedAvg; mean (lines) and range (bands) over {len(size.seeds)} seeds and {size.length} "
         "aggregations. First four panels: random split (the paper's MNIST); last four: classes by Dirichlet(0.1) (its "
         "MNIST-shard). eta_l, tuned with identical weights: "
-        f"{', '.join(f'{row.step.best} ({split})' for split, row in found.items())}. The surrogate problem is the one that "
-        f"identical weights follow, q_i in proportion to 1/tau_i. {scaled}Judged on the last tenth of the aggregations; "
-        "'first' is the first tenth, which is left out of the picture. Panels (a) and (c), (b) and (d) share their axes."
+        f"{', '.join(f'{row.step.best} ({split})' for split, row in found.items())}. The surrogate problem is the one "
+        f"that identical weights follow, q_i in proportion to 1/tau_i. {scaled}Judged on the last tenth of the "
+        "aggregations; 'first' is the first tenth, which is left out of the picture. Panels (a) and (c), (b) and (d) "
+        "share their axes."
     )
+    late = slice(LEFT_OUT, None)
     shown = [
-        (
-            f"{title}, {split}",
-            y,
-            {f"{n} weights": (row.grid[LEFT_OUT:], row.runs[n][c][:, LEFT_OUT:]) for n in a.WEIGHTS},
-        )
+        (f"{title}, {split}", y, {f"{n} weights": (row.grid[late], row.runs[n][c][:, late]) for n in a.WEIGHTS})
         for split, row in found.items()
         for c, (title, y) in PANELS.items()
     ]

@@ -1,7 +1,4 @@
-"""Figure 3 of the asynchronous paper: what the number of local steps does to the loss in the end.
-
-Run: python figures/async_fl_figure_3.py [-o DIR] [--data digits|mnist] [--seeds N] [--rounds N] [--full]
-"""
+"""Figure 3 of the asynchronous paper: what the number of local steps does to the loss in the end."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ import _study as s
 import numpy as np
 
 NAME = "async_fl_figure_3"
-CLIENTS = 10
 LOCAL_STEPS = (1, 4, 7, 10, 13, 16, 19, 22, 25)
 FULL = a.Size("digits", 25_000, a.SEEDS, a.TUNING_SEEDS, a.STEPS)
 SMALL = a.Size("digits", 1000, range(3), range(100, 101), a.STEPS[-3:])
@@ -36,7 +32,7 @@ class Found:
 
 def compute(size: a.Size, kept: rec.Recorded) -> Found:
     """The runs, with the step size that is the best for K = 1 with identical weights."""
-    on = a.problem(size.data, CLIENTS, a.SHARD)
+    on = a.problem(size.data, a.CLIENTS, a.SHARD)
     grid = rec.evenly(size.length, a.POINTS, size.length - max(2, size.length // LAST))
 
     def run(weights: str, K: int, step: Fraction, seeds: range) -> rec.Array:
@@ -78,8 +74,8 @@ def findings(found: Found) -> dict[str, fd.Decision]:
         ),
         "variance_grows": fd.Decision(
             fd.together(words),
-            f"of {len(words)} steps from one K to the next the deviation grows in {grows}, falls in {falls} and neither "
-            f"surely in {neither}",
+            f"of {len(words)} steps from one K to the next the deviation grows in {grows}, falls in {falls} and "
+            f"neither surely in {neither}",
         ),
         "higher_variance": higher(deviation, 8),
         "higher_mean": higher(mean, 15),
@@ -95,12 +91,12 @@ def make(full: bool = False, data: str | None = None, seeds: int | None = None, 
     """The figure."""
     found, size, scaled = a.computed(NAME, compute, FULL, SMALL, full, data, seeds, rounds)
     caption = (
-        f"Softmax regression on {size.data}, {CLIENTS} clients, F80, classes {a.SHARD}, asynchronous FedAvg on "
+        f"Softmax regression on {size.data}, {a.CLIENTS} clients, F80, classes {a.SHARD}, asynchronous FedAvg on "
         "single samples (the clients' sizes are no multiples of 64, the paper's batch); mean and standard deviation "
         f"of the federated loss over the last 5 % of {size.length} aggregations, mean (lines) and range "
-        f"(bands) over {len(size.seeds)} seeds. eta_l = {found.step.best}, the best for K = 1 with identical weights. The "
-        "paper has CIFAR-10 with a convolutional network, 25000 units of time and eta_l = 0.005 (caption) or 0.0005 "
-        f"(text). {scaled}"
+        f"(bands) over {len(size.seeds)} seeds. eta_l = {found.step.best}, the best for K = 1 with identical weights. "
+        "The paper has CIFAR-10 with a convolutional network, 25000 units of time and eta_l = 0.005 (caption) or "
+        f"0.0005 (text). {scaled}"
     )
     shown = {"mean": found.mean, "deviation": found.deviation}
     study = s.study(

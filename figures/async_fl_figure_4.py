@@ -1,7 +1,4 @@
-"""Figure 4 of the asynchronous paper: FedFix against synchronous and asynchronous FedAvg over time.
-
-Run: python figures/async_fl_figure_4.py [-o DIR] [--data digits|mnist] [--rounds N] [--full]
-"""
+"""Figure 4 of the asynchronous paper: FedFix against synchronous and asynchronous FedAvg over time."""
 
 from __future__ import annotations
 
@@ -25,10 +22,11 @@ FULL = a.Size("digits", 200, range(1), range(1), a.STEPS[10:])
 SMALL = a.Size("digits", 20, range(1), range(1), a.STEPS[12::2])
 PANELS = {f"{times.upper()}, {clients} clients": (times, clients) for clients in (20, 50) for times in ("f0", "f80")}
 METHODS: Mapping[str, Mapping[str, Any]] = {
-    "asynchronous": {"kind": "fedavg_async"},
     "synchronous": {"kind": "fedavg_sync"},
+    "asynchronous": {"kind": "fedavg_async"},
     "FedFix-0.5": {"kind": "fedfix", "dt": "1/2"},
 }
+NONE = rec.Tuned(Fraction(0), {})
 LEVEL = 0.01  # losses this close, relatively, are level
 
 
@@ -38,7 +36,7 @@ class Line:
 
     times: rec.Array
     loss: rec.Array
-    step: rec.Tuned = rec.Tuned(Fraction(0), {})
+    step: rec.Tuned = NONE
 
     @property
     def late(self) -> float:
@@ -64,7 +62,6 @@ def compute(size: a.Size, kept: rec.Recorded) -> dict[str, dict[str, Line]]:
             spec = {**own, "K": K} | ({} if own["kind"] == "fedavg_sync" else {"times": hardware})
             unit = rounds_in_unit(spec, clients)
             grid = rec.evenly(round(size.length * unit), a.POINTS)
-
             times = np.array(grid) / unit
 
             def line(step: Fraction, spec: Any = spec, on: Any = on, grid: Any = grid, times: Any = times) -> Line:
@@ -100,8 +97,7 @@ def make(full: bool = False, data: str | None = None, seeds: int | None = None, 
     """The figure."""
     found, size, scaled = a.computed(NAME, compute, FULL, SMALL, full, data, seeds, rounds)
     steps = "; ".join(
-        f"{title}: "
-        + ", ".join(f"{name} {panel[name].step.best}" for name in ("synchronous", "asynchronous", "FedFix-0.5"))
+        f"{title}: " + ", ".join(f"{name} {line.step.best}" for name, line in panel.items())
         for title, panel in found.items()
     )
     caption = (
@@ -109,8 +105,8 @@ def make(full: bool = False, data: str | None = None, seeds: int | None = None, 
         "of time, in each of which the slowest client finishes once (F0: all clients alike, F80: one to five times as "
         "slow). Each method takes its best eta_l, on a grid that goes on until the best lies inside: "
         f"{steps}. On F0 FedFix-0.5 is synchronous FedAvg with eta_g = 2, step for step. The "
-        f"paper has CIFAR-10 and Shakespeare with networks and batches of 64. {scaled}Judged on the mean loss over time "
-        f"after the first quarter, with less than {LEVEL:.0%} of difference as level."
+        f"paper has CIFAR-10 and Shakespeare with networks and batches of 64. {scaled}Judged on the mean loss over "
+        f"time after the first quarter, with less than {LEVEL:.0%} of difference as level."
     )
     shown = [
         (title, "federated loss", {name: (line.times, line.loss[None]) for name, line in panel.items()})

@@ -1,7 +1,4 @@
-"""Figure 1 of the asynchronous paper, and clients of update times 2, 3 and 5 under four policies, as Gantt pictures.
-
-Run: python figures/async_fl_gantt.py [-o DIR]
-"""
+"""Figure 1 of the asynchronous paper, and clients of update times 2, 3 and 5 under four policies, as Gantt pictures."""
 
 from __future__ import annotations
 

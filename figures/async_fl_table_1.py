@@ -1,7 +1,5 @@
 """Table 1 of the asynchronous paper with numbers: the weights of three clients under six schemes.
 
-Run: python figures/async_fl_table_1.py [-o DIR]
-
 The table names the weights: importance p_i, aggregation weight d_i(n), its expectation q_i(n), the same over its sum,
 and q_i, its mean over the rounds of a window. Here they are computed for clients of update times 2, 3 and 5.
 """

@@ -1,7 +1,4 @@
-"""Table 2 of the asynchronous paper, which gives constants of three schemes as formulas, for three clients.
-
-Run: python figures/async_fl_table_2.py [-o DIR]
-"""
+"""Table 2 of the asynchronous paper, which gives constants of three schemes as formulas, for three clients."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ from boundcheck.report.words import pretty
 SCHEMES = ("synchronous FedAvg", "asynchronous, time-based", "FedFix, dt = 1", "FedFix, dt = 2")
 CAPTION = (
     "Table 2 of the paper for clients of update times 2, 3 and 5 on random quadratics, beside the values that their "
-    "schedules have, exactly. N is the number of rounds in a unit of time, d the largest weight. Where the paper prints "
-    "an Omega or an O its argument is taken as a bound."
+    "schedules have, exactly. N is the number of rounds in a unit of time, d the largest weight. Where the paper "
+    "prints an Omega or an O its argument is taken as a bound."
 )
 
 

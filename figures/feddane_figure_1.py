@@ -1,7 +1,4 @@
-"""Figure 1 of FedDANE: training loss of FedAvg, FedProx and FedDANE, ten devices a round.
-
-Run: python figures/feddane_figure_1.py [-o DIR] [--full] [--rounds N] [--seeds N] [--samples N]
-"""
+"""Figure 1 of FedDANE: training loss of FedAvg, FedProx and FedDANE, ten devices a round."""
 
 from __future__ import annotations
 

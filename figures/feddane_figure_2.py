@@ -1,7 +1,4 @@
-"""Figure 2 of FedDANE: what few devices a round do to its training loss.
-
-Run: python figures/feddane_figure_2.py [-o DIR] [--full] [--rounds N] [--seeds N] [--samples N]
-"""
+"""Figure 2 of FedDANE: what few devices a round do to its training loss."""
 
 from __future__ import annotations
 
@@ -87,8 +84,8 @@ def make(full: bool = False, rounds: int | None = None, seeds: int | None = None
         notes += [f"{d.title}, with mu beyond the paper's grid: {ends}."] if further else []
     caption = (
         "Training loss of FedDANE by updating round, K of 30 devices in each of its two sets, sampled engine. "
-        f"{f.made_at(size, PAPER, kept)}{lacking(sets)}mu is tuned for each K. K devices are draws by weight; K = 30 is "
-        f"every device once, with the plain means of Algorithm 2. {f.END} The panels share their axes."
+        f"{f.made_at(size, PAPER, kept)}{lacking(sets)}mu is tuned for each K. K devices are draws by weight; K = 30 "
+        f"is every device once, with the plain means of Algorithm 2. {f.END} The panels share their axes."
     )
     title = "FedDANE with few devices a round (Figure 2 of the FedDANE paper)"
     drawn = {f"K = {K}": f"K = {K}" for K in COHORTS}

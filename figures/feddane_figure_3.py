@@ -1,7 +1,4 @@
-"""Figure 3 of FedDANE: one local epoch and all devices, which favour it.
-
-Run: python figures/feddane_figure_3.py [-o DIR] [--full] [--rounds N] [--seeds N] [--samples N]
-"""
+"""Figure 3 of FedDANE: one local epoch and all devices, which favour it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Table I of FedDANE: the paper's data sets as printed, recomputed, and the devices that stand for them here.
-
-Run: python figures/feddane_table_1.py [-o DIR]
-"""
+"""Table I of FedDANE: the paper's data sets as printed, recomputed, and the devices that stand for them here."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Figure 1 of FedShuffle: its methods on equation (36), expected curves without sampling error over sampled bands.
-
-Run: python figures/fedshuffle_figure_1.py [-o DIR] [--seeds N] [--rounds N]
-"""
+"""Figure 1 of FedShuffle: its methods on equation (36), expected curves without sampling error over sampled bands."""
 
 from __future__ import annotations
 
@@ -85,13 +82,13 @@ def make(seeds: int = f.SEEDS, rounds: int = 200) -> s.Made:
     uniform, weight = (float(f.limit(spec, single)) for spec in specs)
     bounds = {f"{k}: {n}": x.outcome for k, lines in enumerate(drawn, 1) for n, x in lines.items() if x.outcome}
     caption = (
-        f"Expected gap by round: exact expectation (lines), 5 to 95 % of {seeds} sampled runs (bands), bound of Theorem "
-        "5.1, strongly convex, sharp reading, on the weighted average of the gap (where the theorem speaks). Each "
-        "method takes the largest step that Theorem E.1 allows (the paper gives none, so that nothing is tuned), those "
-        "that draw with replacement or take equal steps the one of their reshuffled relative; momentum weighs clients "
-        f"by w_i/p_i. Verdicts, by panel: {', '.join(f'{k} {v}' for k, v in bounds.items())}. Curves that meet: "
-        "FedAvgMin and FedAvgMean, FedNovaRR and FedShuffle in their limits. The panels share their axis of values. "
-        f"The sampled means lie within {z:.1f} standard errors of the exact curves, over all rounds."
+        f"Expected gap by round: exact expectation (lines), 5 to 95 % of {seeds} sampled runs (bands), bound of "
+        "Theorem 5.1, strongly convex, sharp reading, on the weighted average of the gap (where the theorem speaks). "
+        "Each method takes the largest step that Theorem E.1 allows (the paper gives none, so that nothing is tuned), "
+        "those that draw with replacement or take equal steps the one of their reshuffled relative; momentum weighs "
+        f"clients by w_i/p_i. Verdicts, by panel: {', '.join(f'{k} {v}' for k, v in bounds.items())}. Curves that "
+        "meet: FedAvgMin and FedAvgMean, FedNovaRR and FedShuffle in their limits. The panels share their axis of "
+        f"values. The sampled means lie within {z:.1f} standard errors of the exact curves, over all rounds."
     )
     note = (
         f"At one step size ({EQUAL_STEP}) the limits of importance sampling and uniform sampling are "

@@ -1,7 +1,5 @@
 """Figure 4 of FedShuffle (F.1): clients that miss their last local step, and weights that make up for it.
 
-Run: python figures/fedshuffle_figure_4.py [-o DIR] [--seeds N] [--rounds N]
-
 On equation (36) client 1 holds one sample: missing its last step leaves it no step at all, and no weight makes up for
 that. So the figure lets the clients with more than one step miss theirs (K = 1, 1, 2 of 1, 2, 3 steps); the literal
 version is computed beside it.

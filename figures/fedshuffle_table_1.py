@@ -1,7 +1,5 @@
 """Table 1 of FedShuffle as this project finds it: what each implemented method has, computed from its parts.
 
-Run: python figures/fedshuffle_table_1.py [-o DIR]
-
 The paper's Table 1 sets check marks; this one computes them on equation (36), as its caption says. Of FedLin and Mime,
 whose local steps are shifted by gradients of all, the exact limit of the mean says whether it is the minimiser.
 """
@@ -89,10 +87,8 @@ def row(spec: Mapping[str, Any], problem: Problem, equal: Problem) -> dict[str, 
         cells |= {"NL": apart or (kind == "fedrr" and weighted(spec, problem) == own), "VR": shifted}
         cells["GM"] = "can" if takes(spec, momentum_g="9/10") else "no"
     else:
-        cells |= {
-            "CS": weighted(spec, problem, **SOME) == weighted(spec, problem),
-            "NL": weighted(spec, problem) == own,
-        }
+        cells["CS"] = weighted(spec, problem, **SOME) == weighted(spec, problem)
+        cells["NL"] = weighted(spec, problem) == own
         moved = "yes" if kind == "fedshuffle_mvr" else "can" if takes(spec, momentum={"a": "1/10"}) else "no"
         cells |= {"VR": moved, "GM": moved}
     told = {name: {True: "yes", False: "no"}.get(cells[name], cells[name]) for name in COLUMNS}
@@ -102,10 +98,7 @@ def row(spec: Mapping[str, Any], problem: Problem, equal: Problem) -> dict[str, 
 
 def compute() -> dict[str, dict[str, Any]]:
     """All rows."""
-    problem, equal = (
-        build_problem({"kind": "fedshuffle_36"}),
-        build_problem({"kind": "fedshuffle_36", "sizes": [2, 2, 2]}),
-    )
+    problem, equal = (build_problem({"kind": "fedshuffle_36", **more}) for more in ({}, {"sizes": [2, 2, 2]}))
     return {name: row(spec, problem, equal) for name, spec in METHODS.items()}
 
 

@@ -1,7 +1,4 @@
-"""Table 4 of FedShuffle: local work and sampling of the baselines, as printed and as the compositions here have them.
-
-Run: python figures/fedshuffle_table_4.py [-o DIR]
-"""
+"""Table 4 of FedShuffle: local work and sampling of the baselines, as printed and as they are here."""
 
 from __future__ import annotations
 

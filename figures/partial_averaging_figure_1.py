@@ -1,7 +1,5 @@
 """Figure 1 of partial averaging: what is averaged when, by periodic and by partial averaging with two workers.
 
-Run: python figures/partial_averaging_figure_1.py [-o DIR]
-
 The picture is not drawn from a description: both methods run on pure noise, where a block of the two models agrees
 after an iteration exactly if it was averaged in it.
 """

@@ -1,7 +1,4 @@
-"""Figure 2 of partial averaging: how far the local models are from their average, iteration by iteration.
-
-Run: python figures/partial_averaging_figure_2.py [-o DIR] [--iterations N] [--workers N]
-"""
+"""Figure 2 of partial averaging: how far the local models are from their average, iteration by iteration."""
 
 from __future__ import annotations
 

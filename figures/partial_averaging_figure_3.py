@@ -1,7 +1,4 @@
-"""Figure 3 of partial averaging: the least loss of a local model against the loss of the averaged model.
-
-Run: python figures/partial_averaging_figure_3.py [-o DIR] [--rounds N]
-"""
+"""Figure 3 of partial averaging: the least loss of a local model against the loss of the averaged model."""
 
 from __future__ import annotations
 

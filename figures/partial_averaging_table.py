@@ -1,7 +1,5 @@
 """The model discrepancy in pure noise: what the engine computes for partial and periodic averaging, and closed forms.
 
-Run: python figures/partial_averaging_table.py [-o DIR]
-
 Without gradients (F = 0) and with noise of variance 1 in each of tau blocks, step size 1, the models differ by the
 noise since their last averages. The engine computes the expectation exactly, iteration by iteration; the closed forms
 are (m-1)/m tau(tau-1)/2 for partial averaging at any time after the first period, and c tau (m-1)/m for periodic
@@ -11,6 +9,7 @@ averaging c steps after an average.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import _partial_averaging as f
 import _study as s
@@ -36,7 +35,7 @@ def row(kind: str, m: int, tau: int) -> dict[str, str]:
     """One method: exact fractions."""
     problem = build_problem({"kind": "pure_noise", "clients": m, "d": tau})
     late = list(range((PERIODS - 1) * tau, PERIODS * tau))
-    how = {"rounds": late, "metrics": ("discrepancy",), "arithmetic": "rational"}
+    how: dict[str, Any] = {"rounds": late, "metrics": ("discrepancy",), "arithmetic": "rational"}
     values = list(run(build_method(f.method(kind, tau, 1)), problem, **how).exact["discrepancy"])
     flat = Fraction(m - 1, m) * tau * (tau - 1) / 2
     lemma = statement("partial_averaging/lemma_2/as_printed").evaluate(

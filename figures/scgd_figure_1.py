@@ -1,7 +1,4 @@
-"""Figure 1 of the SCGD report: constant step 1e-5, MSE_FedAvg - MSE_SCGD by round; beside it Theorem 3.3.
-
-Run: python figures/scgd_figure_1.py [-o DIR] [--repeats N] [--rounds N]
-"""
+"""Figure 1 of the SCGD report: constant step 1e-5, MSE_FedAvg - MSE_SCGD by round; beside it Theorem 3.3."""
 
 from __future__ import annotations
 
@@ -113,10 +110,11 @@ def make(repeats: int = c.REPEATS, rounds: int = c.ROUNDS) -> s.Made:
         "all_devices_minus_scgd_end": (every - scgd) * c.DEVICES / c.OBSERVATIONS,
     }
     caption = (
-        f"Left: percentiles of MSE_FedAvg − MSE_SCGD over {repeats} repeats of {rounds} rounds from θ = 0, MSE over all "
-        "1000 observations, loss = sum of squares a device. The paper does not say whether a repeat draws new data: the "
-        "band draws data and cohorts anew, the dashed lines keep one data set and draw cohorts alone. Right: squared "
-        "distance to the solution on one data set (exact engine) against the bound of Theorem 3.3, corrected reading."
+        f"Left: percentiles of MSE_FedAvg − MSE_SCGD over {repeats} repeats of {rounds} rounds from θ = 0, MSE over "
+        "all 1000 observations, loss = sum of squares a device. The paper does not say whether a repeat draws new "
+        "data: the band draws data and cohorts anew, the dashed lines keep one data set and draw cohorts alone. Right: "
+        "squared distance to the solution on one data set (exact engine) against the bound of Theorem 3.3, corrected "
+        "reading."
     )
     title = "SCGD and FedAvg with the constant step size 1e-5 (Figure 1 of the SCGD report)"
     shown = s.study(title, caption, notes(found, data), data=data)
