@@ -177,7 +177,7 @@ def test_runs_are_kept_one_by_one_and_taken_up_again(figures: Any, tmp_path: Pat
 
 def simple(s: Any, seeds: int = 3) -> Any:
     """A study of one curve."""
-    values = np.arange(1.0, 4.0) * np.ones((seeds, 1))
+    values = np.arange(1.0, 4.0) + np.arange(seeds)[:, None]
     return s.Made(
         s.study("Title", "A caption.", ["A note."], **s.panels("x", [("left", "y", {"a": (range(3), values)})]))
     )
@@ -187,7 +187,7 @@ def test_a_script_writes_its_study(figures: Any, tmp_path: Path, capsys: pytest.
     s = figures["_study"]
     made = simple(s)
     (line,) = made.study.series
-    assert (line.y, line.low, line.high) == ((1, 2, 3), (1, 2, 3), (1, 2, 3))
+    assert (line.y, line.low, line.high) == ((2, 3, 4), (1, 2, 3), (3, 4, 5))
     paths = s.write(made, tmp_path / "new", "name")
     assert sorted(p.name for p in (tmp_path / "new").iterdir()) == [
         f"name.{e}" for e in ("json", "md", "pdf", "png", "svg")
