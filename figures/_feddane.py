@@ -176,7 +176,7 @@ def made_at(size: Size, paper: Size, kept: rec.Recorded) -> str:
     return (
         f"{epochs} of SGD, local steps of 0.01, batches of 10; {seeds}. {scaled}mu of FedDANE is the best of the "
         f"paper's grid (0 to 1) by the loss in the end of the first {'seed' if first == 1 else f'{first} seeds'}. "
-        f"{kept.words()}"
+        f"Above a panel stands mu of its curves in the order of the legend, without FedAvg (mu = 0). {kept.words()}"
     )
 
 
