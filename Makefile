@@ -4,12 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-# the longest first; those of FedDANE and the asynchronous ones read what figures/results has
-FIGURES := scgd_figure_1 fedshuffle_figure_1 scgd_figure_2 partial_averaging_figure_3 partial_averaging_figure_2 \
-  fedshuffle_figure_4 feddane_figure_1 feddane_figure_2 feddane_figure_3 async_fl_figure_2 async_fl_figure_3 \
-  async_fl_figure_4 async_fl_gantt async_fl_table_1 feddane_table_1 fedshuffle_table_1 partial_averaging_figure_1 \
-  partial_averaging_table
-
 # modules are parsed by the first process that imports them, not by each, whatever this variable was
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -25,7 +19,7 @@ $(READY): requirements.lock requirements-neural.lock pyproject.toml
 ## the figures and then the default pages, which link them, under report/
 report: export OMP_NUM_THREADS := 1
 report: $(READY)
-	$(BIN)/python figures/_every.py -o report/figures $(FIGURES)
+	$(BIN)/python figures/_every.py -o report/figures
 	$(BIN)/boundcheck report -o report --replace
 
 ## linters, type checker and all quick tests; each worker has a stretch of them, so that what a file shares is made once

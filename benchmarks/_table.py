@@ -82,6 +82,14 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
+def share_limits(count: int, trials: int, confidence: float) -> tuple[float, float]:
+    """One-sided Clopper-Pearson limits of a probability, each at this confidence."""
+    from scipy.stats import beta
+
+    low = 0.0 if count == 0 else float(beta.ppf(1 - confidence, count, trials - count + 1))
+    return low, 1.0 if count == trials else float(beta.ppf(confidence, count + 1, trials - count))
+
+
 def processors() -> int:
     """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

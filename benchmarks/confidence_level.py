@@ -23,7 +23,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from _table import Row, run
+from _table import Row, run, share_limits
 from numpy.typing import NDArray
 
 from boundcheck.engines.run import run as carry_out
@@ -153,13 +153,6 @@ def rare(slack: float = 0.5, moment_ratio: float = 5.75) -> Source:
     return Source(f"rare({slack:g})", np.ones(ROUNDS), draw)
 
 
-def upper_limit(count: int, trials: int, confidence: float = 0.99) -> float:
-    """One-sided Clopper-Pearson upper limit of a probability."""
-    from scipy.stats import beta
-
-    return 1.0 if count == trials else float(beta.ppf(confidence, count + 1, trials - count))
-
-
 class Crossings(NamedTuple):
     """First seed number (from 1; 0: never) at which each claim was made; shapes (levels, replications)."""
 
@@ -225,7 +218,7 @@ def false_alarms(source: Source, *, seeds: int, replications: int) -> list[tuple
     for claim, first in (("EXCEEDS", found.exceeds), ("WITHIN", found.within)):
         for level, seen in zip(found.levels, first, strict=True):
             count = int((seen > 0).sum())
-            rows.append((claim, 1 - level, count, upper_limit(count, replications)))
+            rows.append((claim, 1 - level, count, share_limits(count, replications, 0.99)[1]))
     return rows
 
 

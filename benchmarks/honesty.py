@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from _table import Row, run
+from _table import Row, run, share_limits
 from numpy.typing import NDArray
 
 from boundcheck.evidence.eprocess import RARE, advance, evidence_within, missed, seeds_needed, start
@@ -133,13 +133,6 @@ def count(law: Law, factor: float, rounds: int, *, seeds: int, replications: int
     return Counts(np.stack([exceeds.sum(axis=1)] * 3), holds.sum(axis=2), unnamed.sum(axis=2))
 
 
-def lower_limit(count: int, trials: int, confidence: float = CONFIDENCE) -> float:
-    """One-sided Clopper-Pearson lower limit of a probability."""
-    from scipy.stats import beta
-
-    return 0.0 if count == 0 else float(beta.ppf(1 - confidence, count, trials - count + 1))
-
-
 class Rates(NamedTuple):
     """One law at one number of rounds, by bound."""
 
@@ -164,7 +157,7 @@ def too_many(row: Rates, replications: int) -> list[str]:
         for claim, table in kinds:
             for c, column in enumerate(COLUMNS):
                 for k, level in enumerate(LEVELS):
-                    if lower_limit(int(table[c, k]), replications) > 1 - level:
+                    if share_limits(int(table[c, k]), replications, CONFIDENCE)[0] > 1 - level:
                         rate = table[c, k] / replications
                         found.append(
                             f"{row.law.name}, {row.rounds} rounds, bound {factor:g}: false {claim} in {rate:.4f} of "

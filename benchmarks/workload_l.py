@@ -11,12 +11,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from _by_hand import in_blocks, random_numbers
 from _table import Row, processors, run, take_turns
 
 from boundcheck.engines.simulate import run_sampled
@@ -71,23 +70,9 @@ class Logistic:
 
 
 def hand_written() -> Callable[..., None]:
-    from numba import njit, uint64
+    from numba import njit
 
-    @njit(nogil=True)
-    def rotl(x, k):
-        return (x << uint64(k)) | (x >> uint64(64 - k))
-
-    @njit(nogil=True)
-    def draw(s, k):
-        result = rotl(s[0] + s[3], 23) + s[0]
-        t = s[1] << uint64(17)
-        s[2] ^= s[0]
-        s[3] ^= s[1]
-        s[1] ^= s[2]
-        s[0] ^= s[3]
-        s[2] ^= t
-        s[3] = rotl(s[3], 45)
-        return np.int64(((result >> uint64(32)) * uint64(k)) >> uint64(32))
+    draw, seeded = random_numbers()
 
     # The engine does without the flags: its order of operations is fixed.
     @njit(nogil=True, fastmath=True, error_model="numpy")
@@ -99,13 +84,7 @@ def hand_written() -> Callable[..., None]:
         clients = np.arange(CLIENTS)
         order = np.empty(SAMPLES, np.int64)
         for seed in range(first, last):
-            z = uint64(seed) * uint64(0x9E3779B97F4A7C15)
-            for i in range(4):  # splitmix64
-                z += uint64(0x9E3779B97F4A7C15)
-                w = z
-                w = (w ^ (w >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-                w = (w ^ (w >> uint64(27))) * uint64(0x94D049BB133111EB)
-                s[i] = w ^ (w >> uint64(31))
+            seeded(seed, s)
             x[:] = 0.0
             for _ in range(rounds):
                 total[:] = 0.0
@@ -147,16 +126,8 @@ def hand_written() -> Callable[..., None]:
 
 
 def rival(run: Callable[..., None], problem: Logistic, threads: int) -> np.ndarray:
-    out = np.empty((SEEDS, DIM))
-    cuts = [SEEDS * i // threads for i in range(threads + 1)]
-    if threads == 1:
-        run(0, SEEDS, ROUNDS, 0.1, RIDGE, problem.features, problem.labels, out)
-        return out
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = [pool.submit(run, i, j, ROUNDS, 0.1, RIDGE, problem.features, problem.labels, out)
-                for i, j in pairwise(cuts)]  # fmt: skip
-        for job in jobs:
-            job.result()
+    out, data = np.empty((SEEDS, DIM)), (problem.features, problem.labels)
+    in_blocks(lambda first, last: run(first, last, ROUNDS, 0.1, RIDGE, *data, out), SEEDS, threads)
     return out
 
 

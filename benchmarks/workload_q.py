@@ -13,13 +13,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from _by_hand import in_blocks, random_numbers
 from _table import Row, fresh, peak_mb, processors, run, take_turns, timed
 
 from boundcheck.engines.simulate import run_sampled
@@ -58,33 +57,9 @@ class Dense:
 
 def hand_written() -> Callable[..., None]:
     """A numba loop for this problem alone, with the point in registers and random numbers of xoshiro256++."""
-    from numba import njit, uint64
+    from numba import njit
 
-    @njit(nogil=True)
-    def rotl(x, k):
-        return (x << uint64(k)) | (x >> uint64(64 - k))
-
-    @njit(nogil=True)
-    def draw(s, k):
-        result = rotl(s[0] + s[3], 23) + s[0]
-        t = s[1] << uint64(17)
-        s[2] ^= s[0]
-        s[3] ^= s[1]
-        s[1] ^= s[2]
-        s[0] ^= s[3]
-        s[2] ^= t
-        s[3] = rotl(s[3], 45)
-        return np.int64(((result >> uint64(32)) * uint64(k)) >> uint64(32))
-
-    @njit(nogil=True)
-    def seeded(seed, s):
-        z = uint64(seed) * uint64(0x9E3779B97F4A7C15)
-        for i in range(4):  # splitmix64
-            z += uint64(0x9E3779B97F4A7C15)
-            w = z
-            w = (w ^ (w >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-            w = (w ^ (w >> uint64(27))) * uint64(0x94D049BB133111EB)
-            s[i] = w ^ (w >> uint64(31))
+    draw, seeded = random_numbers()
 
     @njit(nogil=True)
     def gap(x):
@@ -134,15 +109,8 @@ def hand_written() -> Callable[..., None]:
 
 
 def threaded(loop: Callable[..., None], threads: int) -> np.ndarray:
-    out = np.empty((SEEDS, len(GRID)))
-    points = np.eye(6)
-    cuts = [SEEDS * i // threads for i in range(threads + 1)]
-    if threads == 1:
-        loop(0, SEEDS, ROUNDS, ETA, points, GRID, out)
-        return out
-    with ThreadPoolExecutor(threads) as pool:
-        for job in [pool.submit(loop, a, b, ROUNDS, ETA, points, GRID, out) for a, b in pairwise(cuts)]:
-            job.result()
+    out, points = np.empty((SEEDS, len(GRID))), np.eye(6)
+    in_blocks(lambda first, last: loop(first, last, ROUNDS, ETA, points, GRID, out), SEEDS, threads)
     return out
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -146,25 +146,17 @@ def entries() -> tuple[Mapping[str, Any], ...]:
     return tuple(tomllib.loads(RECORD.read_text(encoding="utf-8"))["item"])
 
 
-def entry(paper: str, number: str) -> Mapping[str, Any]:
-    """That of one figure or table."""
-    return next(one for one in entries() if (one["paper"], one["number"]) == (paper, number))
-
-
-def judged(paper: str, number: str, decisions: Mapping[str, Decision]) -> list[dict[str, str]]:
-    """The findings of an entry in its order, each with its sentence, word and statistic.
+def judged(script: str, decisions: Mapping[str, Decision]) -> list[dict[str, str]]:
+    """The findings of the entry of a script in its order, each with its sentence, word and statistic.
 
     Raises ValueError where the decisions are not about the findings that the record states.
     """
-    says: Mapping[str, str] = entry(paper, number)["findings"]
+    says: Mapping[str, str] = next((e["findings"] for e in entries() if e.get("script") == script), {})
     if set(says) != set(decisions):
-        raise ValueError(f"{paper}, {number}: the record states {sorted(says)}, decided were {sorted(decisions)}.")
-    return [
-        {"key": key, "says": says[key], "word": decisions[key].word, "statistic": decisions[key].statistic}
-        for key in says
-    ]
+        raise ValueError(f"{script}: the record states {sorted(says)}, decided were {sorted(decisions)}.")
+    return [{"key": key, "says": says[key], **asdict(decisions[key])} for key in says]
 
 
 def lines(findings: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
-    """Word -> sentences with their statistics, for captions."""
+    """Word -> sentences with their statistics."""
     return {word: [f"{f['says']} ({f['statistic']})." for f in findings if f["word"] == word] for word in OUTCOMES}

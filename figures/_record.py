@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import _files as files
 import _findings as fd
+import _study as s
 
 HERE = Path(__file__).parent
 TRAINED = HERE.parent / "configs" / "neural"
@@ -39,16 +39,11 @@ def title(entry: Mapping[str, Any]) -> str:
     return f"{NAMES[entry['paper']]}, {entry['number']}"
 
 
-def picture(entry: Mapping[str, Any]) -> str:
-    """The name of an entry's files, without a suffix; "" where no script makes it."""
-    return entry.get("picture", entry.get("script", ""))
-
-
 def decided(facts: Path) -> dict[str, dict[str, dict[str, str]]]:
     """Entry -> finding -> word and statistic, from the facts in a folder; entries without facts there are left out."""
     found: dict[str, dict[str, dict[str, str]]] = {}
     for entry in fd.entries():
-        path = facts / f"{picture(entry)}.json"
+        path = facts / f"{entry.get('script')}.json"
         if entry.get("findings") and path.is_file():
             told = json.loads(path.read_text(encoding="utf-8"))["findings"]
             found[title(entry)] = {f["key"]: {"word": f["word"], "statistic": f["statistic"]} for f in told}
@@ -57,27 +52,28 @@ def decided(facts: Path) -> dict[str, dict[str, dict[str, str]]]:
 
 def trained() -> dict[str, dict[str, dict[str, str]]]:
     """The same for the orders of methods of recorded trainings, where all tables of an entry are recorded."""
-    from boundcheck.networks.study.page import pairs
+    from boundcheck.networks.study.page import judged
     from boundcheck.networks.study.record import read
 
     records = [read(path) for path in sorted((TRAINED / "recorded").glob("*.json"))]
     found: dict[str, dict[str, dict[str, str]]] = {}
     for entry in (e for e in fd.entries() if "order" in e):
         words: list[str] = []
-        chosen = [[r for r in records if r.spec.name.startswith(study["table"])] for study in entry["studies"]]
-        if not all(chosen):
-            continue
-        for study, own in zip(entry["studies"], chosen, strict=True):
-            record = own[0]
-            for number, comparison in enumerate(record.spec.comparisons):
-                if comparison.metric != study.get("metric", comparison.metric):
-                    continue
-                for row in record.rows:
-                    if study.get("cases", "") in row.case:
-                        words += [pair.outcome for pair in pairs(record.spec, row, number)]
-        counts = Counter(words)
-        statistic = f"{len(words)} pairs of methods: " + ", ".join(f"{counts[word]} {word}" for word in fd.OUTCOMES)
-        found[title(entry)] = {"order": {"word": fd.together(words) if words else fd.UNDECIDED, "statistic": statistic}}
+        for study in entry["studies"]:
+            record = next((r for r in records if r.spec.name.startswith(study["table"])), None)
+            if record is None:
+                break
+            rows = [row for row in record.rows if study.get("cases", "") in row.case]
+            words += [
+                pair.outcome
+                for _, _, comparison, pair in judged(record.spec, rows)
+                if study.get("metric") in (None, comparison.metric)
+            ]
+        else:
+            counts = Counter(words)
+            statistic = f"{len(words)} pairs of methods: " + ", ".join(f"{counts[w]} {w}" for w in fd.OUTCOMES)
+            word = fd.together(words) if words else fd.UNDECIDED
+            found[title(entry)] = {"order": {"word": word, "statistic": statistic}}
     return found
 
 
@@ -105,7 +101,7 @@ def rows(outcomes: Outcomes) -> list[dict[str, Any]]:
                 "here": entry["here"],
                 "how": entry["how"],
                 "made_by": made,
-                "picture": f"{picture(entry)}.png" if "script" in entry else "",
+                "picture": f"{entry['script']}.png" if "script" in entry else "",
                 "findings": [
                     {"says": sentence, **known.get(key, {"word": MISSING, "statistic": ""})}
                     for key, sentence in says.items()
@@ -116,32 +112,37 @@ def rows(outcomes: Outcomes) -> list[dict[str, Any]]:
 
 
 def markdown(table: Sequence[Mapping[str, Any]]) -> str:
-    """The table as Markdown."""
+    """The table as Markdown: an overview, and below it what was changed and the findings of each entry."""
     here = Counter(row["here"] for row in table)
     words = Counter(f["word"] for row in table for f in row["findings"])
     lines = [
         "# The papers' figures and tables",
         "",
-        f"Of {len(table)}, {here['full']} are here at full size, {here['scaled']} scaled and {here['absent']} "
-        f"absent. Of "
-        f"{sum(words.values())} findings that the papers state, "
-        + ", ".join(f"{words[w]} are {w}" for w in (*fd.OUTCOMES, MISSING) if words[w])
-        + " at the sizes that are here. A finding about several data sets is reversed as soon as one of them reverses "
-        "it; brackets mark which. Written by `python figures/_record.py --collect FOLDER` from `record.toml` and the "
-        "facts of the figures; `make report` draws the pictures.",
+        f"Of {len(table)}, {here['full']} are here at full size, {here['scaled']} scaled and {here['absent']} absent. "
+        f"The {sum(words.values())} findings that the papers state: {counted(words)}, at the sizes that are here. A "
+        "finding about several data sets is reversed as soon as one of them reverses it; brackets mark which. Written "
+        "by `python figures/_record.py --collect FOLDER` from `record.toml` and the facts of the figures; `make "
+        "report` draws the pictures.",
         "",
-        "| figure or table | here | what was changed, or why it is absent | made by | findings of the paper |",
-        "|---|---|---|---|---|",
+        "| figure or table | here | findings of the paper |",
+        "|---|---|---|",
     ]
     for row in table:
-        told = "<br>".join(
-            f"**{f['word']}**: {f['says']}" + (f" ({f['statistic']})" if f["statistic"] else "")
-            for f in row["findings"]
-        )
-        made = "<br>".join(f"`{path}`" for path in row["made_by"])
-        cells = (f"**{row['name']}**: {row['shows']}", row["here"], row["how"], made, told or "none stated")
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        own = counted(Counter(f["word"] for f in row["findings"])) or "none stated"
+        lines.append(f"| {row['name']}: {row['shows']} | {row['here']} | {own} |")
+    for row in table:
+        lines += ["", f"## {row['name']}", "", row["how"]]
+        lines += ["", f"Made by {' and '.join(f'`{path}`' for path in row['made_by'])}."] if row["made_by"] else []
+        told = [
+            f"- **{f['word']}**: {f['says']}" + f" ({f['statistic']})" * bool(f["statistic"]) for f in row["findings"]
+        ]
+        lines += ["", *told] if told else []
     return "\n".join([*lines, ""])
+
+
+def counted(words: Mapping[str, int]) -> str:
+    """How many findings have each word."""
+    return ", ".join(f"{words[word]} {word}" for word in (*fd.OUTCOMES, MISSING) if words.get(word))
 
 
 def known() -> dict[str, Any]:
@@ -171,4 +172,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    files.start(main)
+    s.start(main)

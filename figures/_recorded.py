@@ -9,20 +9,28 @@ asked for are equal to its own; the code that made it may be older than the code
 from __future__ import annotations
 
 import json
-import os
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck._version import __version__
 from boundcheck.core.digest import code_digest, package_version
+from boundcheck.core.places import write_whole
+from boundcheck.engines.simulate import run_sampled
+from boundcheck.methods.build import build as build_method
+from boundcheck.networks.study import surrogate
+from boundcheck.problems.problem import Problem
 
 Array = NDArray[np.float64]
+Table = Mapping[str, Any]
+Found = TypeVar("Found")
+Size = TypeVar("Size")
 FOLDER = Path(__file__).parent / "results"
 DIGITS = 7  # significant ones of a value
 MODULES = ("boundcheck.engines.simulate.run", "boundcheck.methods.build", "boundcheck.problems.build")
@@ -40,60 +48,49 @@ class Recorded:
     """
 
     def __init__(self, name: str, mode: str, folder: Path = FOLDER) -> None:
-        self.path, self.mode, self.command = folder / f"{name}.json", mode, f"python figures/{name}.py --full"
+        self.path, self.mode = folder / f"{name}.json", mode
         there = json.loads(self.path.read_text(encoding="utf-8")) if mode != "off" and self.path.is_file() else {}
-        self.rows: list[dict[str, Any]] = there.get("rows", [])
-        self.seconds: float = there.get("processor_hours", 0) * 3600
-        self.provenance: dict[str, Any] = {k: v for k, v in there.items() if k not in ("rows", "schema")}
+        self.rows: list[dict[str, Any]] = there.pop("rows", [])
+        self.provenance: dict[str, Any] = there
 
-    def find(self, problem: Mapping[str, Any], method: Mapping[str, Any], grid: Sequence[int]) -> dict[str, Any] | None:
+    def find(self, problem: Table, method: Table, grid: Sequence[int]) -> dict[str, Any] | None:
         """The row of these specifications and recorded rounds."""
         asked = {"problem": dict(problem), "method": dict(method), "rounds": list(grid)}
         return next((row for row in self.rows if {k: row[k] for k in asked} == asked), None)
 
-    def known(
-        self, problem: Mapping[str, Any], method: Mapping[str, Any], grid: Sequence[int], seeds: Sequence[int]
-    ) -> Array | None:
+    def known(self, problem: Table, method: Table, grid: Sequence[int], seeds: Sequence[int]) -> Array | None:
         """Values (seeds, rounds), inf where not finite; None where a seed of them is not in the file."""
         row = self.find(problem, method, grid)
         if row is None or any(str(seed) not in row["seeds"] for seed in seeds):
             return None
         return np.array([[np.inf if v is None else v for v in row["seeds"][str(s)]] for s in seeds], dtype=np.float64)
 
-    def complete(self, problem: Mapping[str, Any], method: Mapping[str, Any], grid: Sequence[int]) -> int:
+    def complete(self, problem: Table, method: Table, grid: Sequence[int]) -> int:
         """How many seeds, from 0 on, the file has of these specifications."""
         row = self.find(problem, method, grid)
         return 0 if row is None else next(s for s in range(len(row["seeds"]) + 1) if str(s) not in row["seeds"])
 
     def row(
-        self,
-        problem: Mapping[str, Any],
-        method: Mapping[str, Any],
-        grid: Sequence[int],
-        seeds: Sequence[int],
-        compute: Callable[[int], Array],
+        self, problem: Table, method: Table, grid: Sequence[int], seeds: Sequence[int], compute: Callable[[int], Array]
     ) -> Array:
         """Values (seeds, rounds); what the file lacks is computed by compute(seed), as the mode says."""
-        if self.mode != "extend":
-            found = self.known(problem, method, grid, seeds)
-            if found is None and self.mode == "read":
-                raise NotRecorded(f"{self.path.name} lacks runs of {json.dumps(dict(method))}")
-            return np.array([compute(seed) for seed in seeds]) if found is None else found
+        found = self.known(problem, method, grid, seeds)
+        if found is not None:
+            return found
+        if self.mode == "read":
+            raise NotRecorded(f"{self.path.name} lacks runs of {json.dumps(dict(method))}")
+        if self.mode == "off":
+            return np.array([compute(seed) for seed in seeds])
         row = self.find(problem, method, grid)
         if row is None:
-            row = {"problem": dict(problem), "method": dict(method), "rounds": list(grid), "seeds": {}}
+            row = dict[str, Any](problem=dict(problem), method=dict(method), rounds=list(grid), seeds={})
             self.rows.append(row)
-        for seed in seeds:
-            if str(seed) in row["seeds"]:
-                continue
+        for seed in (seed for seed in seeds if str(seed) not in row["seeds"]):
             began = time.process_time()
             values = compute(seed)
-            self.seconds += time.process_time() - began
             row["seeds"][str(seed)] = [float(f"{v:.{DIGITS}g}") if np.isfinite(v) else None for v in values]
-            self._write()
-        found = self.known(problem, method, grid, seeds)
-        assert found is not None
-        return found
+            self._write(time.process_time() - began)
+        return self.row(problem, method, grid, seeds, compute)
 
     def words(self) -> str:
         """Where the numbers come from, for a caption; empty where nothing is read."""
@@ -103,21 +100,80 @@ class Recorded:
         old = "" if self.provenance.get("code") == code_digest(MODULES) else ", by an older state of the code"
         return f"Recorded in figures/results/{self.path.name} ({hours:.2g} processor hours{old}). "
 
-    def _write(self) -> None:
+    def _write(self, seconds: float) -> None:
+        versions = {name: package_version(name) for name in ("boundcheck", "numpy", "numba")}
         self.provenance = {
-            "command": self.command,
+            "schema": 1,
+            "command": f"python figures/{self.path.stem}.py --full",
             "code": code_digest(MODULES),
-            "versions": {
-                "boundcheck": __version__,
-                "python": platform.python_version(),
-                **{name: package_version(name) for name in ("numpy", "numba")},
-            },
+            "versions": {**versions, "python": platform.python_version()},
             "machine": platform.machine(),
-            "processor_hours": round(self.seconds / 3600, 4),
+            "processor_hours": round(self.provenance.get("processor_hours", 0) + seconds / 3600, 6),
         }
         rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in self.rows)
-        head = json.dumps({"schema": 1, **self.provenance}, indent=1).rstrip("}\n")
+        head = json.dumps(self.provenance, indent=1).rstrip("}\n")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
-        partial.write_text(f'{head},\n "rows": [\n{rows}\n]}}\n', encoding="utf-8")
-        os.replace(partial, self.path)
+        write_whole(self.path, f'{head},\n "rows": [\n{rows}\n]}}\n'.encode())
+
+
+def computed(
+    name: str, compute: Callable[[Size, Recorded], Found], paper: Size, quick: Size, full: bool, **given: Any
+) -> tuple[Found, Size, Recorded]:
+    """What `compute` finds, at which size, and from which record.
+
+    The paper's size is read from the record, with `full` computed where the record lacks it. Where it is not there, or
+    a part of the size is given, the quick size, with what is given, is computed and kept nowhere.
+    """
+    named = {key: value for key, value in given.items() if value is not None}
+    if not named:
+        kept = Recorded(name, "extend" if full else "read")
+        try:
+            return compute(paper, kept), paper, kept
+        except NotRecorded:
+            pass
+    small: Any = quick
+    size, kept = replace(small, **named), Recorded(name, "off")
+    return compute(size, kept), size, kept
+
+
+def losses(method: Table, problem: Problem, grid: Sequence[int], seed: int, u: Sequence[Fraction]) -> dict[str, Array]:
+    """The losses along a run, each (T,): their mean over the clients "f" and deviation "spread", and both under the
+    weights u of a surrogate problem, "surrogate_f" and "surrogate_spread".
+    """
+    on, names = surrogate.watched(problem, ())
+    curve = run_sampled(build_method(method), on, grid[-1], range(seed, seed + 1), names, list(grid), threads=1)
+    return {name: values[0] for name, values in surrogate.complete(problem, u, curve.samples, ()).items()}
+
+
+def evenly(last: int, points: int, first: int = 0) -> list[int]:
+    """At most this many rounds from the first to the last."""
+    return sorted({round(v) for v in np.linspace(first, last, min(points, last - first + 1))})
+
+
+class Tuned(NamedTuple):
+    """The best value of a grid, and what each value gave."""
+
+    best: Fraction
+    tried: dict[str, float]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Both, for the facts of a figure."""
+        return {"best": str(self.best), "tried": self.tried}
+
+
+def tuned(grid: Sequence[Fraction], end: Callable[[Fraction], float], most: int = 8) -> Tuned:
+    """The value of least `end`: the grid goes on, by the ratio of its last two, until the best lies inside it or is 0.
+
+    Raises ValueError where it does not after `most` more on a side.
+    """
+    values = sorted(grid)
+    found = {v: end(v) for v in values}
+    for _ in range(2 * most):
+        best = min(values, key=lambda v: found[v])
+        if best == 0 or best not in (values[0], values[-1]):
+            return Tuned(best, {str(v): found[v] for v in values})
+        more = values[-1] ** 2 / values[-2] if best == values[-1] else values[0] ** 2 / values[1]
+        found[more] = end(more)
+        values = sorted(found)
+    raise ValueError(f"the best of {', '.join(map(str, values))} lies at the end of the grid.")

@@ -1,182 +1,130 @@
-"""Figure 4 of the asynchronous paper: FedFix against synchronous and asynchronous FedAvg over time.
-
-Run: python figures/async_fl_figure_4.py [-o DIR] [--data digits|mnist] [--rounds N] [--full]
-"""
+"""Figure 4 of the asynchronous paper: FedFix against synchronous and asynchronous FedAvg over time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import _async_fl as a
-import _common as c
-import _files as files
 import _findings as fd
+import _recorded as rec
+import _study as s
 import numpy as np
-from _recorded import Recorded
 
 from boundcheck.methods.build import build as build_method
-from boundcheck.methods.parts import Timed
-from boundcheck.methods.schedules import Fixed
-from boundcheck.problems.problem import clients_of
 
 NAME = "async_fl_figure_4"
 K = 10
 # full gradients: nothing is random, and one run shows what all of them do
 FULL = a.Size("digits", 200, range(1), range(1), a.STEPS[10:])
 SMALL = a.Size("digits", 20, range(1), range(1), a.STEPS[12::2])
-SPLIT = "by Dirichlet(0.1)"
-PANELS = (("f0", 20), ("f80", 20), ("f0", 50), ("f80", 50))
-HARDWARE = {"f0": "F0, all clients alike", "f80": "F80, one to five times as slow"}
+PANELS = {f"{times.upper()}, {clients} clients": (times, clients) for clients in (20, 50) for times in ("f0", "f80")}
 METHODS: Mapping[str, Mapping[str, Any]] = {
     "synchronous": {"kind": "fedavg_sync"},
     "asynchronous": {"kind": "fedavg_async"},
     "FedFix-0.5": {"kind": "fedfix", "dt": "1/2"},
 }
+NONE = rec.Tuned(Fraction(0), {})
 LEVEL = 0.01  # losses this close, relatively, are level
 
 
 @dataclass(frozen=True)
 class Line:
-    """One method of a panel. step: its best; tried: step -> mean loss after the first quarter; times, loss: (T,)."""
+    """One method of a panel. times, loss: (T,); step: its best one."""
 
-    step: Fraction
-    tried: Mapping[str, float]
-    times: c.Array
-    loss: c.Array
+    times: rec.Array
+    loss: rec.Array
+    step: rec.Tuned = NONE
 
+    @property
     def late(self) -> float:
         """Mean loss over the recorded times after the first quarter."""
-        return late(self.times, self.loss)
+        return float(self.loss[self.times >= self.times[-1] / 4].mean())
 
 
-def late(times: c.Array, loss: c.Array) -> float:
-    """Mean over the times after the first quarter."""
-    return float(loss[times >= times[-1] / 4].mean())
-
-
-def rounds_in_unit(spec: Mapping[str, Any], on: a.Watched) -> float:
+def rounds_in_unit(spec: Mapping[str, Any], clients: int) -> float:
     """Aggregations in a unit of time, in which the slowest client finishes once."""
-    if spec["kind"] == "fedavg_sync":
-        return 1.0
-    if spec["kind"] == "fedfix":
-        return 2.0
-    participation = build_method(spec).participation
-    assert isinstance(participation, Timed)
-    times = participation.times.of(clients_of(on).count)
-    assert isinstance(times, Fixed)
-    return sum(1 / float(t) for t in times.values)
+    if spec["kind"] != "fedavg_async":
+        return {"fedavg_sync": 1.0, "fedfix": 2.0}[spec["kind"]]
+    participation: Any = build_method({**spec, "eta_l": 1}).participation
+    return sum(1 / float(t) for t in participation.times.of(clients).values)
 
 
-def compute(size: a.Size, kept: Recorded) -> list[dict[str, Line]]:
+def compute(size: a.Size, kept: rec.Recorded) -> dict[str, dict[str, Line]]:
     """By panel and method, each with its best step size."""
-    found: list[dict[str, Line]] = []
-    for hardware, clients in PANELS:
-        on = a.problem(size.data, clients, SPLIT)
-        panel: dict[str, Line] = {}
+    found: dict[str, dict[str, Line]] = {}
+    for title, (hardware, clients) in PANELS.items():
+        on = a.problem(size.data, clients, a.SHARD)
+        found[title] = {}
         for name, own in METHODS.items():
             spec = {**own, "K": K} | ({} if own["kind"] == "fedavg_sync" else {"times": hardware})
-            unit = rounds_in_unit({**spec, "eta_l": "1"}, on)
-            grid = a.grid_to(round(size.length * unit))
-            curves: dict[Fraction, c.Array] = {}
+            unit = rounds_in_unit(spec, clients)
+            grid = rec.evenly(round(size.length * unit), a.POINTS)
+            times = np.array(grid) / unit
 
-            run = partial(a.federated, on=on, grid=grid, seeds=size.seeds, kept=kept)
-            step, tried = c.tuned(size.steps, partial(_tried, run, spec, grid, curves))
-            panel[name] = Line(step, tried, np.array(grid) / unit, curves[step])
-        found.append(panel)
+            def line(step: Fraction, spec: Any = spec, on: Any = on, grid: Any = grid, times: Any = times) -> Line:
+                return Line(times, a.losses({**spec, "eta_l": str(step)}, on, grid, size.seeds, kept)["f"][0])
+
+            step = rec.tuned(size.steps, lambda step, line=line: line(step).late)
+            found[title][name] = replace(line(step.best), step=step)
     return found
 
 
-def _tried(
-    run: Callable[[Mapping[str, Any]], c.Array],
-    spec: Mapping[str, Any],
-    grid: Sequence[int],
-    curves: dict[Fraction, c.Array],
-    step: Fraction,
-) -> float:
-    curves[step] = run({**spec, "eta_l": str(step)})[0]
-    return late(np.array(grid), curves[step])
-
-
-def findings(found: Sequence[Mapping[str, Line]]) -> dict[str, fd.Decision]:
+def findings(found: Mapping[str, Mapping[str, Line]]) -> dict[str, fd.Decision]:
     """The paper's findings on the mean loss over time after the first quarter, each method at its best step size."""
 
-    def pair(k: int, smaller: str, larger: str) -> fd.Comparison:
-        hardware, clients = PANELS[k]
-        panel = found[k]
-        values = panel[smaller].late(), panel[larger].late()
-        return fd.Comparison(f"{hardware.upper()}, {clients} clients", *values, margin=LEVEL)
+    def pairs(hardware: str, smaller: str, larger: str) -> list[fd.Comparison]:
+        return [
+            fd.Comparison(title, panel[smaller].late, panel[larger].late, margin=LEVEL)
+            for title, panel in found.items()
+            if title.startswith(hardware)
+        ]
 
-    alike = [k for k, (hardware, _) in enumerate(PANELS) if hardware == "f0"]
-    unlike = [k for k in range(len(PANELS)) if k not in alike]
-    can = [pair(k, "synchronous", "asynchronous") for k in unlike]
+    names = ("synchronous", "asynchronous")
+    can = pairs("F80", *names)
     seen = fd.REPRODUCED in fd.decided(can)
+    beyond = "" if seen else "; the paper has it on Shakespeare, which is not run here"
     return {
-        "fedfix": fd.ordered(
-            [pair(k, "FedFix-0.5", "synchronous") for k in range(len(PANELS))], ("FedFix-0.5", "synchronous")
-        ),
-        "sync_f0": fd.ordered([pair(k, "synchronous", "asynchronous") for k in alike], ("synchronous", "asynchronous")),
-        "sync_f80": fd.Decision(
-            fd.REPRODUCED if seen else fd.UNDECIDED,
-            fd.ordered(can, ("synchronous", "asynchronous")).statistic
-            + ("" if seen else "; the paper has it on Shakespeare, which is not run here"),
-        ),
+        "fedfix": fd.ordered(pairs("F", "FedFix-0.5", "synchronous"), ("FedFix-0.5", "synchronous")),
+        "sync_f0": fd.ordered(pairs("F0", *names), names),
+        "sync_f80": fd.Decision(fd.REPRODUCED if seen else fd.UNDECIDED, fd.ordered(can, names).statistic + beyond),
     }
 
 
-def facts(found: Sequence[Mapping[str, Line]], size: a.Size, kept: Recorded) -> dict[str, Any]:
-    """Title, caption, findings."""
+def make(full: bool = False, data: str | None = None, seeds: int | None = None, rounds: int | None = None) -> s.Made:
+    """The figure."""
+    found, size, scaled = a.computed(NAME, compute, FULL, SMALL, full, data, seeds, rounds)
     steps = "; ".join(
-        f"{hardware.upper()}, {clients} clients: " + ", ".join(f"{name} {line.step}" for name, line in panel.items())
-        for (hardware, clients), panel in zip(PANELS, found, strict=True)
+        f"{title}: " + ", ".join(f"{name} {line.step.best}" for name, line in panel.items())
+        for title, panel in found.items()
     )
     caption = (
-        f"Softmax regression on {size.data}, classes {SPLIT}, K = {K} full local gradient steps, {size.length} units "
-        f"of "
-        "time, in each of which the slowest client finishes once. Each method takes its best eta_l, on a grid that "
-        "goes on "
-        f"until the best lies inside: {steps}. On F0 FedFix-0.5 is synchronous FedAvg with eta_g = 2, step for step. "
-        f"The "
-        "paper has CIFAR-10 and Shakespeare with networks and batches of 64. "
-        f"{a.scaled(size, FULL)}{kept.words()}Judged on the mean loss over time after the first quarter, with less "
-        f"than "
-        f"{LEVEL:.0%} of difference as level."
+        f"Softmax regression on {size.data}, classes {a.SHARD}, K = {K} full local gradient steps, {size.length} units "
+        "of time, in each of which the slowest client finishes once (F0: all clients alike, F80: one to five times as "
+        "slow). Each method takes its best eta_l, on a grid that goes on until the best lies inside: "
+        f"{steps}. On F0 FedFix-0.5 is synchronous FedAvg with eta_g = 2, step for step. The "
+        f"paper has CIFAR-10 and Shakespeare with networks and batches of 64. {scaled}Judged on the mean loss over "
+        f"time after the first quarter, with less than {LEVEL:.0%} of difference as level."
     )
-    return {
-        "schema": 1,
-        "title": "FedFix, synchronous and asynchronous FedAvg over time (Figure 4 of the asynchronous paper)",
-        "caption": caption,
-        "findings": fd.judged("async_fl", "Figure 4", findings(found)),
-        "notes": [],
-        "late": [{name: line.late() for name, line in panel.items()} for panel in found],
-        "steps": [
-            {name: {"best": str(line.step), "tried": line.tried} for name, line in panel.items()} for panel in found
-        ],
-    }
+    shown = [
+        (title, "federated loss", {name: (line.times, line.loss[None]) for name, line in panel.items()})
+        for title, panel in found.items()
+    ]
+    study = s.study(
+        "FedFix, synchronous and asynchronous FedAvg over time (Figure 4 of the asynchronous paper)",
+        caption,
+        **s.panels("time", shown),
+        data={
+            "late": [{name: line.late for name, line in panel.items()} for panel in found.values()],
+            "steps": [{name: line.step.data for name, line in panel.items()} for panel in found.values()],
+        },
+    )
+    return s.Made(study, findings(found))
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Computes, draws and writes the figure."""
-    found, size, kept, out = a.drawn(argv, str(__doc__), NAME, FULL, SMALL, compute)
-    figure, axes = c.canvas(1, len(PANELS))
-    dashes = {"synchronous": "-", "asynchronous": (0, (4, 2)), "FedFix-0.5": (0, (1, 1.2))}
-    for ax, (hardware, clients), panel in zip(axes[0], PANELS, found, strict=True):
-        for name, line in panel.items():
-            label = f"{name}, eta_l = {line.step}"
-            ax.plot(line.times, line.loss, color=a.COLOURS[name], lw=1.6, ls=dashes[name], label=label)
-        ax.set_title(f"{clients} clients, {HARDWARE[hardware]}", loc="left", fontsize=8.5)
-        ax.set_yscale("log")
-        ax.set_xlabel("time")
-        ax.legend(frameon=False, fontsize=7.5)
-        c.style(ax)
-    a.common_heights([axes[0]])
-    axes[0][0].set_ylabel("federated loss")
-    for path in c.save(figure, facts(found, size, kept), out, NAME):
-        print(path)
-
+main = s.script(make, seeds=1, rounds=20)
 
 if __name__ == "__main__":
-    files.start(main)
+    s.start(main)

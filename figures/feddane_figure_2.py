@@ -1,17 +1,13 @@
-"""Figure 2 of FedDANE: what few devices a round do to its training loss.
-
-Run: python figures/feddane_figure_2.py [-o DIR] [--full] [--rounds N] [--seeds N] [--samples N]
-"""
+"""Figure 2 of FedDANE: what few devices a round do to its training loss."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import _common as c
 import _feddane as f
-import _files as files
 import _findings as fd
-from _recorded import NotRecorded, Recorded
+import _recorded as rec
+import _study as s
 
 NAME = "feddane_figure_2"
 PAPER = f.Size(samples=None, E=20, rounds=200, seeds=10, tuning=1)
@@ -20,92 +16,83 @@ COHORTS = (1, 5, 10, 30)
 TUNED, LEAST = 10, 2  # the number of devices without which there is no figure; the fewest seeds of a line
 
 
-def compute(size: f.Size, kept: Recorded) -> list[f.Panel]:
+def compute(size: f.Size, kept: rec.Recorded) -> list[f.Devices]:
     """FedDANE with each number of devices, mu tuned for each; 30 are all of them.
 
     A record may lack some numbers of devices, or some seeds of them; at least two seeds of ten devices are needed.
     """
-    panels: list[f.Panel] = []
-    for devices in f.four(size)[1:]:
-        runs = f.Runs(devices, size, kept)
-        lines: dict[str, f.Line] = {}
-        tried: dict[str, Mapping[str, float]] = {}
+    found: list[f.Devices] = []
+    for title, devices in list(f.four(size.samples).items())[1:]:
+        runs, lines, tried = f.Runs(devices, size, kept), dict[str, f.Line](), dict[str, Mapping[str, float]]()
         for K in COHORTS:
             cohort = None if K == f.DEVICES else K
             try:
                 mu, further, tried[str(K)] = runs.tuned(cohort)
-                lines[f"K = {K}"] = runs.line(f"K = {K}", "FedDANE", mu, cohort, LEAST)
-                if further not in f.GRID:  # not drawn: the caption has its end
-                    lines[f"K = {K}, beyond"] = runs.line(f"K = {K}, beyond", "FedDANE", further, cohort, LEAST)
-            except NotRecorded:
+                lines[f"K = {K}"] = runs.line("FedDANE", mu, cohort, LEAST)
+                if further not in f.GRID:  # not drawn: the notes have its end
+                    lines[f"K = {K}, beyond"] = runs.line("FedDANE", further, cohort, LEAST)
+            except rec.NotRecorded:
                 if K == TUNED:
                     raise
-        panels.append(f.Panel(devices, size.grid, lines, tried))
-    return panels
+        found.append(f.Devices(title, lines, tried))
+    return found
 
 
-def compared(panels: Sequence[f.Panel], smaller: str, larger: str, factor: float = 1.0) -> fd.Decision:
+def compared(sets: Sequence[f.Devices], smaller: int, larger: int, factor: float = 1.0) -> fd.Decision:
     """The losses in the end of two numbers of devices, on the seeds that both have; undecided where one has none."""
-    counts = [name.removeprefix("K = ") for name in (smaller, larger)]
-    names = (f"{counts[0]} devices", f"{counts[1]} device{'s' if counts[1] != '1' else ''}")
-    there = [p for p in panels if smaller in p.lines and larger in p.lines]
-    comparisons: list[fd.Comparison] = []
-    for p in there:
-        first, second = p.lines[smaller].ends, p.lines[larger].ends
+    names = tuple(f"{K} device{'s' if K > 1 else ''}" for K in (smaller, larger))
+    pairs: list[fd.Comparison] = []
+    for d in (d for d in sets if {f"K = {smaller}", f"K = {larger}"} <= set(d.lines)):
+        first, second = (d.lines[f"K = {K}"].ends for K in (smaller, larger))
         both = min(len(first), len(second))
-        comparisons.append(fd.Comparison(p.devices.title, first[:both], second[:both]))
-    if len(there) < len(panels):
-        lacking = ", ".join(p.devices.title for p in panels if p not in there)
-        told = fd.ordered(comparisons, names).statistic if there else ""
-        return fd.Decision(fd.UNDECIDED, f"{told}; not run: {lacking}".removeprefix("; "))
-    told = fd.ordered(comparisons, names).statistic
-    words = fd.decided([fd.Comparison("", c.smaller, c.larger, factor) for c in comparisons])
+        pairs.append(fd.Comparison(d.title, first[:both], second[:both]))
+    told = fd.ordered(pairs, (names[0], names[1])).statistic
+    lacking = [d.title for d in sets if d.title not in [pair.label for pair in pairs]]
+    if lacking:
+        return fd.Decision(fd.UNDECIDED, f"{told}; not run: {', '.join(lacking)}".removeprefix("; "))
+    words = fd.decided([fd.Comparison("", pair.smaller, pair.larger, factor) for pair in pairs])
     return fd.Decision(fd.together(words), told)
 
 
-def findings(panels: Sequence[f.Panel]) -> dict[str, fd.Decision]:
+def findings(sets: Sequence[f.Devices]) -> dict[str, fd.Decision]:
     """The paper's findings on the loss in the end, seed by seed."""
-    helps = compared(panels[1:], "K = 10", "K = 30", 1 / f.LEVEL)
+    helps = compared(sets[1:], 10, 30, 1 / f.LEVEL)
     return {
-        "low_hurts": compared(panels, "K = 10", "K = 1"),
+        "low_hurts": compared(sets, 10, 1),
         "all_no_help": fd.Decision(helps.word, f"{helps.statistic}; lower by {f.LEVEL - 1:.0%} would be help"),
     }
 
 
-def shown(panels: Sequence[f.Panel]) -> str:
+def lacking(sets: Sequence[f.Devices]) -> str:
     """How many seeds each number of devices has, where they differ, for the caption."""
-    seeds = {f"{p.devices.title}, {name}": len(x.loss) for p in panels for name, x in p.lines.items()}
-    absent = [f"{p.devices.title}, K = {K}" for p in panels for K in COHORTS if f"K = {K}" not in p.lines]
+    seeds = {f"{d.title}, {name}": len(line.loss) for d in sets for name, line in d.lines.items()}
+    absent = [f"{d.title}, K = {K}" for d in sets for K in COHORTS if f"K = {K}" not in d.lines]
     most = max(seeds.values())
     fewer = [f"{name}: {n}" for name, n in seeds.items() if n < most]
     told = f"Fewer seeds than {most}: {', '.join(fewer)}. " if fewer else ""
     return told + (f"Not run yet (--full runs them): {', '.join(absent)}. " if absent else "")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Computes, draws and writes the figure."""
-    panels, size, kept, out = f.drawn(argv, str(__doc__), NAME, PAPER, QUICK, compute)
-    found = f.facts("FedDANE with few devices a round (Figure 2 of the FedDANE paper)", panels, size)
-    notes = [
-        f"{p.devices.title}, with mu beyond the paper's grid: "
-        + ", ".join(f"K = {K} and mu = {line.mu} {fd.mean_of(line.ends)}" for K, line in further)
-        + "."
-        for p in panels
-        if (further := [(K, p.lines[f"K = {K}, beyond"]) for K in COHORTS if f"K = {K}, beyond" in p.lines])
-    ]
-    found |= {"findings": fd.judged("feddane", "Figure 2", findings(panels)), "notes": notes}
-    found["caption"] = (
+def make(full: bool = False, rounds: int | None = None, seeds: int | None = None, samples: int | None = None) -> s.Made:
+    """The figure."""
+    given = {"rounds": rounds, "seeds": seeds, "samples": samples}
+    sets, size, kept = rec.computed(NAME, compute, PAPER, QUICK, full, **given)
+    notes: list[str] = []
+    for d in sets:
+        further = {K: d.lines[f"K = {K}, beyond"] for K in COHORTS if f"K = {K}, beyond" in d.lines}
+        ends = ", ".join(f"K = {K} and mu = {line.mu} {fd.mean_of(line.ends)}" for K, line in further.items())
+        notes += [f"{d.title}, with mu beyond the paper's grid: {ends}."] if further else []
+    caption = (
         "Training loss of FedDANE by updating round, K of 30 devices in each of its two sets, sampled engine. "
-        f"{f.at_size(size, PAPER, kept)}{shown(panels)}mu is tuned for each K. "
-        "K devices are draws by weight; K = 30 is every device "
-        f"once, with the plain means of Algorithm 2. {f.END} The panels share their axes."
+        f"{f.made_at(size, PAPER, kept)}{lacking(sets)}mu is tuned for each K. K devices are draws by weight; K = 30 "
+        f"is every device once, with the plain means of Algorithm 2. {f.END} The panels share their axes."
     )
-    drawn = [
-        f.Panel(p.devices, p.rounds, {k: v for k, v in p.lines.items() if "beyond" not in k}, p.tried) for p in panels
-    ]
-    for path in c.save(f.figure(drawn), found, out, NAME):
-        print(path)
+    title = "FedDANE with few devices a round (Figure 2 of the FedDANE paper)"
+    drawn = {f"K = {K}": f"K = {K}" for K in COHORTS}
+    return s.Made(f.study(title, caption, notes, sets, size, drawn), findings(sets))
 
+
+main = s.script(make, rounds=2, seeds=1, samples=2)
 
 if __name__ == "__main__":
-    files.start(main)
+    s.start(main)

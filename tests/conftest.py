@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
 import importlib.util
-import json
 import os
 import shutil
 import signal
 import sys
 import tempfile
 import warnings
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -91,34 +91,10 @@ def figures() -> Generator[Scripts]:
         yield Scripts()
 
 
-class Drawings:
-    """Figures drawn: without arguments once a process, in a folder that tests share; with arguments in `own`."""
-
-    def __init__(self, figures: Scripts, shared: Path, own: Path) -> None:
-        self.figures, self.shared, self.own = figures, shared, own
-
-    def __call__(self, name: str, *arguments: str) -> dict[str, Any]:
-        """The facts in the JSON file of a figure, whose findings its text states."""
-        folder = self.own if arguments else self.shared
-        if arguments or not (folder / f"{name}.json").exists():
-            self.figures[name].main(["-o", str(folder), *arguments])
-        assert (folder / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
-        text, facts = (folder / f"{name}.md").read_text(), json.loads((folder / f"{name}.json").read_text())
-        assert text.startswith("# ")
-        assert all(f["says"] in text and f["statistic"] in text for f in facts.get("findings", []))
-        return facts
-
-
-@pytest.fixture(scope="session")
-def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of figures that are drawn without arguments."""
-    return tmp_path_factory.mktemp("figures")
-
-
-@pytest.fixture
-def made(figures: Scripts, drawn_once: Path, tmp_path: Path) -> Drawings:
-    """Draws figures by name."""
-    return Drawings(figures, drawn_once, tmp_path)
+@pytest.fixture(scope="module")
+def made(figures: Scripts) -> Callable[..., Any]:
+    """What the script of a figure makes, without its files; once for the same options."""
+    return functools.cache(lambda name, **options: figures[name].make(**options))
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
 MAX_ROWS = 60  # clients of a timetable that are drawn; more would be lines without a name
+PLAIN = 100  # times its low end up to which the ticks of a logarithmic axis are decimals
 LABELLED = 60  # contributions up to which delays are drawn
 SETTINGS: Mapping[str, Any] = {  # text stays text; equal data gives equal bytes
     "svg.fonttype": "none",
@@ -83,10 +84,11 @@ def file_of(figure: Any, form: str, title: str, words: str) -> bytes:
     return f"{head}>\n{about}<style>{style}{seamless}</style>\n{rest}\n".encode()
 
 
-def charts(shown: Sequence[tuple[str, svg.Chart]], form: str) -> bytes:
+def charts(shown: Sequence[tuple[str, svg.Chart]], form: str, alike: bool = False) -> bytes:
     """Charts of a page side by side as a file, with axis labels and one legend and no other words.
 
-    shown: heading and chart of each, with labels in plain text. form: "svg", "png" or "pdf".
+    shown: heading and chart of each, with labels in plain text. form: "svg", "png" or "pdf". alike: charts with the
+    same label of y have the same range of y.
     """
     across = min(len(shown), 2)
     down = -(-len(shown) // across)
@@ -98,13 +100,26 @@ def charts(shown: Sequence[tuple[str, svg.Chart]], form: str) -> bytes:
                 _draw_line(ax, line, named)
             for x, y, _ in chart.rings:
                 ax.plot([x], [y], marker="o", ms=9, mfc="none", color=PALETTE["series-bound"][0])
-            ends = svg.axes(chart)
+            x, y = svg.axes(chart)
+            of_y = [svg.axes(c)[1] for _, c in shown if c.y_label == chart.y_label] if alike else [y]
             ax.set(xlabel=chart.x_label, ylabel=chart.y_label, title=heading)
+            ends = (x.low, x.high), (min(end.low for end in of_y), max(end.high for end in of_y))
             for name, log, end in zip("xy", chart.log, ends, strict=True):
-                ax.set(**{f"{name}scale": "log" if log else "linear", f"{name}lim": (end.low, end.high)})
+                ax.set(**{f"{name}scale": "log" if log else "linear", f"{name}lim": end})
+                if log and end[1] < PLAIN * end[0]:
+                    _plain_ticks(ax.xaxis if name == "x" else ax.yaxis)
             ax.grid(visible=True)
         figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=2, frameon=False, fontsize=9)
         return file_of(figure, form, shown[0][1].title, shown[0][1].text)
+
+
+def _plain_ticks(axis: Any) -> None:
+    """Decimals instead of powers of ten, for a logarithmic axis that spans few of them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _draw_line(ax: Axes, line: svg.Line, named: dict[str, Any]) -> None:

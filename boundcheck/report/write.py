@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 PICTURES = (".png", ".svg")  # the index shows the first of these that is there of a figure
-FORMS = (".svg", ".pdf")  # and links these
+FORMS = (".svg", ".pdf", ".md")  # and links these
 PICTURES_FOLDER = "pictures"
 _OLDER = "catalogue.html"  # the page of the statements in reports of version 0.1, now a part of the index
 _OF_CATALOGUE = ("statement.", "paper.", _OLDER)

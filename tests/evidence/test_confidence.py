@@ -313,10 +313,11 @@ def test_false_alarms(source: Callable[[], bench.Source], seeds: int, replicatio
         assert limit < 1.2 * nominal, (claim, nominal, count)
 
 
-def test_upper_limit_is_exact() -> None:
-    assert bench.upper_limit(0, 100) == pytest.approx(1 - 0.01 ** (1 / 100), rel=1e-12)
-    assert bench.upper_limit(1, 2) == pytest.approx(0.99**0.5, rel=1e-12)  # 1 - p^2 ... P(at most 1 of 2) = 0.01
-    assert bench.upper_limit(5, 5) == 1.0
+def test_limits_of_a_share_are_exact() -> None:
+    assert bench.share_limits(0, 100, 0.99) == (0, pytest.approx(1 - 0.01 ** (1 / 100), rel=1e-12))
+    # 1 - p^2 ... P(at most 1 of 2) = 0.01, and P(at least 1 of 2) = 0.01
+    assert bench.share_limits(1, 2, 0.99) == pytest.approx((1 - 0.99**0.5, 0.99**0.5), rel=1e-12)
+    assert bench.share_limits(5, 5, 0.99) == (pytest.approx(0.01 ** (1 / 5), rel=1e-12), 1.0)
 
 
 def test_measurement_sees_a_wrong_test() -> None:

@@ -100,7 +100,7 @@ def test_the_index_shows_a_figure_once_and_links_its_other_forms(tmp_path: Path)
     write_report((), tmp_path)
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert re.findall(r'<img [^>]*src="figures/([^"]*)"', page) == ["one.png", "two.svg"]
-    assert re.findall(r'href="figures/([^"]*)"', page) == ["one.png", "one.svg", "one.pdf", "two.svg"]
+    assert re.findall(r'href="figures/([^"]*)"', page) == ["one.png", "one.svg", "one.pdf", "one.md", "two.svg"]
 
 
 def test_printed_commands_name_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
