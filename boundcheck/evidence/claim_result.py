@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from boundcheck.core.cards import Card
 from boundcheck.core.linalg import nearest_float
@@ -22,10 +22,6 @@ from boundcheck.theory.discovery import statement
 from boundcheck.theory.results import Picture, Result, as_number, metric_label, shortened
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome, Verdict, plain
-
-if TYPE_CHECKING:
-    from boundcheck.engines.curve import Curve
-
 
 SCHEMA = 1
 _SERIES = ("metric_low", "metric_high", "bound")

@@ -23,7 +23,7 @@ from boundcheck.errors import BadInput, BoundcheckError, Unsupported, WorkerLost
 from boundcheck.evidence import rounds_to_target
 from boundcheck.evidence.kept_results import entry_of_claim, keep, recall
 from boundcheck.evidence.not_run import is_absence
-from boundcheck.evidence.open_step_sizes import TUNED, factor_of, first_of
+from boundcheck.evidence.open_step_sizes import TUNED, first_of, is_open
 from boundcheck.evidence.rounds_to_target import largest_in_practice
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build
@@ -128,7 +128,7 @@ def recommended(
     step = step_of(claimed, method)
     for spec in _local(claimed, method, grid):
         least = step is not None and _is_best(spec.get(step))
-        free = not least and step is not None and step in spec and _is_free(spec[step], step)
+        free = not least and step is not None and step in spec and is_open(spec[step], step)
         prescribed = least or (free and step in dict(claimed.choices))
         for k in range(HALVINGS + 1 if free and not prescribed else 1):
             tried = {**spec, str(step): f"{Fraction(1, 2**k)}*largest" if k else "largest"} if free else spec
@@ -151,10 +151,6 @@ def recommended(
             elif found[0].spec.get("E") == setup.spec.get("E"):
                 break  # smaller steps only take longer now
     return (None, None, why) if found is None else (*found, "")
-
-
-def _is_free(value: Any, name: str) -> bool:
-    return isinstance(value, str) and (value.strip() == TUNED or factor_of(value, name) is not None)
 
 
 def _prescribed(

@@ -204,6 +204,9 @@ def _symbols(words: Sequence[str], parameters: set[str], keys: dict[str, str]) -
             raise UnknownName(f"--key {word}: the constant", key, CATALOGUE)
         else:
             found.append(_symbol(word, key))
+    if not left:  # a usual name of the number of rounds counts them, whatever else has this name
+        left = [word for word in words if word in INDICES and word not in keys]
+        found = [symbol for symbol in found if symbol.name not in left]
     if len(left) != 1:
         which = f"{', '.join(left)} are left" if left else "no symbol is left"
         raise BadInput(

@@ -20,7 +20,7 @@ from boundcheck.core.linalg import float_down, float_up
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.theory.assumptions import strong_quasi_convexity
 from boundcheck.theory.dimension import LENGTH2, ONE
-from boundcheck.theory.statement import Algorithm, Condition, Metric, Source, Statement
+from boundcheck.theory.statement import Algorithm, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import common
 from boundcheck.verdict import Verdict
 
@@ -40,6 +40,15 @@ HALVING = Statement(
     trivial=D,
     name="halving",
 )
+
+
+POWER = replace(HALVING, kind=Kind.EQUALITY, trivial=None)
+# limsup K^2 dist2 <= dist2_0
+ORDER2 = replace(
+    HALVING, kind=Kind.LIMSUP, metric=replace(HALVING.metric, scale=K**2), bound=D, trivial=None,
+    conditions=(Condition("small", sp.Le(q, sp.Rational(3, 4))),),
+)  # fmt: skip
+DOUBLED = replace(HALVING, metric=replace(HALVING.metric, scale=2 + 0 * q), trivial=None)
 
 
 def known(value: Any, how: Known = Known.EXACT) -> Constant:
@@ -81,6 +90,28 @@ def sampled(rows: np.ndarray, **more: Any) -> Curve:
     """One row a seed at rounds 0, 2, 4, ..."""
     made = curve(rows.mean(axis=0), Arithmetic.SAMPLED, samples={"dist2": rows}, expectation=True)
     return replace(made, **more)
+
+
+def rows(means: Sequence[float], seeds: int = 400, spread: float = 0.3) -> np.ndarray:
+    """Uniform on mean*(1 +- spread); round 0 is the same for all seeds."""
+    random = np.random.default_rng(0)
+    table = np.array(means) * (1 + spread * random.uniform(-1, 1, size=(seeds, len(means))))
+    table[:, 0] = means[0]
+    return table
+
+
+def about(level: float, seeds: int, **more: Any) -> Curve:
+    """dist2 at K = 0, 1, where the bound is 1/2: `level`, more or less."""
+    table = np.full((seeds, 2), 0.9)
+    table[:, 1] = level + 0.1 * np.random.default_rng(3).uniform(-1, 1, seeds)
+    return sampled(table, **more)
+
+
+def drawn_start() -> Curve:
+    """At round 0 a metric of the round that begins there differs between seeds: their mean is no exact value of it."""
+    table = rows([1.0, 0.05])
+    table[:, 0] = 1.001 + 0.3 * np.tile([1, -1], 200)  # above the bound 1, by a fifteenth of its standard error
+    return sampled(table)
 
 
 def check_json(verdict: Verdict) -> None:

@@ -42,16 +42,12 @@ ANSWERS: dict[str, tuple[Callable[[], Any], set[str], set[str]]] = {
         {"in_scope", "vacuous"},
     ),
     "falsify": (
-        lambda: bc.falsify(DESCENT, budget=1e9, max_instances=1),
-        {"k", "L", "eta"},
-        {"within", "counterexample"},
+        lambda: bc.falsify(DESCENT, budget=1e9, max_instances=1), {"k", "L", "eta"}, {"within", "counterexample"}
     ),
     "worst_case": (
-        lambda: bc.worst_case(DESCENT, L=1, eta=1, dist2_0=1, k=2),
-        {"L", "eta", "k"},
-        {"in_scope", "certified"},
+        lambda: bc.worst_case(DESCENT, L=1, eta=1, dist2_0=1, k=2), {"L", "eta", "k"}, {"in_scope", "certified"}
     ),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -91,14 +87,8 @@ def test_tables_and_pictures_of_other_answers() -> None:
     assert several.plot().get_ylabel() == "metric / bound"
     assert several.latex() == bc.statement(THEOREM).latex()
     point = bc.statement(THEOREM).evaluate(**POINT, K=1)
-    assert dict(point.to_frame("pandas").iloc[0]) == {
-        **POINT,
-        "eta": 0.015,
-        "K": 1,
-        "bound": 2.97,
-        "in_scope": True,
-        "vacuous": False,
-    }
+    row = {**POINT, "eta": 0.015, "K": 1, "bound": 2.97, "in_scope": True, "vacuous": False}
+    assert dict(point.to_frame("pandas").iloc[0]) == row
     swept = bc.statement(THEOREM).evaluate(**POINT, K=[0, 1])
     again = type(swept).from_dict(json.loads(json.dumps(swept.to_dict())))
     assert again.to_frame("pandas").equals(swept.to_frame("pandas"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,17 +14,26 @@ from flint import arb, fmpq
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput
+from boundcheck.evidence import resolve
 from boundcheck.evidence.assumptions import check_assumption, covers
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.problems.build import build
+from boundcheck.problems.quadratics import Quadratics
 from boundcheck.theory.assumptions import (
     CLASSES,
     Assumption,
     convexity,
     finite_gradient_noise,
+    gradient_dissimilarity,
+    hessian_similarity,
     smooth_clients,
+    smooth_samples,
     strong_quasi_convexity,
+    strongly_convex_samples,
 )
+from boundcheck.theory.dimension import GRADIENT2, LENGTH2, ONE
+from boundcheck.theory.statement import Algorithm, Metric, Source, Statement
+from boundcheck.theory.symbols import Symbol, common
 from boundcheck.verdict import Grade, Outcome, Verdict
 
 APP_B = build({"kind": "scgd_appendix_b"})
@@ -199,3 +209,80 @@ def test_hypotheses_about_clients_and_the_start() -> None:
         assert {v.grade for v in found} == {Grade.EXACT}
     far = build({"kind": "population", "clients": 2, "dim": 1, "model": "logistic"})
     assert check_assumption(CLASSES["iid_clients"], far).grade is Grade.SUPPORTED
+
+
+# --- decided hypotheses -----------------------------------------------------------------------------------
+
+
+class Deciding(Quadratics):
+    """Clients x^2 (1 -+ 1/2) by hand: sum of w_i |f_i'|^2 = (1 + 1/4) (2x)^2/... is B2 = 5/4 exactly, with G2 = 0."""
+
+    def decides(self, assumption: str, constants: Mapping[str, Fraction]) -> bool | None:
+        if assumption == "gradient_dissimilarity":
+            return constants["B2"] >= Fraction(5, 4) and constants["G2"] >= 0
+        return None
+
+
+UNEVEN = {"kind": "quadratics", "clients": [{"A": 3}, {"A": 1}], "start": [1]}
+SAME = build(UNEVEN)
+assert isinstance(SAME, Quadratics)
+DECIDING = Deciding(SAME.name, SAME.spec, SAME.components, SAME.reduction, SAME.weights, SAME.start)
+
+
+def test_a_problem_decides_for_given_constants() -> None:
+    for B2, outcome in (("5/4", Outcome.HOLDS), ("6/5", Outcome.VIOLATED)):
+        found = check_assumption(gradient_dissimilarity, DECIDING, {"G2": 0, "B2": B2})
+        assert (found.outcome, found.grade) == (outcome, Grade.EXACT)
+        assert f"B2 = {B2}" in found.reason
+        # the same by trying points, where the problem does not decide
+        unknown = replace(gradient_dissimilarity, name="mine")
+        tried = check_assumption(unknown, SAME, {"G2": 0, "B2": B2})
+        assert tried.outcome is outcome
+        assert tried.grade is (Grade.EXACT if outcome is Outcome.VIOLATED else Grade.SUPPORTED)
+
+
+def test_a_claim_rests_on_what_the_problem_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    G2, B2 = (
+        Symbol(n, "dissimilarity", d, low=Fraction(0), key=f"clients/{n}") for n, d in (("G2", GRADIENT2), ("B2", ONE))
+    )
+    D, eta, K = common.dist2_0, common.eta, common.K
+    claimed = Statement(
+        Source("none", "1", "these tests"), "as_printed", "t", (D, eta, K, G2, B2),
+        Metric("dist2", LENGTH2, index="K", rounds=K.expr), D.expr * (1 + B2.expr) + G2.expr * eta.expr**2,
+        algorithm=Algorithm("gradient_descent", ("eta",)), assumptions=(gradient_dissimilarity,), name="d",
+    )  # fmt: skip
+    monkeypatch.setattr(resolve, "build_problem", lambda spec: DECIDING)
+    descent = {"kind": "gradient_descent", "eta": "1/10"}
+    claim = Claim(claimed, UNEVEN, descent, at={"K": [0, 1]}, constants={"G2": 0, "B2": "5/4"})
+    found = run_claim(claim)
+    assert of(found.verdict) == (Outcome.HOLDS, Grade.EXACT)
+    assert found.verdict.details["assumptions"] == {"gradient_dissimilarity": "decided"}
+    broken = run_claim(replace(claim, constants={"G2": 0, "B2": 1}))
+    assert of(broken.verdict) == (Outcome.OUT_OF_SCOPE, Grade.EXACT)
+
+
+SAMPLES = build(
+    {"kind": "quadratics", "clients": [{"components": [{"A": 4}, {"A": 2, "b": 1}]}, {"A": 1}], "start": [1]}
+)
+
+
+def test_hypotheses_about_every_sample() -> None:
+    """Curvatures of the samples 4, 2 and 1; of the clients 3 and 1, of F 2."""
+    for value, outcome in ((4, Outcome.HOLDS), ("399/100", Outcome.VIOLATED)):
+        assert check_assumption(smooth_samples, SAMPLES, {"L": value}).outcome is outcome
+    for value, outcome in ((1, Outcome.HOLDS), ("101/100", Outcome.VIOLATED)):
+        assert check_assumption(strongly_convex_samples, SAMPLES, {"mu": value}).outcome is outcome
+    for value, outcome in ((1, Outcome.HOLDS), ("99/100", Outcome.VIOLATED)):
+        assert check_assumption(hessian_similarity, SAMPLES, {"delta": value}).outcome is outcome
+    broken = check_assumption(smooth_samples, SAMPLES, {"L": 3})
+    assert (broken.grade, broken.witness["client"], broken.witness["sample"]) == (Grade.EXACT, 0, 0)
+
+
+def test_samples_of_a_flat_layout_are_tried_in_double_precision() -> None:
+    """Least squares on the diabetes data, f_ij = (a_j'x - y_j)^2/2: L is the largest |a_j|^2."""
+    problem: Any = build({"kind": "least_squares", "data": "diabetes", "clients": 20})
+    top = max(sum(v * v for v in row) for client in problem.rows for row in client)
+    held = replace(smooth_samples, name="mine")
+    assert check_assumption(held, problem, {"L": top}).outcome is Outcome.HOLDS
+    missed = check_assumption(held, problem, {"L": top * Fraction(1, 100)})
+    assert (missed.outcome, missed.grade) == (Outcome.VIOLATED, Grade.SUPPORTED)

@@ -113,7 +113,7 @@ def test_good_curves_have_their_verdicts(arithmetic: Arithmetic, expected: Outco
     assert compare(HALVING, GOOD[arithmetic, expected]).outcome is expected
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize(("arithmetic", "expected"), GOOD, ids=lambda v: v.value)
 def test_a_mutated_curve_is_refused_or_judged_rightly(

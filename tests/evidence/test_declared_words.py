@@ -155,23 +155,25 @@ def test_other_words_are_refused_when_declared(parts: dict[str, Any], why: str) 
         Metric("gap", VALUE, index="k", rounds=k, **parts)
 
 
-def test_names_that_nothing_provides_are_refused_when_declared() -> None:
-    claimed = gap("last")
-    with pytest.raises(UnknownName, match="the algorithm 'adam' is unknown"):
-        replace(claimed, algorithm=Algorithm("adam"))
-    with pytest.raises(UnknownName, match="'heavy_bal' is unknown; did you mean 'heavy_ball'"):
-        replace(claimed, algorithm=Algorithm("heavy_bal"))
-    with pytest.raises(UnknownName, match="the algorithm heavy_ball, parameter 'beta' is unknown"):
-        replace(claimed, algorithm=Algorithm("heavy_ball", steps=(("beta", sp.Rational(1, 2)),)))
-    with pytest.raises(UnknownName, match="parameter 'momentum' is unknown; did you mean 'momentum_g'"):
-        replace(claimed, algorithm=Algorithm("heavy_ball", any_value=("momentum",)))
-    with pytest.raises(UnknownName, match=r"no problem or method provides it.*the metric 'regret' is unknown"):
-        replace(claimed, metric=replace(claimed.metric, quantity="regret"))
-    with pytest.raises(UnknownName, match="the key 'participation/N'"):
-        replace(claimed, metric=Metric("constant:participation/N", ONE))
-    with pytest.raises(UnknownName, match="its kind 'lower'"):
-        replace(claimed, kind="lower")  # type: ignore[arg-type]
-    own = replace(claimed, metric=replace(claimed.metric, quantity="regret", measured=True))
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"algorithm": Algorithm("adam")}, "the algorithm 'adam' is unknown"),
+    ({"algorithm": Algorithm("heavy_bal")}, "'heavy_bal' is unknown; did you mean 'heavy_ball'"),
+    ({"algorithm": Algorithm("heavy_ball", steps=(("beta", sp.Rational(1, 2)),))},
+     "the algorithm heavy_ball, parameter 'beta' is unknown"),
+    ({"algorithm": Algorithm("heavy_ball", any_value=("momentum",))},
+     "parameter 'momentum' is unknown; did you mean 'momentum_g'"),
+    ({"metric": replace(gap("last").metric, quantity="regret")},
+     r"no problem or method provides it.*the metric 'regret' is unknown"),
+    ({"metric": Metric("constant:participation/N", ONE)}, "the key 'participation/N'"),
+    ({"kind": "lower"}, "its kind 'lower'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("parts", "why"), REFUSED)
+def test_names_that_nothing_provides_are_refused_when_declared(parts: dict[str, Any], why: str) -> None:
+    with pytest.raises(UnknownName, match=why):
+        replace(gap("last"), **parts)
+    own = replace(gap("last"), metric=replace(gap("last").metric, quantity="regret", measured=True))
     assert Statement.from_dict(own.to_dict()) == own
 
 

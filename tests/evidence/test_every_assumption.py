@@ -9,13 +9,14 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from assumption_breaks import BREAKS, UNTESTABLE
+from claim_mutations import Claims
 
-from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.constant_claims import constant_of
 from boundcheck.evidence.open_step_sizes import first_method
-from boundcheck.evidence.spec import load_claims
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import Setting
 from boundcheck.setting.constants import named_hypotheses
@@ -24,18 +25,10 @@ from boundcheck.setting.user_constants import is_library
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Outcome
-from tests.evidence.assumption_breaks import BREAKS, UNTESTABLE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = (
-    "classics",
-    "scgd",
-    "feddane",
-    "fedshuffle",
-    "fedshuffle_constants",
-    "async_fl",
-    "partial_averaging",
-    "numbers",
+    *("classics", "scgd", "feddane", "fedshuffle", "fedshuffle_constants", "async_fl", "partial_averaging", "numbers"),
 )
 POINTWISE = ("dist2", "gap", "grad2", "x")
 
@@ -83,26 +76,29 @@ def test_a_broken_assumption_is_out_of_scope(name: str) -> None:
 
 
 @cache
-def shipped() -> tuple[Claim, ...]:
-    every = (c for name in FILES for c in load_claims(EXAMPLES / f"{name}.toml"))
-    return tuple(c for c in every if c.engine != "neural" and c.problem)
+def shipped() -> tuple[dict[str, Any], ...]:
+    """The shipped claims as they are written; what is asked here needs none of them checked."""
+    every = (spec for name in FILES for spec in Claims(EXAMPLES / f"{name}.toml").written())
+    return tuple(c for c in every if c.get("engine") != "neural" and c.get("problem"))
 
 
 @cache
 def answered(number: int) -> frozenset[str]:
     """The hypotheses that problem and method of a shipped claim answer."""
     claim = shipped()[number]
-    setting = Setting(first_method(claim.method), build_problem(claim.problem))
+    setting = Setting(first_method(claim["method"]), build_problem(claim["problem"]))
     return frozenset((*setting.hypotheses(), *named_hypotheses()))
 
 
 def runs_for(s: Statement) -> list[int]:
     """Shipped claims about this statement, then about others on the same method, then about the same paper."""
     paper, kind = s.id.split("/")[0], None if s.algorithm is None else s.algorithm.kind
-    own = [k for k, c in enumerate(shipped()) if statement(c.statement).id == s.id]
-    algorithms = [(k, statement(c.statement).algorithm) for k, c in enumerate(shipped())]
-    alike = [k for k, a in algorithms if kind is not None and a is not None and a.kind == kind]
-    same = [k for k, c in enumerate(shipped()) if kind is None and c.statement.startswith(paper + "/")]
+    about = [statement(c["statement"]) for c in shipped()]
+    own = [k for k, other in enumerate(about) if other.id == s.id]
+    alike = [
+        k for k, o in enumerate(about) if kind is not None and o.algorithm is not None and o.algorithm.kind == kind
+    ]
+    same = [k for k, other in enumerate(about) if kind is None and other.id.startswith(paper + "/")]
     return [*own, *alike, *same][:12]
 
 
@@ -110,6 +106,6 @@ def runs_for(s: Statement) -> list[int]:
 def test_the_runs_of_a_statement_answer_its_assumptions(s: Statement) -> None:
     asked = {a.name for a in s.assumptions if is_library(a) or a.name in named_hypotheses()} - set(UNTESTABLE)
     asked = {name for name in asked if not name.startswith("instance:")}
-    missing = {k: asked - answered(k) for k in runs_for(s)}
-    assert missing, f"no shipped claim runs {s.algorithm}"
-    assert any(not lacking for lacking in missing.values()), min(missing.values(), key=len)
+    runs = runs_for(s)
+    assert runs, f"no shipped claim runs {s.algorithm}"
+    assert any(asked <= answered(k) for k in runs), [asked - answered(k) for k in runs]

@@ -124,46 +124,6 @@ def test_columns_of_seeds_have_the_names_of_seeds(write: Write) -> None:
     assert found.info["columns"] == "rounds 'Step', values of 2 seeds in columns such as 'sweet-1 - gap'"
 
 
-@pytest.mark.parametrize(
-    ("text", "columns", "sentence"),
-    [
-        (
-            WANDB_CHART,
-            {},
-            "has no column of rounds (it has the columns 'Step', 'sweet-1 - gap', 'sweet-1 - gap__MIN', ",
-        ),
-        (WANDB_CHART, {"round": "step"}, "has no column 'step' (round); it has the columns 'Step', 'sweet-1 - gap', "),
-        (WANDB_CHART, {"round": "Step"}, "holds 'sweet-1 - gap', 'sweet-1 - gap__MIN', "),
-        (
-            WANDB_CHART,
-            {"round": "Step", "value": "* - loss"},
-            "no column '* - loss' (value); it has the columns 'Step'",
-        ),
-        (TENSORBOARD_CSV, {"value": "Value"}, "no column of rounds (it has the columns 'Wall time', 'Step', 'Value');"),
-        (MLFLOW_CSV, {"round": "step", "value": "acc"}, "holds 'gap', 'loss', not 'acc'; name its column"),
-        (MLFLOW_CSV, {"round": "step", "seed": "run"}, "no column 'run' (seed); it has the columns 'run_id', 'key', "),
-        (
-            "round,a seed 0,a seed 1,seed\n0,1,2,7\n",
-            {"value": "a seed *"},
-            "seeds in 'a seed *' and in 'seed'; name one of them",
-        ),
-        (
-            "round,Round,gap\n0,1,2\n",
-            {},
-            "several columns are called round, so name the one: round = '...'; it has the",
-        ),
-        ("round,gap,Value,value\n0,1,2,3\n", {"key": "gap"}, "several columns are called value"),
-    ],
-)
-def test_a_missing_or_ambiguous_column_is_a_sentence_with_the_columns(
-    write: Write, text: str, columns: dict[str, str], sentence: str
-) -> None:
-    with pytest.raises(BadInput) as caught:
-        Curve.from_file(write("runs.csv", text), "gap", **columns)
-    assert sentence in str(caught.value)
-    assert (str(caught.value)[-1], "\n" in str(caught.value)) == (".", False)
-
-
 def test_one_column_of_errors_is_of_one_metric(write: Write) -> None:
     path = write("runs.csv", "round,a,b,stderr,b_stderr\n0,1,2,.5,.25\n")
     with pytest.raises(BadInput, match=r"one column of standard errors and several of values \['a', 'b'\]; name one"):
@@ -174,15 +134,10 @@ def test_one_column_of_errors_is_of_one_metric(write: Write) -> None:
     assert several.info["standard_error"] == {"a": [0.5], "b": [0.25]}
 
 
-def test_a_grouped_chart_is_a_mean_and_is_refused(write: Write) -> None:
-    text = '"Step","Group: a - gap","Group: a - gap__MIN","Group: a - gap__MAX"\n"0","1","0.5","1.5"\n'
-    with pytest.raises(BadInput, match="it is a mean over runs or steps; export the runs one by one"):
-        Curve.from_file(write("wandb.csv", text), "gap", round="Step", value="* - gap")
-
-
 # --- malformed --------------------------------------------------------------------------------------------
 
-MALFORMED: list[tuple[str, str, str]] = [
+# fmt: off
+MALFORMED: list[tuple[Any, ...]] = [  # name, text, sentence, columns
     ("a.csv", "", "cannot be read as .csv: No columns"),
     ("a.csv", "round,value\n", "is empty or has no rows"),
     ("a.csv", "0,1\n1,.5\n", "has no header"),
@@ -209,11 +164,8 @@ MALFORMED: list[tuple[str, str, str]] = [
     ("a.csv", "round,value,stderr\n0,1,0\n1,.5,-1\n", "a standard error is -1"),
     ("a.csv", "round,value,stderr\n0,1,0\n1,.5,\n", "row 2 has no standard error"),
     ("a.csv", "round,value,seed,stderr\n0,1,0,1\n", "has seeds and standard errors"),
-    (
-        "a.csv",
-        "round,key,value\n0,loss,1\n",
-        "holds 'loss', not 'gap'; name its column, such as value = 'loss', or with *",
-    ),
+    ("a.csv", "round,key,value\n0,loss,1\n",
+     "holds 'loss', not 'gap'; name its column, such as value = 'loss', or with *"),
     ("a.csv", "round,loss,dist2\n0,1,2\n", "holds 'loss', 'dist2', not 'gap'"),
     ("a.json", '{"round": 3}', "it is no list of objects such as"),
     ("a.json", '{"round": [0, 1], "gap": [1]}', "no lists of one length"),
@@ -226,19 +178,40 @@ MALFORMED: list[tuple[str, str, str]] = [
     ("a.jsonl", '{"round": 0, "gap": 1}\n[1]\n', "it is no list of objects"),
     ("a.jsonl", '{"round": 0, "gap": 1}\n{"round"\n', "Expecting ':' delimiter: line 2 column 9"),
     ("a.xlsx", "round,value\n0,1\n", "is not a file that is read here; its name ends in one of"),
+    # columns by name
+    ("a.csv", WANDB_CHART,
+        "has no column of rounds (it has the columns 'Step', 'sweet-1 - gap', 'sweet-1 - gap__MIN', "),
+    ("a.csv", WANDB_CHART, "has no column 'step' (round); it has the columns 'Step', 'sweet-1 - gap', ",
+        {"round": "step"}),
+    ("a.csv", WANDB_CHART, "holds 'sweet-1 - gap', 'sweet-1 - gap__MIN', ", {"round": "Step"}),
+    ("a.csv", WANDB_CHART, "no column '* - loss' (value); it has the columns 'Step'", {"round": "Step",
+        "value": "* - loss"}),
+    ("a.csv", TENSORBOARD_CSV, "no column of rounds (it has the columns 'Wall time', 'Step', 'Value');",
+        {"value": "Value"}),
+    ("a.csv", MLFLOW_CSV, "holds 'gap', 'loss', not 'acc'; name its column", {"round": "step", "value": "acc"}),
+    ("a.csv", MLFLOW_CSV, "no column 'run' (seed); it has the columns 'run_id', 'key', ", {"round": "step",
+        "seed": "run"}),
+    ("a.csv", "round,a seed 0,a seed 1,seed\n0,1,2,7\n", "seeds in 'a seed *' and in 'seed'; name one of them",
+     {"value": "a seed *"}),
+    ("a.csv", "round,Round,gap\n0,1,2\n",
+        "several columns are called round, so name the one: round = '...'; it has the"),
+    ("a.csv", "round,gap,Value,value\n0,1,2,3\n", "several columns are called value", {"key": "gap"}),
+    ("a.csv", '"Step","Group: a - gap","Group: a - gap__MIN","Group: a - gap__MAX"\n"0","1","0.5","1.5"\n',
+     "it is a mean over runs or steps; export the runs one by one", {"round": "Step", "value": "* - gap"}),
 ]
+# fmt: on
 
 
-@pytest.mark.parametrize(("name", "text", "sentence"), MALFORMED, ids=[s[:40] for _, _, s in MALFORMED])
-def test_malformed_files_are_refused_in_a_sentence(write: Write, name: str, text: str, sentence: str) -> None:
+@pytest.mark.parametrize("row", MALFORMED, ids=[row[2][:40] for row in MALFORMED])
+def test_malformed_files_are_refused_in_a_sentence(write: Write, row: tuple[Any, ...]) -> None:
+    name, text, sentence, *columns = row
     path = write(name, text)
     with pytest.raises(BadInput) as caught:
-        Curve.from_file(path, "gap")
-    told = str(caught.value)
-    assert sentence in told
-    assert str(path) in told
-    assert told.endswith(".")
-    assert "\n" not in told
+        Curve.from_file(path, "gap", **(columns[0] if columns else {}))
+    found = str(caught.value)
+    assert sentence in found
+    assert str(path) in found
+    assert (found[-1], "\n" in found) == (".", False)
 
 
 def test_bytes_that_are_no_text_and_files_that_are_none(tmp_path: Path) -> None:
@@ -279,7 +252,7 @@ def test_bytes_that_are_no_text_and_files_that_are_none(tmp_path: Path) -> None:
             [0, 1],
             [[1, 2], [1, 3]],
             {"seeds": ["a", "a"]},
-            "2 rows of values and the seeds a, a; each row has a seed of its own",
+            "2 rows of values and the seeds a, a; each row has a seed of",
         ),
         ([0, 1], [[1, 2], [1, 3]], {"seeds": ["a"]}, "2 rows of values and the seeds a; each row"),
         ([0, 1], [[1, 2], [1, 3]], {"standard_error": [0, 1]}, "seeds and standard errors"),

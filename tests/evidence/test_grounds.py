@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import tomllib
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import sympy as sp
 
 from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
@@ -21,10 +21,15 @@ from tests.oracle import evidence
 from tests.oracle.frozen import load
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SHIPPED = {name for name, module in papers().items() if module.startswith("boundcheck.")}
-STATEMENTS = [s for s in all_statements() if s.id.split("/")[0] in SHIPPED]
-WITNESSES, CLAIMS = shipped_witnesses(), claims_by_id()
-FOUND = {s.id: grounds(s, record(s.id), WITNESSES, CLAIMS) for s in STATEMENTS}
+
+
+@cache
+def found() -> dict[str, tuple[str, ...]]:
+    """The evidence on each shipped reading; collected when a test needs it, and not by every worker."""
+    own = {name for name, module in papers().items() if module.startswith("boundcheck.")}
+    witnesses, claims = shipped_witnesses(), claims_by_id()
+    every = [s for s in all_statements() if s.id.split("/")[0] in own]
+    return {s.id: grounds(s, record(s.id), witnesses, claims) for s in every}
 
 
 def test_which_evidence_bears_out_which_belief() -> None:
@@ -54,31 +59,27 @@ def test_derivations_count_by_their_status() -> None:
 
 def test_every_claim_that_is_shown_is_carried_out_by_a_test() -> None:
     """Files of claims are those whose tests run them: frozen verdicts, or a test that is named."""
-    tests = Path(__file__).parents[1]
+    tests, frozen = Path(__file__).parents[1], (*evidence.CHECKED, *evidence.CHECKED_ONE_BY_ONE)
     for path in sorted(EXAMPLES.glob("*.toml")):
         if not tomllib.loads(path.read_text()).get("claim"):
             continue
-        frozen = (*evidence.CHECKED, *evidence.CHECKED_ONE_BY_ONE)
         named = evidence.NOT_FROZEN.get(path.stem, "").rpartition("tests/")[2]
         assert path.stem in frozen or path.stem == "fedshuffle_mnist" or (tests / named).is_file(), path.stem
 
 
 def test_every_witness_that_is_shown_is_a_violation_of_its_statement() -> None:
-    """That they replay is held in `test_witness.py`."""
-    for id, path in WITNESSES.items():
+    """That they replay is a test of the examples."""
+    for id, path in shipped_witnesses().items():
         verdict = json.loads(path.read_text())["verdict"]
         assert (verdict["statement"], verdict["outcome"], verdict["grade"]) == (id, Outcome.VIOLATED.value, "EXACT")
 
 
 def test_every_derivation_that_is_shown_is_on_record() -> None:
-    shown = {id for id, kinds in FOUND.items() if {"proved derivation", "refuted derivation"} & set(kinds)}
+    shown = {id for id, kinds in found().items() if {"proved derivation", "refuted derivation"} & set(kinds)}
     assert shown <= set(load("steps"))
 
 
 def test_every_reading_with_a_belief_has_evidence() -> None:
-    assert [s.id for s in STATEMENTS if lacks_grounds(s, FOUND[s.id])] == []
-
-
-@pytest.mark.parametrize("id", ["partial_averaging/equation_12", "async_fl/equation_36", "async_fl/lemma_7"])
-def test_a_claim_bears_out_what_was_a_formula(id: str) -> None:
-    assert "claim that holds" in FOUND[statement(id).id]
+    assert [id for id, kinds in found().items() if lacks_grounds(statement(id), kinds)] == []
+    for id in ("partial_averaging/equation_12", "async_fl/equation_36", "async_fl/lemma_7"):  # they were formulas
+        assert "claim that holds" in found()[statement(id).id]

@@ -5,21 +5,20 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 import sympy as sp
 
+from boundcheck.core.toml_lines import parse_toml
 from boundcheck.engines.exact.growing import stays_away
-from boundcheck.errors import SpecError, Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.deciding import NoLimit
-from boundcheck.evidence.limits import Limits, exact_limit, limit_study, load_limits
+from boundcheck.evidence.limits import exact_limit, limit_study, load_limits
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome
 
 TABLE = """
@@ -32,14 +31,8 @@ values = ["1/8", "1/2", 3]
 """
 
 
-def written(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "limits.toml"
-    path.write_text(text)
-    return path
-
-
-def test_limits_on_equation_36(tmp_path: Path) -> None:
-    (limits,) = load_limits(written(tmp_path, TABLE))
+def test_limits_on_equation_36() -> None:
+    (limits,) = load_limits(parse_toml(TABLE, "limits.toml", parse_float=str))
     seen: list[float] = []
     study = limit_study(limits, seen.append)
     fedavg, fedshuffle = study.curves
@@ -58,45 +51,6 @@ def test_limits_on_equation_36(tmp_path: Path) -> None:
     assert fedshuffle.predicted_bias == 0
     assert fedshuffle.label == "fedshuffle, participation uniform size 2"
     assert seen[-1] == 1
-
-
-def test_a_file_without_limits_has_none(tmp_path: Path) -> None:
-    assert load_limits(written(tmp_path, "schema = 1\n")) == []
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "text"),
-    [
-        ('parameter = "eta_l"', 'parameter = "eta"', "'eta' is unknown"),
-        ('values = ["1/8", "1/2", 3]', "values = [0]", "eta_l = 0 is not allowed; step sizes are above 0"),
-        ('values = ["1/8", "1/2", 3]', 'values = "log:1:1000:300"', "300 step sizes were given; 1 to 200 are allowed"),
-        ('kind = "fedavg_rr"', 'kind = "fedavg_rr", eta_l = 3', "the method 'fedavg_rr' already has eta_l = 3"),
-        ("size = 2", "size = 9", "a cohort of 9 clients is impossible"),
-        ('values = ["1/8", "1/2", 3]', 'values = "log:1:2"', "log:1:2"),
-        ('kind = "fedavg_rr"', 'kind = "fedavg_r"', "did you mean 'fedavg_rr'"),
-        ('name = "ends"', "", "name"),
-        ('name = "ends"', 'name = "ends"\nextra = 1', "extra"),
-        ('{ kind = "fedshuffle_36" }', '{ kind = "huber" }', "is no quadratic with a minimiser"),
-    ],
-)
-def test_bad_tables_are_told_with_their_line(tmp_path: Path, old: str, new: str, text: str) -> None:
-    assert old in TABLE
-    with pytest.raises(SpecError, match=text):
-        load_limits(written(tmp_path, TABLE.replace(old, new)))
-    none = (
-        '[[limits]]\nname = "no"\nproblem = { kind = "fedshuffle_36" }\nmethods = []\nparameter = "eta_l"\nvalues = [1]'
-    )
-    with pytest.raises(SpecError, match=r":4: .*methods = \[\] is not allowed; at least one method is needed\.$"):
-        load_limits(written(tmp_path, none))
-    with pytest.raises(SpecError, match="must be"):
-        load_limits(written(tmp_path, 'limits = "all"\n'))
-
-
-def test_a_problem_without_limits() -> None:
-    flat = {"kind": "quadratics", "clients": [{"A": [[1, 0], [0, 0]]}]}
-    limits = Limits(name="flat", problem=flat, methods=[{"kind": "fedavg_rr"}], parameter="eta_l", values=["1/2"])
-    with pytest.raises(Unsupported, match="has no single minimiser"):
-        limit_study(limits)
 
 
 # --- claims about a limit ----------------------------------------------------------------------------------------
@@ -121,25 +75,23 @@ def by_hand(eta: Fraction = Fraction(1, 8)) -> Fraction:
     return (bias + fresh / (1 - factor**2)) / 2
 
 
-def limit_claim(arithmetic: str = "rational", **method: Any) -> Claim:
-    at = {"R": [0, 1, 10]}
-    return Claim(PRINTED, {"kind": "fedshuffle_36"}, {**FEDAVG, **method}, at=at, arithmetic=arithmetic)
-
-
-def printed(limit: Fraction) -> Statement:
-    return replace(statement(PRINTED), bound=sp.Rational(limit.numerator, limit.denominator))
+def limit_claim(limit: Fraction | None = None, arithmetic: str = "rational") -> Claim:
+    claimed: Any = statement(PRINTED)
+    if limit is not None:
+        claimed = replace(claimed, bound=sp.Rational(limit.numerator, limit.denominator))
+    return Claim(claimed, {"kind": "fedshuffle_36"}, FEDAVG, at={"R": [0, 1, 10]}, arithmetic=arithmetic)
 
 
 def test_the_exact_limit_decides_a_claim_about_it() -> None:
     limit = by_hand()
     problem = build_problem({"kind": "fedshuffle_36"})
     assert exact_limit(statement(PRINTED), build_method(FEDAVG), problem) == limit
-    found = run_claim(replace(limit_claim(), statement=printed(limit))).verdict
+    found = run_claim(limit_claim(limit)).verdict
     assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.EXACT)
     assert Fraction(found.details["limit"]) == limit
     # nothing is too near to be separated, and ten rounds suffice
     for off in (Fraction(-1, 10**40), Fraction(1, 10**40)):
-        found = run_claim(replace(limit_claim(), statement=printed(limit + off))).verdict
+        found = run_claim(limit_claim(limit + off)).verdict
         assert (found.outcome, found.grade) == (Outcome.VIOLATED, Grade.EXACT)
     found = run_claim(limit_claim()).verdict
     assert found.outcome is Outcome.VIOLATED
@@ -147,7 +99,7 @@ def test_the_exact_limit_decides_a_claim_about_it() -> None:
 
 
 def test_a_limit_that_is_not_computed_stays_open() -> None:
-    found = run_claim(limit_claim("ball")).verdict
+    found = run_claim(limit_claim(arithmetic="ball")).verdict
     assert (found.outcome, found.grade) == (Outcome.UNDECIDED, Grade.SUPPORTED)
     assert "limit" not in found.details
 
@@ -173,15 +125,8 @@ def test_a_plain_mean_tends_to_the_mean_of_the_cycle() -> None:
         (Kind.LIMIT, "1/160", Outcome.HOLDS),
         (Kind.LIMIT, "1/100", Outcome.VIOLATED),
     ):
-        claimed = replace(
-            own,
-            kind=kind,
-            bound=sp.Rational(bound),
-            conditions=(),
-            assumptions=(),
-            algorithm=None,
-            symbols=(own.symbol("K"),),
-        )
+        plain = {"conditions": (), "assumptions": (), "algorithm": None, "symbols": (own.symbol("K"),)}
+        claimed = replace(own, kind=kind, bound=sp.Rational(bound), **plain)
         assert exact_limit(claimed, build_method(method), build_problem(problem)) == Fraction(1, 160)
         found = run_claim(Claim(claimed, problem, method, at={"K": [2, 3]}, arithmetic="rational")).verdict
         assert (found.outcome, found.grade) == (outcome, Grade.EXACT)

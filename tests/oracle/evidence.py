@@ -25,8 +25,8 @@ CHECKED = (
 CHECKED_ONE_BY_ONE = ("fedshuffle_real",)  # some of its claims take minutes
 # Files of which no verdict is frozen here, with the reason.
 NOT_FROZEN = {
-    "async_schemes": "a study without claims; tests/evidence/test_study_schemes.py",
-    "feddane_mu": "a study without claims; tests/evidence/test_proximal_weight.py",
+    "async_schemes": "a study without claims; tests/evidence/test_studies.py",
+    "feddane_mu": "a study without claims; tests/evidence/test_studies.py",
     "fedshuffle_mnist": "its data are not there without a download; its test freezes outcome and grade",
     "methods_compared": "a study without claims; tests/test_examples.py",
     "numbers": "both sides are exact numbers; tests/test_examples.py",
@@ -52,7 +52,7 @@ def steps() -> dict[str, dict[str, Any]]:
 
 
 def witnesses() -> dict[str, dict[str, Any]]:
-    """Stem of a witness file -> its claim and verdict; that a replay finds this is a test of tests/evidence."""
+    """Stem of a witness file -> its claim and verdict; that a replay finds this is a test of the examples."""
     found: dict[str, dict[str, Any]] = {}
     for path in sorted((EXAMPLES / "witnesses").glob("*.json")):
         witness = load_witness(path)

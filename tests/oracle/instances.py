@@ -1,4 +1,4 @@
-"""One small instance of every kind of method: what the frozen curves and sampled runs are about."""
+"""One small instance of every kind of method: what the frozen constants and sampled runs are about."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Write the frozen results anew: `.venv/bin/python tests/oracle/record.py [PART ...]`, from the root of the repository.
 
-Parts: statements, steps, witnesses, verdicts, curves, constants, hypotheses, seeds, options, limits, watched,
+Parts: statements, steps, witnesses, verdicts, constants, hypotheses, seeds, options, limits, watched,
 refusals; all of them without an argument. What is frozen may change only on purpose: the commit that changes it writes
 the part anew and gives the reason for each difference of the data.
 """
@@ -40,7 +40,6 @@ PARTS: Mapping[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "steps": evidence.steps,
     "witnesses": evidence.witnesses,
     "verdicts": verdicts,
-    "curves": runs.curves,
     "constants": runs.constants,
     "hypotheses": runs.hypotheses,
     "seeds": runs.seeds,

@@ -1,4 +1,7 @@
-"""Runs of one small instance of every kind of method: exact curves, and sampled seeds to the last bit."""
+"""One small instance of every kind of method: its constants and hypotheses, and sampled seeds to the last bit.
+
+Exact curves of every kind and option are those of `options`.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,10 @@ import numpy as np
 from boundcheck.engines.curve import Curve
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
-from boundcheck.errors import BoundcheckError
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem
-from boundcheck.setting.metrics import of_a_round
 from tests.oracle.instances import METHODS, ONE_CLIENT, QUADRATICS
 
 SAMPLED = list(METHODS)
@@ -36,21 +37,6 @@ def instance(kind: str) -> tuple[Method, Problem]:
 def exact(kind: str) -> Curve:
     method, problem = instance(kind)
     return run(method, problem, rounds=ROUNDS, arithmetic="rational")
-
-
-def curves() -> dict[str, dict[str, Any]]:
-    """Kind -> metric -> its exact values after the rounds; those of a round too, where the method has them."""
-    found: dict[str, dict[str, Any]] = {}
-    for kind in METHODS:
-        method, problem = instance(kind)
-        metrics = dict(exact(kind).exact)
-        for name in of_a_round():
-            try:
-                metrics |= run(method, problem, rounds=ROUNDS, metrics=[name], arithmetic="rational").exact
-            except BoundcheckError:  # the method has no such metric, or the exact engine does not compute it
-                continue
-        found[kind] = {name: [str(value) for value in row] for name, row in metrics.items()}
-    return found
 
 
 def constants() -> dict[str, dict[str, Any]]:

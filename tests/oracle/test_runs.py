@@ -1,4 +1,4 @@
-"""Exact curves, constants and hypotheses of every kind of method are as frozen, sampled seeds to the last bit."""
+"""Constants and hypotheses of every kind of method are as frozen, sampled seeds to the last bit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tests.oracle.frozen import check, load
 from tests.oracle.instances import METHODS
 
 PARTS: Mapping[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
-    "curves": runs.curves,
     "constants": runs.constants,
     "hypotheses": runs.hypotheses,
     "seeds": runs.seeds,

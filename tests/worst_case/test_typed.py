@@ -12,6 +12,7 @@ from loaded_papers import unloaded_afterwards
 import boundcheck as bc
 from boundcheck.cli import main
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import statement
 from boundcheck.worst_case.repair import edits, repairs
 from boundcheck.worst_case.typed import typed
@@ -29,6 +30,20 @@ def test_letters_are_constants_of_the_catalogue() -> None:
     assert [a.name for a in own.assumptions] == ["smooth_clients", "bounded_below"]
     assert (own.metric.quantity, own.metric.average, own.metric.index) == ("grad2", "mean", "k")
     assert own.dimension_errors() == []
+
+
+@pytest.mark.parametrize(
+    ("letter", "method"), [("T", "fedavg"), ("R", "gradient_descent"), ("K", "fedavg"), ("j", "scgd")]
+)
+def test_a_usual_letter_counts_the_rounds_whatever_else_it_names(letter: str, method: str) -> None:
+    """FedAvg has a parameter T and the catalogue a constant R; beside a letter that is left they keep that meaning."""
+    found = typed(f"gap <= L*dist2_0/{letter}", method, keys=KEY)
+    assert (found.index, letter in found.keys) == (letter, False)
+    symbol = found.statement.symbol(letter)
+    assert (symbol.integer, symbol.index, symbol.key, symbol.dimension) == (True, True, "", ONE)
+    assert found.statement.dimension_errors() == []
+    beside = typed("gap <= L*dist2_0*R/k", "gradient_descent", keys=KEY)
+    assert (beside.index, beside.keys["R"][0]) == ("k", "surrogate/R")
 
 
 @pytest.mark.parametrize(
