@@ -61,7 +61,7 @@ def test_unknown_factors_and_unknown_mistakes() -> None:
     assert "None of the" in found.reason
 
 
-@pytest.mark.parametrize("bug", ["", *BUGS])
+@pytest.mark.parametrize("bug", ["", "unweighted"])
 def test_metrics_instead_of_iterates(bug: str) -> None:
     def gaps(task: Task, seed: int) -> dict[str, Any]:
         points = (BUGS[bug] if bug else fedavg)(task, seed)
@@ -129,14 +129,15 @@ def test_a_run_that_diverges() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(BadInput, match="tolerance = 0"):
-        bc.judge(METHOD, fedavg, tolerance=0)
-    with pytest.raises(BadInput, match=r"run = \[\[1.0\]\] is not allowed; it must be a function"):
-        bc.judge(METHOD, [[1.0]])  # pyright: ignore[reportArgumentType]
-    with pytest.raises(BadInput, match="rounds = 0"):
-        bc.judge(METHOD, fedavg, rounds=0)
-    with pytest.raises(Unsupported, match="no problem of at most 8 clients"):
-        bc.judge({"kind": "fedavg_async", "K": 1, "eta_l": 1, "times": [1] * 9}, fedavg)
+    nine = {"kind": "fedavg_async", "K": 1, "eta_l": 1, "times": [1] * 9}
+    for method, run, how, error, said in (
+        (METHOD, fedavg, {"tolerance": 0}, BadInput, "tolerance = 0"),
+        (METHOD, [[1.0]], {}, BadInput, r"run = \[\[1.0\]\] is not allowed; it must be a function"),
+        (METHOD, fedavg, {"rounds": 0}, BadInput, "rounds = 0"),
+        (nine, fedavg, {}, Unsupported, "no problem of at most 8 clients"),
+    ):
+        with pytest.raises(error, match=said):
+            bc.judge(method, run, **how)  # pyright: ignore
 
 
 def test_a_proximal_weight_of_exact_solves() -> None:
