@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from corpus.loops import FedProx, Loop, Momentum, Scaffold, Uniform
+from corpus.loops import FedProx, Loop, Momentum, Scaffold, Uniform, looped
 from corpus.wrong_averages import Stale
 from corpus.wrong_state import BALL, PROX
 
@@ -19,12 +19,6 @@ from boundcheck.judge.identify import identify
 K2 = {"kind": "fedavg_sync", "K": 2, "eta_l": "1/10"}
 BOTH = {"kind": "scaffold", "K": 2, "eta_l": "1/10"}
 SERVER = {"kind": "fedavgm", "K": 2, "eta_l": "1/10", "momentum_g": "1/2"}
-
-
-def looped(base: type[Loop], **pieces: Any) -> Any:
-    """A loop with other pieces, as a function that is judged."""
-    own: Any = type(base.__name__, (base,), pieces)
-    return lambda task, seed: own(task, seed).train_all()
 
 
 class StaleChanges(Stale):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from corpus.loops import Loop, Reshuffled
+from corpus.loops import Loop, Reshuffled, looped
 from corpus.wrong_samples import FedShuffle
 
 from boundcheck.errors import BadInput
@@ -30,11 +30,6 @@ class SumOne(Reshuffled):
     """Its coefficients depend on the cohort: no limits are certain."""
 
     size = 2
-
-
-def looped(base: type[Loop], **pieces: Any) -> Any:
-    own: Any = type(base.__name__, (base,), pieces)
-    return lambda task, seed: own(task, seed).train_all()
 
 
 def own_weights(s: Any, cohort: Any) -> Any:

@@ -328,21 +328,15 @@ def test_an_interval_beyond_the_range_of_a_metric_is_not_shown(
     assert _ours(spec, Comparison(metric=metric), run_of("", False, **{metric: [[v] for v in values]})) == shown
 
 
-@pytest.mark.parametrize(
-    ("values", "wide"),
-    [
+def test_an_axis_is_logarithmic_where_values_span_much_but_not_down_to_rounding() -> None:
+    for values, wide in (
         ([1e-16, 0.2, 0.3], False),  # rounding
-        ([0.0, 0.2, 0.3], False),
         ([2.0, 0.2, 1e-3], True),
         ([2.0, 0.2, 0.2], False),
         ([2.0, 0.2, -1e-3], False),
         ([np.inf, 2.0, 1e-3], True),
-    ],
-)
-def test_an_axis_is_logarithmic_where_values_span_much_but_not_down_to_rounding(
-    values: list[float], wide: bool
-) -> None:
-    assert _wide([np.array([values, values])]) is wide
+    ):
+        assert _wide([np.array([values, values])]) is wide
 
 
 def test_losses_of_the_clients_own_models(tmp_path: Path) -> None:

@@ -168,53 +168,6 @@ def test_single_precision_is_tolerated_where_the_iterates_are_in_it() -> None:
     bc.judge(FULL, lambda t, s: np.float32(single(t, s)), seeds=20, checks="all").assert_passed()
 
 
-def test_torch_passes() -> None:
-    torch = pytest.importorskip("torch")
-
-    def fedavg(task: Task, seed: int) -> Any:
-        """Local steps by autograd."""
-        task, points = task.torch(), list[Any]()
-        x = task.start
-        for r in range(task.rounds):
-            moved = 0
-            for client in task.clients:
-                y = x.clone().requires_grad_()
-                for k in list(range(client.size)) * int(task.parameters["E"]):
-                    (slope,) = torch.autograd.grad(client.loss(y, [k]), y)
-                    y = (y - float(task.step_sizes[r]) * slope).detach().requires_grad_()
-                moved = moved + client.weight * (y.detach() - x)
-            x = x + moved
-            points.append(x)
-        return points
-
-    names = ["exact_after_k_rounds", "unequal_local_steps", "seeds_repeat", "samples_once_an_epoch", "translation"]
-    found = bc.judge(FULL, fedavg, checks=names)
-    assert found.count(Status.PASSED) == len(names), repr(found)
-
-
-def test_jax_passes() -> None:
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
-
-    def fedavg(task: Task, seed: int) -> Any:
-        task = task.jax()
-        x, points = task.start, list[Any]()
-        for r in range(task.rounds):
-            moved = 0
-            for client in task.clients:
-                y = x
-                for k in list(range(client.size)) * int(task.parameters["E"]):
-                    y = y - float(task.step_sizes[r]) * jax.grad(client.loss)(y, [k])
-                moved = moved + client.weight * (y - x)
-            x = x + moved
-            points.append(x)
-        return points
-
-    names = ["exact_after_k_rounds", "unequal_local_steps", "seeds_repeat", "samples_once_an_epoch"]
-    found = bc.judge(FULL, fedavg, checks=names)
-    assert found.count(Status.PASSED) == len(names), repr(found)
-
-
 def test_the_parametriser(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         textwrap.dedent(
