@@ -1,72 +1,37 @@
-"""Precision and speed settings of the neural engine: what each switch does, on eight models on the digits."""
+"""Precision and speed settings of the neural engine: what each switch does, on eight models at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
+from plain_models import PLAIN, generator, network
+from plain_models import task_of as task_of_network
 
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.clients import Clients, Repeated
-from boundcheck.networks import models
 from boundcheck.networks.engine import device, local_step, losses
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.task import Task
 from boundcheck.networks.functional import Network
-from boundcheck.problems.digits import load
 
-LANES, SAMPLES, BATCH = 8, 80, 20
-OPTIONS: dict[str, dict[str, Any]] = {
-    "mlp": {"hidden": [32]},
-    "cnn": {"channels": [8, 16], "kernel": 3, "hidden": 32},
-}
+LANES, BATCH = 8, 7
 CPU = torch.device("cpu")
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
+def task_of(name: str) -> Task:
+    inputs, options, _ = PLAIN[name]
+    return task_of_network(network(name, inputs, 3, **options))
 
 
-def model(name: str) -> Network:
-    inputs = (64,) if name == "mlp" else (1, 8, 8)
-    return Network(models.model(name, inputs, 10, options=OPTIONS[name]), inputs)
-
-
-def task_of(name: str, precision: str = "float32") -> Task:
-    digits, own = load(), model(name)
-    kind = torch.float64 if precision == "float64" else torch.float32
-    count = LANES * SAMPLES
-    return Task(
-        network=own,
-        known=Clients(Repeated(Fraction(1, LANES), LANES), Repeated(SAMPLES, LANES)),
-        weights=np.full(LANES, 1 / LANES),
-        inputs=torch.from_numpy(digits.numbers[:count] / 16.0).to(kind).reshape(count, *own.sample),
-        labels=torch.from_numpy(digits.labels[:count].astype(np.int64)),
-        offsets=np.arange(LANES + 1) * SAMPLES,
-        loss="cross_entropy",
-        ridge=0.0,
-        start=own.start(0),
-        test_inputs=None,
-        test_labels=None,
-        device=CPU,
-        dtype=kind,
-        autocast=precision == "bf16",
-    )
-
-
-def points(task: Task, name: str) -> torch.Tensor:
-    return torch.from_numpy(np.stack([model(name).start(s) for s in range(LANES)])).to(task.dtype)
+def points(task: Task) -> torch.Tensor:
+    return torch.randn(LANES, task.network.dim, generator=generator(2), dtype=task.dtype) / 3
 
 
 def rows(step: int, width: int = BATCH) -> torch.Tensor:
-    draw = torch.Generator().manual_seed(step)
-    return torch.stack([SAMPLES * c + torch.randperm(SAMPLES, generator=draw)[:width] for c in range(LANES)])
+    return torch.randint(0, 11, (LANES, width), generator=generator(step))
 
 
 # --- torch's own switches --------------------------------------------------------------------------------
@@ -97,28 +62,24 @@ def test_switches_are_set_and_put_back(precision: str, products: str) -> None:
 
 def test_an_operation_without_a_deterministic_algorithm_is_one_sentence() -> None:
     said = "put_ does not have a deterministic implementation, but you set ... . You can turn off"
-    with (
-        pytest.raises(Unsupported, match=r"no deterministic algorithm .*'cpu': put_"),
-        device.environment(Settings(), CPU),
+    for error, told, match in (
+        (said, Unsupported, r"no deterministic algorithm .*'cpu': put_"),
+        ("shapes do not fit", RuntimeError, "shapes"),
     ):
-        raise RuntimeError(said)
-    with pytest.raises(RuntimeError, match="shapes"), device.environment(Settings(), CPU):
-        raise RuntimeError("shapes do not fit")
+        with pytest.raises(told, match=match), device.environment(Settings(), CPU):
+            raise RuntimeError(error)
 
 
 # --- graphs and compilation ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (Settings("cpu", graphs=True), "graphs = true needs a GPU; the device of this run is 'cpu'"),
-        (Settings("cpu", "tf32"), "precision = 'tf32' needs a GPU; the device of this run is 'cpu'"),
-    ],
-)
-def test_what_only_a_gpu_has_is_refused(settings: Settings, message: str) -> None:
-    with pytest.raises(BadInput, match=message):
-        local_step.prepare(task_of("mlp"), settings)
+def test_what_only_a_gpu_has_is_refused() -> None:
+    for settings, what in (
+        (Settings("cpu", graphs=True), "graphs = true"),
+        (Settings("cpu", "tf32"), "precision = 'tf32'"),
+    ):
+        with pytest.raises(BadInput, match=f"{what} needs a GPU; the device of this run is 'cpu'"):
+            local_step.prepare(task_of("mlp"), settings)
 
 
 class Tape:
@@ -148,7 +109,7 @@ def masked(width: int) -> torch.Tensor:
 def test_replayed_steps_are_the_eager_ones() -> None:
     task, tape = task_of("cnn"), Tape()
     step = local_step.prepare(task, Settings(graphs=True), tape)
-    y = points(task, "cnn")
+    y = points(task)
     kept = list[tuple[torch.Tensor, torch.Tensor]]()
     for t, mask in enumerate((None, masked(BATCH), None, masked(BATCH).flip(0))):
         kept.append((step.gradients(task, y * (1 + t), rows(t), mask)[1], y * (1 + t)))
@@ -159,7 +120,7 @@ def test_replayed_steps_are_the_eager_ones() -> None:
 
 def is_eager(step: local_step.LocalStep, task: Task, width: int = BATCH) -> None:
     """Whether a step gives the numbers of the eager one."""
-    y = points(task, "mlp")
+    y = points(task)
     own = losses.gradients(task, y, rows(0, width), None)[1]
     assert torch.equal(step.gradients(task, y, rows(0, width), None)[1], own)
 
@@ -211,16 +172,14 @@ def test_a_step_that_cannot_be_recorded_or_compiled_is_eager_with_a_notice(made:
 
 
 def agrees(name: str, *masks: torch.Tensor | None) -> None:
-    task = task_of(name, "float64")
+    task = task_of(name)
     step = local_step.prepare(task, Settings("cpu", "float64", compiled=True))
     assert step.compiled is not None
-    y = points(task, name)
+    y = points(task)
     for mask in masks:
         width = BATCH if mask is None else mask.shape[1]
-        found, wanted = (
-            step.gradients(task, y, rows(1, width), mask),
-            losses.gradients(task, y, rows(1, width), mask),
-        )
+        given = (task, y, rows(1, width), mask)
+        found, wanted = step.gradients(*given), losses.gradients(*given)
         assert torch.allclose(found[0], wanted[0], rtol=1e-12)
         assert torch.allclose(found[1], wanted[1], rtol=1e-10, atol=1e-13)
     assert step.notices == []
@@ -250,13 +209,13 @@ def test_compiled_layers_give_the_same_numbers(name: str) -> None:
 
 def test_fewer_models_use_the_graph_of_more() -> None:
     """Lanes end one after the other: eight to one of them need three graphs, and give the eager numbers."""
-    task, tape = task_of("cnn", "float64"), Tape()
+    task, tape = task_of("cnn"), Tape()
     step = local_step.prepare(task, Settings(graphs=True), tape)
-    y, mask = points(task, "cnn"), masked(BATCH)
+    y, mask = points(task), masked(BATCH)
     for lanes in range(LANES, 0, -1):
         for own in (None, mask[:lanes]):
-            found = step.gradients(task, y[:lanes] * lanes, rows(lanes)[:lanes], own)
-            wanted = losses.gradients(task, y[:lanes] * lanes, rows(lanes)[:lanes], own)
+            given = (task, y[:lanes] * lanes, rows(lanes)[:lanes], own)
+            found, wanted = step.gradients(*given), losses.gradients(*given)
             for ours, theirs in zip(found, wanted, strict=True):
                 assert ours.shape == theirs.shape
                 assert torch.allclose(ours, theirs, rtol=1e-9, atol=1e-12)

@@ -122,34 +122,24 @@ def test_an_error_of_the_implementation_is_a_failure(returned: Any, words: str) 
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("method", "options", "words"),
     [
-        ({"checks": ["exact_after_one_rounds"]}, "exact_after_one_round"),
-        ({"lacks": ["partial"]}, "capability"),
-        ({"expected": {"nothing": "why"}}, "check"),
-        ({"expected": {"translation": "why"}, "checks": QUICK}, "not among"),
-        ({"seeds": 0}, "seeds"),
-        ({"tolerance": 2}, "tolerance"),
-        ({"rate": 0}, "rate"),
+        (FULL, {"checks": ["exact_after_one_rounds"]}, "exact_after_one_round"),
+        (FULL, {"lacks": ["partial"]}, "capability"),
+        (FULL, {"expected": {"nothing": "why"}}, "check"),
+        (FULL, {"expected": {"translation": "why"}, "checks": QUICK}, "not among"),
+        (FULL, {"seeds": 0}, "seeds"),
+        (FULL, {"tolerance": 2}, "tolerance"),
+        (FULL, {"rate": 0}, "rate"),
+        ({"kind": "fedavgg"}, {}, "fedavg"),
+        ("fedavg", {}, "method = 'fedavg' is not allowed; it must be a"),
+        ({**FULL, "participation": {"kind": "uniform", "size": 50}}, {}, "at most 32 clients"),
+        ({**FULL, "participation": {"kind": "pattern", "cohorts": [[0, 40]]}}, {}, "at most 32 clients"),
     ],
 )
-def test_bad_options(options: dict[str, Any], words: str) -> None:
+def test_bad_input(method: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(BoundcheckError, match=words):
-        bc.judge(FULL, RIGHT, **{"checks": "all", **options})
-
-
-@pytest.mark.parametrize(
-    ("method", "words"),
-    [
-        ({"kind": "fedavgg"}, "fedavg"),
-        ("fedavg", "method = 'fedavg' is not allowed; it must be a"),
-        ({**FULL, "participation": {"kind": "uniform", "size": 50}}, "at most 32 clients"),
-        ({**FULL, "participation": {"kind": "pattern", "cohorts": [[0, 40]]}}, "at most 32 clients"),
-    ],
-)
-def test_bad_methods(method: Any, words: str) -> None:
-    with pytest.raises(BoundcheckError, match=words):
-        bc.judge(method, RIGHT, checks="all")
+        bc.judge(method, RIGHT, **{"checks": "all", **options})
 
 
 def test_the_lists_of_a_method_say_how_many_clients_there_are() -> None:
