@@ -8,11 +8,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from boundcheck.core.arrays import pack_arrays, unpack_arrays
 from boundcheck.engines.curve import Floats
 from boundcheck.methods.method import Method
+from boundcheck.networks.engine import losses
 from boundcheck.networks.functional import Network
 from boundcheck.networks.models import model
 from boundcheck.networks.problem import NeuralProblem
@@ -101,6 +103,21 @@ class Loop:
         for rows in self.plan.batches(r, client):
             x = x - self.gradient(client, list(rows), x) / 4
         return x
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, call: int, lane: int, value: float) -> list[int]:
+    """Makes the gradient of a lane this value in one call of the local step; the lanes of every call, from 1 on."""
+    original, calls = losses.gradients, list[int]()
+
+    def spoiled(task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
+        found, slope = original(task, parameters, rows, mask)
+        calls.append(len(parameters))
+        if len(calls) == call:
+            slope[lane] = value
+        return found, slope
+
+    monkeypatch.setattr(losses, "gradients", spoiled)
+    return calls
 
 
 class Interrupted(Exception):

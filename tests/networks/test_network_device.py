@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from neural_toys import classifier
+from neural_toys import classifier, spoil
 from plain_models import PLAIN, SYMBOLS, network, task_of
 
 from boundcheck.engines.simulate.lowering import lower
 from boundcheck.methods.build import build
 from boundcheck.methods.clients import Clients
-from boundcheck.networks.engine import device, local_step, losses
+from boundcheck.networks.engine import device, local_step
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.memory import Lanes
 from boundcheck.networks.engine.rounds import LOOK_EVERY, Rounds
@@ -131,18 +131,10 @@ LOOKED_AT: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_seldom_looks_at_divergence_change_nothing_that_is_recorded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU is asked seldom which seeds have diverged, since each question waits for its work."""
-    original, calls = losses.gradients, list[int]()
-
-    def spoiled(task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
-        found, slope = original(task, parameters, rows, mask)
-        calls.append(len(parameters))
-        if len(calls) == 4:
-            slope[0] = torch.inf
-        return found, slope
+    calls = spoil(monkeypatch, 4, 0, torch.inf)
 
     def curve() -> Any:
         calls.clear()
-        monkeypatch.setattr(losses, "gradients", spoiled)
         return run_neural(
             build(LOOKED_AT[name]), classifier(), 8, 3, ("f", "grad2"), [0, 2, 5, 8], Settings(precision="float64")
         )

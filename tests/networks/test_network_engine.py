@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from neural_toys import Interrupted, Loop, Saving, classifier, perceptron
+from neural_toys import Interrupted, Loop, Saving, classifier, perceptron, spoil
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.simulate.lowering import lower
@@ -198,16 +198,7 @@ def test_a_module_of_ones_own_is_trained_as_the_same_network() -> None:
 def test_a_seed_that_diverges_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     method, problem = METHODS["fedavg, reshuffled"], perceptron()
     plainly = trained(method, problem, range(4), metrics=("f", "grad2"))
-    original, calls = losses.gradients, list[int]()
-
-    def spoiled(task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
-        found, slope = original(task, parameters, rows, mask)
-        calls.append(len(parameters))
-        if len(calls) == 5:
-            slope[1] = torch.nan
-        return found, slope
-
-    monkeypatch.setattr(losses, "gradients", spoiled)
+    calls = spoil(monkeypatch, 5, 1, torch.nan)
     curve = trained(method, problem, range(4), metrics=("f", "grad2"))
     lost = np.flatnonzero(np.isinf(curve.samples["f"]).any(axis=1))
     assert len(lost) == 1
