@@ -52,12 +52,17 @@ def exact(name: str, method: Mapping[str, Any], problem: Any, rounds: Any) -> li
 # --- the examples ---------------------------------------------------------------------------------------------------
 
 
-def test_each_example_is_one_short_file() -> None:
+def test_each_example_is_one_short_file(capsys: pytest.CaptureFixture[str]) -> None:
     files = sorted(METHODS.glob("*.py"))
     assert len(files) == 13
     for file in files:
         assert len(file.read_text().splitlines()) <= 40, file.name
         bc.load(file)
+    assert main(["list", "--methods"]) == 0
+    own = [line for line in capsys.readouterr().out.splitlines() if line.startswith("feddyn")]
+    assert any("alpha" in line and "needed" in line for line in own)
+    assert main(["check", str(METHODS / "heavy_ball.toml")]) == 0
+    assert "SUPPORTED" in capsys.readouterr().out
 
 
 # Both samples have gradients along (1, -1) up to signs, so that x + y = 2 after every step of signSGD: dist2 >= 2.
@@ -197,12 +202,6 @@ def test_descent_ascent_diverges_and_extragradient_contracts(capsys: pytest.Capt
         assert "HOLDS         EXACT" in capsys.readouterr().out
 
 
-def test_the_claims_of_the_examples_are_met(capsys: pytest.CaptureFixture[str]) -> None:
-    heavy = ["--load", str(METHODS / "heavy_ball.py")]
-    assert main(["check", str(METHODS / "heavy_ball.toml"), *heavy]) == 0
-    assert "SUPPORTED" in capsys.readouterr().out
-
-
 # --- the door -------------------------------------------------------------------------------------------------------
 
 HEAD = """
@@ -304,33 +303,32 @@ expect = "HOLDS"
 """
 
 
-def test_bad_input_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "own.toml").write_text(CLAIM.replace(STATEMENT, "heavy_ball/heavy_ball/as_printed"))
-    path = tmp_path / "heavy_ball.py"
-    text = (METHODS / "heavy_ball.py").read_text().replace("heavy_ball_schedule", "own")
-    path.write_text(text.replace('"before": x}', '"before": x[:, :0]}'))
-    assert main(["check", str(tmp_path / "own.toml"), "--load", str(path)]) == 2
-    captured = capsys.readouterr()
-    assert "combine gives 'before' of shape (2, 0)" in captured.out + captured.err
-    assert "Traceback" not in captured.out + captured.err
+TWISTED = (METHODS / "heavy_ball.py").read_text().replace("heavy_ball_schedule", "own")
+TWISTED = TWISTED.replace('"before": x}', '"before": x[:, :0]}')
+PLAINLY = CLAIM.replace('"own", eta', '"gradient_descent", eta')
 
 
 @pytest.mark.parametrize(
-    ("exports", "match"),
+    ("text", "claim", "match"),
     [
-        ("methods = {'fedavg': Rule}", "'fedavg' in the `methods` of .* is taken"),
-        ("problems = {'quadratics': print}", "'quadratics' in the `problems` of .* is taken"),
-        ("methods = [Rule]", "its `methods` must be a table of names"),
-        ("methods = {'my method': Rule}", "its `methods` must be a table of names"),
-        ("x = 1", "must export `theorem`"),
+        (
+            TWISTED,
+            CLAIM.replace(STATEMENT, "own_file/own_file/as_printed"),
+            r"combine gives 'before' of shape \(2, 0\)",
+        ),
+        (f"{HEAD}methods = {{'fedavg': Rule}}", PLAINLY, "'fedavg' in the `methods` of .* is taken"),
+        (f"{HEAD}problems = {{'quadratics': print}}", PLAINLY, "'quadratics' in the `problems` of .* is taken"),
+        (f"{HEAD}methods = [Rule]", PLAINLY, "its `methods` must be a table of names"),
+        (f"{HEAD}methods = {{'my method': Rule}}", PLAINLY, "its `methods` must be a table of names"),
+        (f"{HEAD}x = 1", PLAINLY, "must export `theorem`"),
     ],
 )
-def test_names_that_are_taken_or_no_names(
-    exports: str, match: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_bad_files_are_exit_code_2(
+    text: str, claim: str, match: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "taken.py"
-    path.write_text(f"{HEAD}{exports}\n")
-    (tmp_path / "own.toml").write_text(CLAIM.replace('"own", eta', '"gradient_descent", eta'))
+    path = tmp_path / "own_file.py"
+    path.write_text(text)
+    (tmp_path / "own.toml").write_text(claim)
     assert main(["check", str(tmp_path / "own.toml"), "--load", str(path)]) == 2
     captured = capsys.readouterr()
     assert re.search(match, captured.out + captured.err)
@@ -356,12 +354,6 @@ def test_a_method_of_a_file_is_recognised_and_a_class_that_inherits_is_not(tmp_p
         build({"kind": "own", "eta": 1, "a": 1, "b": "1/2"})
 
 
-def test_methods_of_a_file_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "--methods", "--load", str(METHODS / "feddyn.py")]) == 0
-    own = [line for line in capsys.readouterr().out.splitlines() if line.startswith("feddyn")]
-    assert any("alpha" in line and "needed" in line for line in own)
-
-
 def test_a_problem_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "own_problem_file.py"
     path.write_text(
@@ -374,14 +366,14 @@ def test_a_problem_of_a_file(tmp_path: Path) -> None:
     curve = bc.run(method, {"kind": "line", "slope": 3}, rounds=[1], metrics=["dist2"], arithmetic="rational")
     assert curve.exact is not None
     assert list(curve.exact["dist2"]) == [F(9, 4)]
-    with pytest.raises(BadInput, match="parameter 'slop' is unknown"):
-        bc.problem({"kind": "line", "slop": 3})
-    with pytest.raises(BadInput, match="the problem 'number' of own_problem_file must be a function"):
-        bc.problem({"kind": "number"})
-    with pytest.raises(BadInput, match="'none' of own_problem_file is None, which has no 'name'; a problem has"):
-        bc.problem({"kind": "none"})
-    with pytest.raises(BadInput, match=r"'fails' of .* cannot be built: ZeroDivisionError"):
-        bc.problem({"kind": "fails"})
+    for spec, said in (
+        ({"kind": "line", "slop": 3}, "parameter 'slop' is unknown"),
+        ({"kind": "number"}, "the problem 'number' of own_problem_file must be a function"),
+        ({"kind": "none"}, "'none' of own_problem_file is None, which has no 'name'; a problem has"),
+        ({"kind": "fails"}, "'fails' of .* cannot be built: ZeroDivisionError"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            bc.problem(spec)
 
 
 def test_stored_runs_notice_a_changed_file_and_workers_load_it(

@@ -18,11 +18,11 @@ PRINTED = "scgd/theorem_3_3/as_printed_main"
 
 @pytest.fixture(scope="module")
 def found() -> FalsifyResult:
-    return falsify(statement(PRINTED), seed=0, budget=1000, max_instances=100_000)
+    return falsify(statement(PRINTED), seed=2, budget=1000, max_instances=100_000)
 
 
 def test_the_find_does_not_depend_on_the_clock(found: FalsifyResult) -> None:
-    hurried = falsify(statement(PRINTED), seed=0, budget=60)
+    hurried = falsify(statement(PRINTED), seed=2, budget=60)
     assert hurried.witness is not None
     assert (hurried.witness, hurried.instances) == (found.witness, found.instances)
 
@@ -73,7 +73,7 @@ def test_a_bound_that_promises_too_much_is_broken() -> None:
         ("fedshuffle/lemma_e_4/as_printed", 50_000),
         ("fedshuffle/theorem_e_1_nonconvex/as_printed", 50_000),
         ("async_fl/lemma_3_gradients/as_printed", 100_000),
-        ("async_fl/theorem_1/as_printed", 100_000),
+        pytest.param("async_fl/theorem_1/as_printed", 100_000, marks=pytest.mark.slow),  # as long as all the others
     ],
 )
 def test_statements_of_other_methods_are_broken_too(id: str, count: int) -> None:

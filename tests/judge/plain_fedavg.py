@@ -4,49 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from boundcheck.judge.task import Task
+from corpus.loops import Loop, Uniform, looped
 
 
-def fedavg(
-    task: Task,
-    seed: int,
-    weights: Any = None,
-    steps: int = 0,
-    factor: Any = 1.0,
-    doubled: int = -1,
-) -> list[Any]:
-    """K local gradient steps of every client, then the weighted average of their models."""
-    w = task.weights if weights is None else np.asarray(weights)
-    x, points = task.start, list[Any]()
-    for r in range(task.rounds):
-        models: list[Any] = []
-        for i, client in enumerate(task.clients):
-            y = x
-            for _ in range(int(task.parameters["K"]) + steps):
-                lr = task.step_sizes[r] * factor * (2 if i == doubled else 1)
-                y = y - lr * client.gradient(y)
-            models.append(y)
-        x = sum(wi * y for wi, y in zip(w, models, strict=True))
-        points.append(x)
-    return points
+def scaled(factor: float) -> Any:
+    """With every local step this many times as long."""
+    return looped(Loop, rate=lambda s: factor * s.task.step_sizes[s.r])
 
 
-def _with(**wrong: Any) -> Any:
-    return lambda task, seed: fedavg(task, seed, **wrong)
+def weighted(factor: float) -> Any:
+    """With weights that sum to this."""
+    return looped(Loop, share=lambda s, who: factor * s.task.weights)
 
 
+def doubled_step(s: Any, i: int, y: Any, x: Any, samples: Any) -> Any:
+    return (2 if i == 1 else 1) * s.g(i, y)
+
+
+fedavg = looped(Loop)
 BUGS: dict[str, Any] = {
-    "unweighted": lambda task, seed: fedavg(task, seed, weights=np.full(len(task.clients), 1 / len(task.clients))),
-    "weights swapped": lambda task, seed: fedavg(
-        task, seed, weights=task.weights[[1, 0, *range(2, len(task.clients))]]
-    ),
-    "one client with doubled step": _with(doubled=1),
-    "one step fewer": _with(steps=-1),
-    "lr/2": _with(factor=0.5),
-    "lr x 3": _with(factor=3.0),
-    "weights that sum to 1.01": lambda task, seed: fedavg(task, seed, weights=task.weights * 1.01),
+    "unweighted": looped(Uniform),
+    "weights swapped": looped(Loop, share=lambda s, who: s.task.weights[[1, 0, *range(2, s.n)]]),
+    "one client with doubled step": looped(Loop, direction=doubled_step),
+    "one step fewer": looped(Loop, batches=lambda s, i: [None] * (s.K - 1)),
+    "lr/2": scaled(0.5),
+    "lr x 3": scaled(3.0),
+    "weights that sum to 1.01": weighted(1.01),
 }
 LOOKS_LIKE = {
     "unweighted": "uniform weights",

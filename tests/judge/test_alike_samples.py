@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from corpus.loops import Scaffold, looped
 
 import boundcheck as bc
 from boundcheck.judge.reference import is_random
@@ -22,25 +22,13 @@ SCAFFOLD: dict[str, Any] = {"kind": "scaffold", **EPOCHS}
 
 
 def scaffold(sign: int) -> Any:
-    """Option II of SCAFFOLD, in a plain loop; sign 1 is that of the paper."""
-
-    def run(task: Any, seed: int) -> list[Any]:
-        x, points, eta = task.start, list[Any](), task.step_sizes[0]
-        own: list[Any] = [np.zeros_like(x) for _ in task.clients]
-        for _ in range(task.rounds):
-            c = sum(own) / len(own)
-            returned: list[Any] = []
-            for i, client in enumerate(task.clients):
-                y, steps = x, 2 * client.size
-                for _ in range(steps):
-                    y = y - eta * (client.gradient(y, [0]) + sign * (c - own[i]))
-                own[i] = own[i] - c + (x - y) / (steps * eta)
-                returned.append(y)
-            x = sum(returned) / len(returned)
-            points.append(x)
-        return points
-
-    return run
+    """Option II of SCAFFOLD; sign 1 is that of the paper."""
+    return looped(
+        Scaffold,
+        batches=lambda s, i: [[0]] * (2 * s.clients[i].size),
+        direction=lambda s, i, y, x, b: s.g(i, y, b) + sign * (s.c - s.own[i]),
+        variate=lambda s, i, x, y: s.own[i] - s.c + (x - y) / (2 * s.clients[i].size * s.lr),
+    )
 
 
 def test_only_the_order_of_alike_samples_is_not_random() -> None:
@@ -55,8 +43,8 @@ def test_only_the_order_of_alike_samples_is_not_random() -> None:
 
 
 def test_scaffold_agrees_number_by_number() -> None:
-    assert bc.judge(SCAFFOLD, scaffold(1), ALIKE, rounds=12).how == "run"
-    assert bc.judge(SCAFFOLD, scaffold(1), ALIKE, rounds=12).agrees
+    found = bc.judge(SCAFFOLD, scaffold(1), ALIKE, rounds=12)
+    assert (found.how, found.agrees) == ("run", True)
 
 
 def test_the_wrong_sign_of_the_control_variates_is_named() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from corpus.loops import looped
+from corpus.wrong_samples import FedShuffle
 from plain_fedavg import BUGS, LOOKS_LIKE, fedavg
-from sampled_fedavg import shuffled
 
 import boundcheck as bc
 from boundcheck.errors import BadInput
@@ -64,7 +65,7 @@ def test_the_proposed_window_catches_what_it_says() -> None:
 def test_a_random_method_and_a_bound_that_says_nothing() -> None:
     method = {"kind": "fedshuffle", "eta_l": "largest", "participation": {"kind": "uniform", "size": 2}}
     claim = Claim("fedshuffle/theorem_5_1_convex/corrected", PROBLEM, method, at={"R": [1, 2]})
-    found = check_against_bound(claim, shuffled(), seeds=10)
+    found = check_against_bound(claim, looped(FedShuffle), seeds=10)
     assert "that the 10 seeds are independent runs" in found.reason
     assert found.power is not None
     assert found.power.outcome is found.verdict.outcome is Outcome.VACUOUS

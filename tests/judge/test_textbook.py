@@ -83,7 +83,7 @@ def test_what_the_corpus_of_textbook_methods_leaves_out_is_accepted_by_name(prob
         ({"kind": "sync_sgd", "eta": "1/10", "gradient": "full"}, gradient_descent),
         ({"kind": "nesterov", "eta": "1/10", "momentum_g": "1/2"}, look_ahead),
     ):
-        found = compare_implementation(spec, run, problem, rounds=20)
+        found = compare_implementation(spec, run, problem, rounds=5)
         assert found.agrees, found.reason
         assert ("after the look-ahead" in found.reason) == (run is look_ahead)
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
+import pytest
+import torch
 
 from boundcheck.core.arrays import pack_arrays, unpack_arrays
+from boundcheck.engines.curve import Floats
+from boundcheck.methods.method import Method
+from boundcheck.networks.engine import losses
 from boundcheck.networks.functional import Network
 from boundcheck.networks.models import model
 from boundcheck.networks.problem import NeuralProblem
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._losses import Logistic, Softmax
 from boundcheck.problems.digits import load
+from boundcheck.problems.problem import clients_of
+from tests.engines.drawn_plans import plan
 
 F = Fraction
 SIZES = (3, 1, 4, 2, 3)
@@ -63,6 +72,54 @@ def perceptron(sizes: tuple[int, ...] = SIZES, hidden: int = 4) -> NeuralProblem
     )
 
 
+class Loop:
+    """One seed of a method on a network of one hidden layer: eager torch, one client and one step of 1/4 at a time."""
+
+    def __init__(self, problem: Any, method: Method, seed: int, rounds: int) -> None:
+        self.problem = problem
+        self.plan = plan(method, clients_of(problem), seed, rounds)
+        self.inputs = torch.from_numpy(problem.inputs).double()
+        self.labels = torch.from_numpy(problem.labels)
+        hidden, given = problem.network.slots[0].shape
+        self.net = torch.nn.Sequential(
+            torch.nn.Linear(given, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, problem.classes)
+        ).double()
+
+    def gradient(self, client: int, rows: Sequence[int], x: Floats) -> Floats:
+        """Of the mean over samples of a client, counted from its first, with the l2 term."""
+        torch.nn.utils.vector_to_parameters(torch.from_numpy(x), self.net.parameters())
+        own = torch.tensor(rows) + self.problem.offsets[client]
+        loss = torch.nn.functional.cross_entropy(self.net(self.inputs[own]), self.labels[own])
+        flat = torch.cat([g.ravel() for g in torch.autograd.grad(loss, list(self.net.parameters()))])
+        return flat.numpy() + float(self.problem.ridge) * x
+
+    def of_all(self, x: Floats) -> Floats:
+        """The gradient of F."""
+        weights = [float(w) for w in self.problem.weights]
+        return sum((w * self.gradient(i, range(self.problem.sizes[i]), x) for i, w in enumerate(weights)), 0 * x)
+
+    def local(self, r: int, client: int, x: Floats) -> Floats:
+        """The model that a visit ends with."""
+        for rows in self.plan.batches(r, client):
+            x = x - self.gradient(client, list(rows), x) / 4
+        return x
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, call: int, lane: int, value: float) -> list[int]:
+    """Makes the gradient of a lane this value in one call of the local step; the lanes of every call, from 1 on."""
+    original, calls = losses.gradients, list[int]()
+
+    def spoiled(task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
+        found, slope = original(task, parameters, rows, mask)
+        calls.append(len(parameters))
+        if len(calls) == call:
+            slope[lane] = value
+        return found, slope
+
+    monkeypatch.setattr(losses, "gradients", spoiled)
+    return calls
+
+
 class Interrupted(Exception):
     """A run that ends in the middle."""
 
@@ -88,6 +145,3 @@ class Saving:
         self.after -= 1
         if self.after == 0:
             raise Interrupted
-
-
-__all__ = ["OFFSETS", "SHARES", "SIZES", "Interrupted", "Saving", "classifier", "perceptron"]

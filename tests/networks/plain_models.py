@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -163,13 +162,3 @@ def compare(task: Task, module: nn.Module) -> None:
         loss, slope = by_hand(task, module, parameters[k], rows[k, : COUNTS[k]])
         assert float(losses[k]) == pytest.approx(loss, rel=1e-10)
         assert_near(found[k], slope)
-
-
-def loaded(own: Network, x: torch.Tensor) -> nn.Module:
-    """The module of a shipped model with torch's own layers and these parameters (dim,), in float64."""
-    module: Any = copy.deepcopy(own.module).to_empty(device="cpu").double()
-    for layer in module.modules():
-        if isinstance(layer, nn.Linear):
-            layer.__class__ = nn.Linear
-    nn.utils.vector_to_parameters(x.clone(), module.parameters())
-    return module

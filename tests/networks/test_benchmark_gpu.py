@@ -26,6 +26,7 @@ def test_without_a_gpu_it_refuses() -> None:
     assert found.stdout == ""
 
 
+@pytest.mark.slow  # trains nothing that other tests do not train: the numbers of a script
 def test_on_a_processor_every_model_has_its_three_sides() -> None:
     found = ran("--cpu")
     assert found.returncode == 0, found.stderr

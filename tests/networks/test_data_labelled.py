@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.networks.data.labelled import NAMES, _moments, client_rows, labelled, options_of
+from boundcheck.networks.data.labelled import NAMES, client_rows, labelled, of_parts, options_of
 from boundcheck.problems import digits
 from boundcheck.problems._data_sets import data_sets
 from boundcheck.problems._split import Split, split_owners
@@ -43,9 +43,10 @@ def test_moments_by_hand():
     random = np.random.default_rng(3)
     images = random.integers(0, 256, (5000, 2, 3, 4), dtype=np.uint8)
     images[:, 1] = 51
-    mean, std = _moments(images)
-    np.testing.assert_allclose(mean, [(images[:, 0] / 255).mean(), 0.2], rtol=1e-13)
-    np.testing.assert_allclose(std, [(images[:, 0] / 255).std(), 1], rtol=1e-12)
+    part = images, np.zeros(5000, dtype=np.int64)
+    data = of_parts("made", "image", part, part, classes=1)
+    np.testing.assert_allclose(data.mean, [(images[:, 0] / 255).mean(), 0.2], rtol=1e-13)
+    np.testing.assert_allclose(data.std, [(images[:, 0] / 255).std(), 1], rtol=1e-12)
 
 
 def test_names_and_options():

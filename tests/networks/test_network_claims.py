@@ -10,7 +10,7 @@ import torch
 
 import boundcheck as bc
 from boundcheck.cli import main
-from boundcheck.core.store import Store
+from boundcheck.core.store import Checkpoint, Store
 from boundcheck.errors import BadInput, MissingExtra, SpecError, UnknownName, Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.spec import claims_from_text
@@ -53,18 +53,11 @@ def test_claims_are_recalled_and_settings_that_change_bits_name_another_run(tmp_
     store, pair = Store(tmp_path / "store"), Setting(build_method(FEDAVG), build_problem(NETWORK))
 
     def stored(**neural: Any) -> Any:
-        return run_or_recall(
-            store,
-            pair,
-            FEDAVG,
-            seeds=range(2),
-            rounds=[0, 1],
-            engine="neural",
-            metrics=["f"],
-            neural=neural,
-        )
+        how: dict[str, Any] = {"engine": "neural", "metrics": ["f"], "neural": neural}
+        return run_or_recall(store, pair, FEDAVG, seeds=range(2), rounds=[0, 1], **how)
 
     first = stored()
+    assert repr(first).startswith("<Curve neural, 2 points")
     assert len(store.keys()) == 1
     again = stored(precision="float32")  # the default
     assert len(store.keys()) == 1
@@ -82,34 +75,66 @@ def test_another_version_of_torch_names_another_run(tmp_path: Path, monkeypatch:
         assert len(store.keys()) == k
 
 
-@pytest.mark.parametrize("engine", ["exact", "sampled"])
-def test_other_engines_send_networks_to_the_neural_one(engine: str) -> None:
-    with pytest.raises(Unsupported, match="take engine = 'neural'"):
-        bc.run(FEDAVG, NETWORK, rounds=2, engine=engine)
+class Often(Store):
+    """A store whose checkpoints are due all the time."""
+
+    def checkpoint(self, key: str) -> Checkpoint:
+        return Checkpoint(self.files, key, 0.0)
 
 
-REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[Exception], str]] = {
-    "quadratics": (FEDAVG, {"kind": "scgd_section_4", "seed": 0}, {}, Unsupported, "labelled samples"),
-    "exact solves": ({"kind": "dane", "mu": "1"}, NETWORK, {}, Unsupported, "dane with exact local solves"),
-    "metric of another engine": (FEDAVG, NETWORK, {"metrics": ["drift"]}, Unsupported, "engine = 'exact' does"),
-    "unknown metric": (FEDAVG, NETWORK, {"metrics": ["accuracies"]}, UnknownName, "did you mean 'accuracy'"),
-    "unknown setting": (FEDAVG, NETWORK, {"neural": {"precison": "float32"}}, UnknownName, "'precision'"),
-    "no GPU": (FEDAVG, NETWORK, {"neural": {"device": "cuda:99"}}, BadInput, "torch sees .*; take device = 'auto'"),
-    "no seed": (FEDAVG, NETWORK, {"seeds": 0}, BadInput, "at least 1"),
-}
+def test_a_stored_run_that_is_cut_off_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    pair, seen = Setting(build_method(FEDAVG), build_problem(NETWORK)), list[float]()
+    how: dict[str, Any] = {"seeds": range(2), "rounds": list(range(7)), "engine": "neural", "metrics": ["f"]}
+
+    def told(share: float) -> None:
+        seen.append(share)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_or_recall(Often(tmp_path / "a"), pair, FEDAVG, **how, on_progress=told)
+    found = run_or_recall(Often(tmp_path / "a"), pair, FEDAVG, **how, on_progress=told)
+    assert seen[4] == seen[3] == 4 / 6  # the last round, which was not saved, is repeated
+    whole = run_or_recall(Store(tmp_path / "b"), pair, FEDAVG, **how)
+    assert (found.samples["f"] == whole.samples["f"]).all()
 
 
-@pytest.mark.parametrize("name", list(REFUSED))
-def test_refusals_are_one_sentence(name: str) -> None:
-    method, problem, how, error, text = REFUSED[name]
-    with pytest.raises(error, match=text) as caught:
-        bc.run(method, problem, rounds=2, engine="neural", **how)
-    assert "\n" not in str(caught.value)
+SOFTMAX = {"kind": "softmax_regression", "data": "digits", "clients": 4}
+QUADRATICS = {"kind": "scgd_section_4", "seed": 0}
+OF_EXACT = "arithmetic = 'rational' is a setting of engine = 'exact'; leave it out with engine = 'neural'"
+REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+    (QUADRATICS, {}, Unsupported, "labelled samples"),
+    (QUADRATICS, {"engine": "exact", "neural": {}}, BadInput, "has no settings 'neural'"),
+    (NETWORK, {"engine": "exact"}, Unsupported, "take engine = 'neural'"),
+    (NETWORK, {"engine": "sampled"}, Unsupported, "take engine = 'neural'"),
+    (NETWORK, {"arithmetic": "rational"}, BadInput, OF_EXACT),
+    (NETWORK, {"metrics": ["drift"]}, Unsupported, "engine = 'exact' does"),
+    (NETWORK, {"metrics": ["accuracies"]}, UnknownName, "did you mean 'accuracy'"),
+    (NETWORK, {"neural": {"precison": "float32"}}, UnknownName, "'precision'"),
+    (NETWORK, {"neural": {"device": "cuda:99"}}, BadInput, "torch sees .*; take device = 'auto'"),
+    (NETWORK, {"seeds": 0}, BadInput, "at least 1"),
+    (NETWORK, {"rounds": [-1, 2]}, BadInput, "rounds|grid"),
+    (SOFTMAX, {"metrics": "grad2"}, BadInput, r"it must be a list of names, such as \['grad2'\]"),
+    (SOFTMAX, {"metrics": [3]}, BadInput, "metrics: 3 is not allowed; a metric is asked for by its name"),
+    (SOFTMAX, {"metrics": 3}, BadInput, r"it must be a list of names, such as \['f'\]"),
+    (SOFTMAX, {"seeds": "a"}, BadInput, "it must be an integer or a range"),
+    (SOFTMAX, {"seeds": True}, BadInput, "it must be an integer or a range"),
+    (SOFTMAX, {"seeds": -1}, BadInput, "needs at least 1"),
+    (SOFTMAX, {"seeds": [1, 2]}, BadInput, "it must be an integer or a range"),
+]
 
 
-def test_settings_belong_to_the_neural_engine() -> None:
-    with pytest.raises(BadInput, match="has no settings 'neural'"):
-        bc.run(FEDAVG, {"kind": "scgd_section_4", "seed": 0}, rounds=1, neural={})
+@pytest.mark.parametrize(("problem", "how", "error", "text"), REFUSED)
+def test_refusals_are_one_sentence(problem: Any, how: dict[str, Any], error: type[Exception], text: str) -> None:
+    for engine in (how.pop("engine"),) if "engine" in how else ("neural", "sampled")[: 1 + (problem is SOFTMAX)]:
+        with pytest.raises(error, match=text) as caught:
+            bc.run(FEDAVG, problem, **{"rounds": 2, "engine": engine, **how})
+        assert "\n" not in str(caught.value)
+
+
+def test_exact_solves_are_refused() -> None:
+    with pytest.raises(Unsupported, match="dane with exact local solves"):
+        bc.run({"kind": "dane", "mu": "1"}, NETWORK, rounds=2, engine="neural")
 
 
 @pytest.mark.parametrize("partition", ["layer", "channel"])
@@ -127,13 +152,7 @@ def test_mistakes_of_a_claim_have_their_lines() -> None:
     assert "setting 'precison' is unknown" in str(caught.value)
     with pytest.raises(SpecError, match="has no settings 'neural'"):
         claim("sampled", "neural = { lanes = 2 }")
-
-
-def test_settings_of_the_exact_engine_are_refused() -> None:
-    told = "arithmetic = 'rational' is a setting of engine = 'exact'; leave it out with engine = 'neural'"
-    with pytest.raises(BadInput, match=told):
-        bc.run(FEDAVG, NETWORK, rounds=1, engine="neural", arithmetic="rational")
-    with pytest.raises(SpecError, match=told) as caught:
+    with pytest.raises(SpecError, match=OF_EXACT) as caught:
         claim("neural", '\narithmetic = "rational"')
     ((line, _),) = caught.value.problems
     assert line == CLAIM.count("\n") + 3
@@ -151,11 +170,6 @@ def test_a_claim_with_settings_and_estimates_can_be_written_back() -> None:
         text = claim_toml(claim("neural", more))
         assert claims_from_text(text)[0] == claim("neural", more)
         assert more in text
-
-
-def test_a_curve_names_its_engine() -> None:
-    curve = bc.run(FEDAVG, NETWORK, rounds=1, engine="neural", seeds=1, metrics=["f"])
-    assert repr(curve).startswith("<Curve neural, 2 points")
 
 
 def test_the_constants_of_a_network_are_said_to_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,26 +215,6 @@ def test_without_torch_the_command_names_what_installs_it(
 def test_settings_are_asked_for_in_words(given: Any, told: str) -> None:
     with pytest.raises(BadInput, match=told):
         Settings.of(given)
-
-
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        ({"metrics": "grad2"}, r"it must be a list of names, such as \['grad2'\]"),
-        ({"metrics": [3]}, "metrics: 3 is not allowed; a metric is asked for by its name"),
-        ({"metrics": 3}, r"it must be a list of names, such as \['f'\]"),
-        ({"seeds": "a"}, "it must be an integer or a range"),
-        ({"seeds": True}, "it must be an integer or a range"),
-        ({"seeds": -1}, "needs at least 1"),
-        ({"seeds": [1, 2]}, "it must be an integer or a range"),
-    ],
-)
-@pytest.mark.parametrize("engine", ["sampled", "neural"])
-def test_metrics_and_seeds_are_asked_for_in_words(engine: str, asked: dict[str, Any], told: str) -> None:
-    problem = bc.problem(kind="softmax_regression", data="digits", clients=4)
-    method = bc.method(kind="fedshuffle", eta_l="1/10")
-    with pytest.raises(BadInput, match=told):
-        bc.run(method, problem, engine=engine, rounds=[1], **asked)
 
 
 def test_a_network_without_constants_is_told_that_they_can_be_measured() -> None:

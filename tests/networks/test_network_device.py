@@ -6,61 +6,29 @@ which no CUDA graph can record, is made one here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from neural_toys import classifier, perceptron
+from neural_toys import classifier, spoil
+from plain_models import PLAIN, SYMBOLS, network, task_of
 
 from boundcheck.engines.simulate.lowering import lower
 from boundcheck.methods.build import build
-from boundcheck.networks.engine import device, local_step, losses
-from boundcheck.networks.engine import task as tasks
+from boundcheck.methods.clients import Clients
+from boundcheck.networks.engine import device, local_step
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.memory import Lanes
 from boundcheck.networks.engine.rounds import LOOK_EVERY, Rounds
 from boundcheck.networks.engine.run import run_neural
-from boundcheck.networks.functional import Network
-from boundcheck.networks.models import model
-from boundcheck.networks.problem import NeuralProblem
-from boundcheck.problems.problem import Problem, clients_of
+from boundcheck.networks.engine.task import Task
 
-SIZES, SYMBOLS = (3, 2, 2), 5
 FROM_HERE = ("from_numpy", "as_tensor", "tensor")
-
-
-def network(name: str, inputs: tuple[int, ...], **options: Any) -> Callable[[], NeuralProblem]:
-    """A problem of three clients with a shipped model."""
-
-    def made() -> NeuralProblem:
-        own, source = Network(model(name, inputs, 3, SYMBOLS, options), inputs), np.random.default_rng(1)
-        shape = (sum(SIZES), *inputs)
-        values = source.integers(0, SYMBOLS, shape) if len(inputs) == 1 else source.standard_normal(shape)
-        return NeuralProblem(
-            name=name, spec={"kind": "neural"}, network=own, model=name, classes=3,
-            inputs=values if len(inputs) == 1 else values.astype(np.float32),
-            labels=source.integers(0, 3, sum(SIZES)), offsets=tuple(int(v) for v in np.cumsum((0, *SIZES))),
-            weights=(Fraction(1, 3),) * 3, ridge=Fraction(1, 100), start_vector=own.start(1), test_inputs=None,
-            test_labels=None,
-        )  # fmt: skip
-
-    return made
-
-
-PROBLEMS: dict[str, Callable[[], Problem]] = {
-    "softmax regression": classifier,
-    "logistic regression": lambda: classifier("logistic"),
-    "perceptron": perceptron,
-    "cnn": network("cnn", (1, 12, 12), channels=[4, 8], kernel=3, hidden=8),
-    "resnet20": network("resnet20", (3, 16, 16), blocks=1),
-    "vgg11": network("vgg11", (3, 32, 32), width=4),
-    "char_lstm": network("char_lstm", (6,), hidden=4),
-    "sentiment_lstm": network("sentiment_lstm", (6,), embedding=4, hidden=4),
-}
 STEPPING: dict[str, dict[str, Any]] = {
     "plain": {"kind": "fedavg_rr", "E": 2, "batch": 2, "eta_l": "1/10"},
     "proximal, with buffers": {
@@ -85,14 +53,21 @@ def nothing_from_here() -> Generator[None]:
         yield
 
 
-@pytest.mark.parametrize("method", STEPPING)
-@pytest.mark.parametrize("name", PROBLEMS)
+def on_meta(name: str) -> Task:
+    """Two clients of 7 and 4 samples, on the device without numbers."""
+    inputs, options, _ = PLAIN[name]
+    task, there = task_of(network(name, inputs, 3, SYMBOLS, **options)), torch.device("meta")
+    return replace(
+        task, known=Clients((Fraction(1, 2),) * 2, (7, 4)), weights=np.full(2, 0.5), offsets=np.array([0, 7, 11]),
+        inputs=task.inputs.to(there), labels=task.labels.to(there), device=there,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "method"), [*((name, "plain") for name in PLAIN), *(("mlp", m) for m in STEPPING)])
 def test_the_local_step_stays_on_its_device(name: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "device_of", lambda settings: "meta")
     monkeypatch.setitem(LOOK_EVERY, "meta", 100)
     monkeypatch.setattr("boundcheck.networks.engine.memory._memory", lambda _: None)
-    problem = PROBLEMS[name]()
-    task = tasks.task_of(problem, Settings())
+    task = on_meta(name)
     local, taken = local_step.prepare(task, Settings()), list[int]()
     gradients = local.gradients
 
@@ -102,7 +77,7 @@ def test_the_local_step_stays_on_its_device(name: str, method: str, monkeypatch:
             return gradients(*given)
 
     local.gradients = stepped
-    lowered = lower(build(STEPPING[method]), clients_of(problem), 2)
+    lowered = lower(build(STEPPING[method]), task.known, 2)
     rounds = Rounds(lowered, local, np.arange(2, dtype=np.uint64), Lanes(4))
     for r in range(2):
         rounds.advance(r)
@@ -153,30 +128,19 @@ LOOKED_AT: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("every", [3, 100])
 @pytest.mark.parametrize("name", LOOKED_AT)
-def test_seldom_looks_at_divergence_change_nothing_that_is_recorded(
-    name: str, every: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_seldom_looks_at_divergence_change_nothing_that_is_recorded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU is asked seldom which seeds have diverged, since each question waits for its work."""
-    original, calls = losses.gradients, list[int]()
-
-    def spoiled(task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
-        found, slope = original(task, parameters, rows, mask)
-        calls.append(len(parameters))
-        if len(calls) == 4:
-            slope[0] = torch.inf
-        return found, slope
+    calls = spoil(monkeypatch, 4, 0, torch.inf)
 
     def curve() -> Any:
         calls.clear()
-        monkeypatch.setattr(losses, "gradients", spoiled)
         return run_neural(
             build(LOOKED_AT[name]), classifier(), 8, 3, ("f", "grad2"), [0, 2, 5, 8], Settings(precision="float64")
         )
 
     at_once = curve()
-    monkeypatch.setitem(LOOK_EVERY, "cpu", every)
+    monkeypatch.setitem(LOOK_EVERY, "cpu", 3)
     seldom = curve()
     assert np.isinf(at_once.samples["f"]).any()
     assert np.isfinite(at_once.samples["f"][:, -1]).any()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from neural_toys import Interrupted, Saving, classifier, perceptron
+from neural_toys import Interrupted, Loop, Saving, classifier, perceptron, spoil
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.simulate.lowering import lower
@@ -33,7 +33,6 @@ from boundcheck.methods.parts import (
     Momentum,
     Pattern,
     Proximal,
-    Same,
     ServerStep,
     Stale,
     StochasticSteps,
@@ -47,7 +46,6 @@ from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.run import NeuralCurve, run_neural
 from boundcheck.networks.own_module import own_module
 from boundcheck.problems.problem import Problem, clients_of
-from tests.engines.drawn_plans import plan
 
 torch.set_num_threads(1)
 F = Fraction
@@ -62,11 +60,8 @@ TWO, IMPORTANCE = {"kind": "uniform", "size": 2}, {"kind": "importance", "b": 2}
 MVR = {"kind": "fedshuffle_mvr", "eta_l": "1/8", "a": "1/3"}
 NAMED: dict[str, dict[str, Any]] = {
     "fedavg": {"kind": "fedavg", "E": 3, "size": 2, "eta": "1/4"},
-    "fedavg, sampled steps": {"kind": "fedavg_sgd", "eta_l": "1/4", "E": 2, "participation": TWO},
     "fedavg, reshuffled": {"kind": "fedavg_rr", "eta_l": "1/4", "E": 2, "batch": 2, "participation": TWO},
     "fedavg_min": {"kind": "fedavg_min", "eta_l": "1/4", "E": 2, "participation": {"kind": "uniform", "size": 3}},
-    "fedavg_mean": {"kind": "fedavg_mean", "eta_l": "1/4", "E": 2, "sampling": "reshuffled", "participation": TWO},
-    "fednova": {"kind": "fedshuffle_nova", "eta_l": "1/4", "E": 2},
     "fednova, reshuffled": {"kind": "fedshuffle_nova_rr", "eta_l": "1/4", "participation": IMPORTANCE},
     "fedshuffle": {"kind": "fedshuffle", "eta_l": "1/2", "E": 2, "eta_g": "3/2", "participation": TWO},
     "fedshuffle_mvr": {**MVR, "start": "gradient"},
@@ -75,7 +70,6 @@ NAMED: dict[str, dict[str, Any]] = {
     "fedprox": {"kind": "fedprox", "mu": "1/2", "E": 3, "eta": "1/4", "participation": TWO},
     "fedavg_async": {"kind": "fedavg_async", "K": 2, "eta_l": "1/4", "times": [1, 2, 3, 2, 1]},
     "fedfix": {"kind": "fedfix", "K": 2, "eta_l": "1/4", "times": [1, 2, 3, 2, 1], "dt": 1, "sampling": "replacement"},
-    "fedbuff": {"kind": "fedbuff", "K": 2, "eta_l": "1/4", "times": [1, 2, 3, 2, 1], "m": 2},
     "partial": {"kind": "partial_averaging", "tau": 3, "eta": "1/2"},
     "scaffold": {"kind": "scaffold", "eta_l": "1/8", "E": 2, "participation": TWO},
     "scaffold, gradients": {"kind": "scaffold_option_1", "eta_l": "1/8", "E": 2, "participation": TWO},
@@ -83,14 +77,11 @@ NAMED: dict[str, dict[str, Any]] = {
     "clipped": {"kind": "fedavg_rr", "eta_l": "1/4", "E": 2, "batch": 2, "clip_l": "1/20", "participation": TWO},
     "nesterov": {"kind": "nesterov", "eta": "1/4", "momentum_g": "1/2"},
     "steps by iteration": {"kind": "fedavg", "E": 3, "eta": "1/(4*(1 + t))"},
-    "periodic": {"kind": "periodic_averaging", "tau": 2, "eta": "1/2", "weights": "data", "gradient": "full"},
 }
 COMPOSED: dict[str, Method] = {
     "random epochs": Method("m", Uniform(3), Epochs(EpochRange(1, 3), 2), STEP, SumOne()),
     "missed steps": Method("m", Full(), Epochs(2, missed=(0, 1, 8, 2, 3)), InverseCycle(F(1, 2)), Unbiased()),
     "practical momentum": Method("m", SOME, WORK, STEP, Unbiased(), momentum=Momentum(F(1, 3), False)),
-    "reduced variance": Method("m", Uniform(2), WORK, STEP, momentum=Momentum(F(1, 3))),
-    "reduced variance, whole": Method("m", Uniform(2), GradientSteps(2), STEP, momentum=Momentum(F(1, 3))),
     "own gradients": Method("m", WithReplacement(3), Proximal(F(1, 2), WORK), STEP, correction=Correction(Uniform(2))),
     "same gradients": Method("m", Uniform(3), GradientSteps(3), STEP, correction=Correction(decay="inverse")),
     "gradients by weight": Method(
@@ -98,7 +89,6 @@ COMPOSED: dict[str, Method] = {
     ),
     "pipelined": Method("m", Uniform(2), Proximal(F(1), GradientSteps(2)), STEP, correction=Correction(pipelined=True)),
     "stale": Method("m", TIMES, WORK, STEP, Unbiased(), ServerStep(F(3, 2)), exchange=Stale()),
-    "stale, identical": Method("m", TIMES, GradientSteps(3), STEP, Same(F(1, 2)), exchange=Stale()),
     "stale, random": Method("m", SOME, WORK, STEP, SumOne(), exchange=Stale()),
     "stale, drawn again": Method(
         "m", WithReplacement(4), Epochs(1, 2, "replacement"), STEP, Average(), exchange=Stale()
@@ -153,55 +143,15 @@ def test_runs_are_those_of_the_sampled_engine(name: str) -> None:
 # --- a network, against a loop over clients -------------------------------------------------------------------
 
 
-class Loop:
-    """One seed of a method on a perceptron: eager torch, one client and one step at a time."""
-
-    def __init__(self, problem: Any, method: Method, seed: int) -> None:
-        self.problem, self.method = problem, method
-        self.plan = plan(method, clients_of(problem), seed, ROUNDS)
-        self.inputs = torch.from_numpy(problem.inputs).double()
-        self.labels = torch.from_numpy(problem.labels)
-
-    def gradient(self, client: int, rows: list[int], x: Floats) -> Floats:
-        net = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3)).double()
-        torch.nn.utils.vector_to_parameters(torch.from_numpy(x), net.parameters())
-        own = torch.tensor(rows) + self.problem.offsets[client]
-        loss = torch.nn.functional.cross_entropy(net(self.inputs[own]), self.labels[own])
-        loss.backward()
-        flat = torch.cat([p.grad.ravel() for p in net.parameters()])  # pyright: ignore
-        return flat.numpy() + float(self.problem.ridge) * x
-
-    def whole(self, client: int, x: Floats) -> Floats:
-        return self.gradient(client, list(range(self.problem.sizes[client])), x)
-
-    def local(self, r: int, client: int, x: Floats, shift: Floats | float = 0.0) -> Floats:
-        y, eta = x, 1 / 4
-        for rows in self.plan.batches(r, client):
-            y = y - eta * (self.gradient(client, rows, y) + shift)
-        return y
-
-
-@pytest.mark.parametrize("seed", [0, 5])
-def test_fedavg_of_a_network_is_that_of_a_loop(seed: int) -> None:
+def test_fedavg_of_a_network_is_that_of_a_loop() -> None:
     problem, method = perceptron(), Method("m", Uniform(3), WORK, STEP)
-    loop, x = Loop(problem, method, seed), problem.start_vector
-    found = points_of(trained(method, problem, range(seed, seed + 2)))[0]
+    loop, x = Loop(problem, method, 5, ROUNDS), problem.start_vector
+    found = points_of(trained(method, problem, range(5, 7)))[0]
     for r in range(ROUNDS):
         assert np.abs(found[r] - x).max() < 1e-10
         x = np.mean([loop.local(r, i, x) for i in loop.plan.cohort(r)], axis=0)
     assert np.abs(found[-1] - x).max() < 1e-10
     assert np.abs(x - problem.start_vector).max() > 0.1
-
-
-def test_feddane_of_a_network_is_that_of_a_loop() -> None:
-    problem = perceptron()
-    method = Method("m", WithReplacement(3), GradientSteps(3), STEP, correction=Correction(Uniform(2)))
-    loop, x = Loop(problem, method, 1), problem.start_vector
-    found = points_of(trained(method, problem, range(1, 2)))[0]
-    for r in range(ROUNDS):
-        mean = np.mean([loop.whole(i, x) for i in loop.plan.gradient_cohort(r)], axis=0)
-        x = np.mean([loop.local(r, i, x, mean - loop.whole(i, x)) for i in loop.plan.cohort(r)], axis=0)
-        assert np.abs(found[r + 1] - x).max() < 1e-10
 
 
 @pytest.mark.parametrize("partition", ["layer", "channel"])
@@ -216,7 +166,7 @@ def test_partial_averaging_of_a_network_is_that_of_a_loop(partition: str) -> Non
             [*range(10, 20), 22, 23, *range(28, 36), 37, 38],
         ],
     }[partition]
-    loop = Loop(problem, method, 2)
+    loop = Loop(problem, method, 2, ROUNDS)
     models = np.tile(problem.start_vector, (5, 1))
     curve = trained(method, problem, range(2, 3), metrics=("discrepancy", "discrepancy:1"))
     found = points_of(curve)[0]
@@ -248,16 +198,7 @@ def test_a_module_of_ones_own_is_trained_as_the_same_network() -> None:
 def test_a_seed_that_diverges_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     method, problem = METHODS["fedavg, reshuffled"], perceptron()
     plainly = trained(method, problem, range(4), metrics=("f", "grad2"))
-    original, calls = losses.gradients, list[int]()
-
-    def spoiled(task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
-        found, slope = original(task, parameters, rows, mask)
-        calls.append(len(parameters))
-        if len(calls) == 5:
-            slope[1] = torch.nan
-        return found, slope
-
-    monkeypatch.setattr(losses, "gradients", spoiled)
+    calls = spoil(monkeypatch, 5, 1, torch.nan)
     curve = trained(method, problem, range(4), metrics=("f", "grad2"))
     lost = np.flatnonzero(np.isinf(curve.samples["f"]).any(axis=1))
     assert len(lost) == 1
@@ -290,16 +231,15 @@ def _limited(monkeypatch: pytest.MonkeyPatch, most: int, error: BaseException) -
     monkeypatch.setattr(losses, "gradients", gradients)
 
 
-@pytest.mark.parametrize("name", ["fedavg, reshuffled", "practical momentum", "own gradients", "stale", "hand-over"])
 @pytest.mark.parametrize(
-    "error",
+    ("name", "error"),
     [
-        torch.OutOfMemoryError("CUDA out of memory."),
-        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
-        RuntimeError("GET was unable to find an engine to execute this computation"),
-        RuntimeError("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. This error may appear if ..."),
+        ("fedavg, reshuffled", torch.OutOfMemoryError("CUDA out of memory.")),
+        ("practical momentum", RuntimeError("DefaultCPUAllocator: can't allocate memory")),
+        ("own gradients", RuntimeError("GET was unable to find an engine to execute this computation")),
+        ("stale", RuntimeError("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. This error may appear if ...")),
+        ("hand-over", MemoryError()),
     ],
-    ids=["gpu", "cpu", "engine", "groups"],
 )
 def test_the_end_of_the_memory_makes_smaller_chunks(
     name: str, error: BaseException, monkeypatch: pytest.MonkeyPatch
@@ -314,26 +254,34 @@ def test_the_end_of_the_memory_makes_smaller_chunks(
     assert np.abs(points_of(curve) - whole).max() < 1e-12
 
 
-def test_a_visit_that_does_not_fit_or_is_refused_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        _limited(patch, 0, MemoryError())
-        with pytest.raises(Unsupported, match="does not hold a single visit"):
-            trained(METHODS["fedavg"], classifier())
-    _limited(monkeypatch, 0, RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED\nmore"))
-    with pytest.raises(Unsupported, match=r"refuses .cuDNN error: CUDNN_STATUS_EXECUTION_FAILED. a single visit"):
+@pytest.mark.parametrize(
+    ("error", "told", "said"),
+    [
+        (MemoryError(), Unsupported, "does not hold a single visit"),
+        (
+            RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED\nmore"),
+            Unsupported,
+            r"refuses .cuDNN error: CUDNN_STATUS_EXECUTION_FAILED. a single visit",
+        ),
+        (RuntimeError("shapes do not match"), RuntimeError, "shapes"),  # is not taken for the end of the memory
+    ],
+)
+def test_a_visit_that_does_not_fit_or_is_refused_is_told_in_a_sentence(
+    error: BaseException, told: type[Exception], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _limited(monkeypatch, 0, error)
+    with pytest.raises(told, match=said):
         trained(METHODS["fedavg"], classifier())
 
 
-def test_models_that_cannot_fit_are_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_and_points_that_cannot_fit_are_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boundcheck.networks.engine.run.MEMORY", 8 * 2 * 6 * 16)
+    trained(METHODS["fedavg"], classifier())
+    with pytest.raises(BadInput, match="above the limit"):
+        trained(METHODS["fedavg"], classifier(), range(3))
     monkeypatch.setattr("boundcheck.networks.engine.memory._memory", lambda _: 2000)
     with pytest.raises(Unsupported, match="6 vectors of 15 numbers for each of 2 seeds"):
         trained(METHODS["stale"], classifier())
-
-
-def test_other_errors_are_not_taken_for_the_end_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    _limited(monkeypatch, 0, RuntimeError("shapes do not match"))
-    with pytest.raises(RuntimeError, match="shapes"):
-        trained(METHODS["fedavg"], classifier())
 
 
 def test_little_is_wasted_on_clients_of_very_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,11 +353,5 @@ def test_other_precisions_are_near(precision: str) -> None:
     exact = points_of(trained(method, problem))
     near = points_of(trained(method, problem, settings=Settings(precision=precision)))
     error = np.abs(near - exact).max()
-    assert 0 < error < {"float32": 1e-5, "bf16": 2e-2}[precision]
-
-
-def test_points_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boundcheck.networks.engine.run.MEMORY", 8 * 2 * 6 * 16)
-    trained(METHODS["fedavg"], classifier())
-    with pytest.raises(BadInput, match="above the limit"):
-        trained(METHODS["fedavg"], classifier(), range(3))
+    least, most = {"float32": (1e-9, 1e-5), "bf16": (1e-5, 2e-2)}[precision]
+    assert least < error < most  # below the least, another precision would have been taken

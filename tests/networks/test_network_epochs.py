@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from neural_toys import Interrupted, Saving
+from neural_toys import Interrupted, Loop, Saving
 
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
@@ -19,35 +19,29 @@ from boundcheck.methods.parts import Constant, Epochs, StochasticSteps, Uniform
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.run import run_neural
 from boundcheck.problems.build import build
-from boundcheck.problems.problem import clients_of
-from tests.engines.drawn_plans import plan
 
 torch.set_num_threads(1)
 
 ROUNDS = 4
 EXACT = Settings(precision="float64", device="cpu")
-# 36 clients of 49 or 50 samples
-SOFTMAX = {
-    "kind": "softmax_regression",
-    "data": "digits",
-    "clients": 36,
-    "split": "random",
-    "seed": 1,
-    "ridge": "1/100",
-}
+SPLIT = {"split": "random", "seed": 1}
+# 11 clients of 51 or 52 samples
+LINEAR = {**SPLIT, "kind": "logistic_regression", "data": "breast_cancer", "clients": 11, "ridge": "1/10"}
+MLP = {"name": "mlp", "hidden": [5]}
+NETWORK = {**SPLIT, "kind": "neural", "data": "digits", "model": MLP, "clients": 4, "samples": 60}
 STEP = Constant(Fraction(1, 4))
 METHODS = {
     "momentum": method_of({"kind": "fedshuffle_mvr", "eta_l": "1/4", "a": "1/5", "warm_up": 2, "E": 2}),
     "whole gradients": method_of({"kind": "fedavg", "size": 1, "E": 3, "eta": "1/4"}),
     "parts of epochs": Method("m", Uniform(1), StochasticSteps(110), STEP),  # two whole ones and some steps
     "less than one": Method("m", Uniform(1), StochasticSteps(2, 16), STEP),
-    "missed": Method("m", Uniform(1), Epochs(2, 16, missed=(1,) * 36), STEP),
+    "missed": Method("m", Uniform(1), Epochs(2, 16, missed=(1,) * 11), STEP),
 }
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_several_epochs_are_those_of_the_sampled_engine(name: str) -> None:
-    problem, method = build(SOFTMAX), METHODS[name]
+    problem, method = build(LINEAR), METHODS[name]
     grid = [0, 1, ROUNDS]
     names = ("epoch_grad2", "grad2", "gap")
     sampled = run_sampled(method, problem, ROUNDS, 2, names, grid)
@@ -63,31 +57,18 @@ def test_several_epochs_are_those_of_the_sampled_engine(name: str) -> None:
 
 def test_a_network_is_looked_into_as_a_loop_does() -> None:
     """A perceptron, one client a round, two epochs: eager torch, a step at a time, and its |grad F|^2 by autograd."""
-    spec = {"kind": "neural", "data": "digits", "model": {"name": "mlp", "hidden": [5]}, "clients": 4, "samples": 60}
-    problem: Any = build({**spec, "split": "random", "seed": 1})
+    problem: Any = build(NETWORK)
     method = Method("m", Uniform(1), Epochs(2, 8), STEP)
     found = run_neural(method, problem, ROUNDS, range(3, 4), ("epoch_grad2", "grad2"), None, EXACT)
-    net = torch.nn.Sequential(torch.nn.Linear(64, 5), torch.nn.ReLU(), torch.nn.Linear(5, 10)).double()
-    inputs, labels = torch.from_numpy(problem.inputs).double().flatten(1), torch.from_numpy(problem.labels)
-    drawn = plan(method, clients_of(problem), 3, ROUNDS + 1)
-
-    def slope(x: Any, rows: Any, weights: Any = None) -> Any:
-        torch.nn.utils.vector_to_parameters(torch.from_numpy(x), net.parameters())
-        losses = torch.nn.functional.cross_entropy(net(inputs[rows]), labels[rows], reduction="none")
-        loss = losses.mean() if weights is None else losses @ weights
-        return torch.cat([g.ravel() for g in torch.autograd.grad(loss, list(net.parameters()))]).numpy()
-
-    shares = [np.full(n, float(w / n)) for w, n in zip(problem.weights, problem.sizes, strict=True)]
-    every, shares_there = torch.arange(len(labels)), torch.from_numpy(np.concatenate(shares))
-    x = problem.start_vector.copy()
+    loop, x = Loop(problem, method, 3, ROUNDS + 1), problem.start_vector
     for r in range(ROUNDS + 1):
-        (client,) = drawn.cohort(r)
-        batches = list(drawn.batches(r, client))
-        met, y = [], x.copy()
+        (client,) = loop.plan.cohort(r)
+        batches = list(loop.plan.batches(r, client))
+        met, y = [], x
         for t, rows in enumerate(batches):
             if t % (len(batches) // 2) == 0:
-                met.append(float((slope(y, every, shares_there) ** 2).sum()))
-            y = y - slope(y, problem.offsets[client] + torch.tensor(list(rows))) / 4
+                met.append(float((loop.of_all(y) ** 2).sum()))
+            y = y - loop.gradient(client, list(rows), y) / 4
         assert len(met) == 2
         assert found.samples["epoch_grad2"][0, r] == pytest.approx(np.mean(met), rel=1e-10)
         assert found.samples["grad2"][0, r] == pytest.approx(met[0], rel=1e-10)
@@ -95,7 +76,7 @@ def test_a_network_is_looked_into_as_a_loop_does() -> None:
 
 
 def test_a_run_that_was_cut_off_looks_the_same() -> None:
-    problem, method = build(SOFTMAX), METHODS["parts of epochs"]
+    problem, method = build(LINEAR), METHODS["parts of epochs"]
     whole = run_neural(method, problem, ROUNDS, 2, ("epoch_grad2",), None, EXACT)
     checkpoint: Any = Saving(2)
     with pytest.raises(Interrupted):
@@ -107,8 +88,7 @@ def test_a_run_that_was_cut_off_looks_the_same() -> None:
 
 def test_a_seed_that_diverges_is_infinite() -> None:
     method = Method("m", Uniform(1), Epochs(2, 8), Constant(Fraction(10**200)))
-    spec = {"kind": "neural", "data": "digits", "model": {"name": "mlp", "hidden": [5]}, "clients": 4, "samples": 60}
-    found = run_neural(method, build(spec), 3, 1, ("epoch_grad2",), None, EXACT)
+    found = run_neural(method, build(NETWORK), 3, 1, ("epoch_grad2",), None, EXACT)
     assert np.isinf(found.samples["epoch_grad2"][0, 1:]).all()
 
 
@@ -116,4 +96,4 @@ def test_a_seed_that_diverges_is_infinite() -> None:
 def test_cohorts_of_several_clients_have_no_such_mean(engine: str) -> None:
     method = Method("m", Uniform(2), Epochs(2, 8), STEP)
     with pytest.raises(Unsupported, match="'epoch_grad2' is measured in runs for one client a round and epochs"):
-        run(method, build(SOFTMAX), rounds=2, engine=engine, seeds=1, metrics=["epoch_grad2"])
+        run(method, build(LINEAR), rounds=2, engine=engine, seeds=1, metrics=["epoch_grad2"])

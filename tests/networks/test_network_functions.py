@@ -37,6 +37,9 @@ class Everything(Rule):
     def numbers(self, round_index: int, dim: int) -> dict[str, Any]:
         return {"half": Fraction(1, 2 + round_index)}
 
+    def drawn(self, round_index: int) -> Any:
+        return (Fraction(1, 3), {"coin": Fraction(1)}), (Fraction(2, 3), {"coin": Fraction(0)})
+
     def step(self, y: Any, g: Any, at: At) -> Any:
         slope = g(y["y"]) + at.number["half"] * at.client["c"] + at.prox * (y["y"] - at.start)
         slope = slope * np.minimum(1.0, 0.05 / at.norm(slope)) + (at.uniform["u"] - 0.5) / 100
@@ -53,7 +56,8 @@ class Everything(Rule):
         return {"c": y["s"] / 100}
 
     def combine(self, total: Any, at: At) -> Any:
-        return {"x": at.server["x"] + at.eta_g * total["x"] - total["m"] / 50, "m": at.server["m"] + total["own"]}
+        x = at.server["x"] + (at.eta_g + at.number["coin"] / 4) * total["x"] - total["m"] / 50
+        return {"x": x, "m": at.server["m"] + total["own"]}
 
     def receive(self, at: At) -> Any:
         return {"c": at.client["c"] - at.part(at.server["m"], (0, 3, 4)) / 10}

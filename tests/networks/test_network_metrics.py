@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from boundcheck.methods.build import build as method
 from boundcheck.networks.engine import metrics
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.metrics import surrogate_weights
-from boundcheck.networks.engine.passes import Passes
+from boundcheck.networks.engine.passes import BUDGET, Passes
 from boundcheck.networks.engine.task import task_of
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
@@ -27,16 +26,11 @@ from boundcheck.setting.followed_objective import small_step_weights
 torch.set_num_threads(1)
 
 SPEC = {
-    "kind": "neural",
-    "data": "digits",
-    "model": {"name": "mlp", "hidden": [5]},
-    "clients": 3,
-    "split": "random",
-    "seed": 1,
-    "samples": 50,
-    "test_samples": 20,
-    "ridge": "1/100",
-}
+    "kind": "neural", "data": "digits", "model": {"name": "mlp", "hidden": [5]}, "clients": 3, "split": "random",
+    "seed": 1, "samples": 50, "test_samples": 20, "ridge": "1/100",
+}  # fmt: skip
+NAMES = ("f", "gap", "grad2", "B2", "spread", "accuracy", "test_f")
+ASYNCHRONOUS = {"kind": "fedavg_async", "times": [1, 2, 3], "weights": "identical", "K": 1, "eta_l": "1/10"}
 DOUBLE = Settings(precision="float64", device="cpu")
 
 
@@ -101,32 +95,22 @@ def by_hand(problem: Any, x: Any) -> dict[str, float]:
     }
 
 
-def test_metrics_are_those_of_plain_torch(problem: Any, task: Any, points: Any) -> None:
-    names = ("f", "gap", "grad2", "B2", "spread", "accuracy", "test_f")
-    found = looked_at(task, problem, names)(points)
+def test_metrics_are_those_of_plain_torch(
+    problem: Any, task: Any, points: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Together, one by one, and in small chunks."""
+    found = looked_at(task, problem, NAMES)(points)
     for s, x in enumerate(points):
         for name, value in by_hand(problem, x).items():
             assert found[name][s] == pytest.approx(value, rel=1e-11), name
-
-
-def test_each_metric_alone_is_the_same(problem: Any, task: Any, points: Any) -> None:
-    names = ("f", "grad2", "B2", "spread", "accuracy", "test_f")
-    together = looked_at(task, problem, names)(points)
-    for name in names:
-        alone = looked_at(task, problem, (name,))(points)
-        np.testing.assert_allclose(alone[name], together[name], rtol=1e-12)
-
-
-def test_small_chunks_change_nothing(problem: Any, task: Any, points: Any) -> None:
-    names = ("f", "grad2", "B2", "accuracy", "test_f")
-    look = looked_at(task, problem, names)
-    small = replace(look, passes=Passes(task))
-    small.passes._room[0] = 6 * 8 * task.network.dim * 2  # two models at once  # pyright: ignore[reportPrivateUsage]
+    for name in NAMES:
+        np.testing.assert_allclose(looked_at(task, problem, (name,))(points)[name], found[name], rtol=1e-12)
+    monkeypatch.setitem(BUDGET, "cpu", 6 * 8 * task.network.dim * 2)
+    small = looked_at(task, problem, NAMES)
     assert small.passes.models_at_once() == 2
     assert small.passes.rows_at_once(2) < 50
-    whole, parts = look(points), small(points)
-    for name in names:
-        np.testing.assert_allclose(parts[name], whole[name], rtol=1e-12)
+    for name, values in small(points).items():
+        np.testing.assert_allclose(values, found[name], rtol=1e-12)
 
 
 def test_memory_that_ends_makes_smaller_chunks(problem: Any, task: Any, points: Any, monkeypatch: Any) -> None:
@@ -176,8 +160,7 @@ def test_a_classifier_has_its_certified_metrics() -> None:
 
 def test_the_surrogate_of_a_method(problem: Any, task: Any, points: Any) -> None:
     clients = clients_of(problem)
-    spec = {"kind": "fedavg_async", "times": [1, 2, 3], "weights": "identical", "K": 1, "eta_l": "1/10"}
-    asynchronous = method(spec)
+    asynchronous = method(ASYNCHRONOUS)
     u = surrogate_weights(asynchronous, clients)
     # with equal weights a client counts as often as it returns
     np.testing.assert_allclose(u, np.array([6, 3, 2]) / 11)
@@ -240,17 +223,10 @@ def test_a_model_that_is_not_finite_is_not_the_least(problem: Any, task: Any) ->
 
 
 @pytest.mark.parametrize("name", [*LOCAL, "discrepancy"])
-@pytest.mark.parametrize(
-    "spec",
-    [
-        {"kind": "fedavg_sgd", "E": 2, "eta_l": "1/10"},
-        {"kind": "fedavg_async", "times": [1, 2, 3], "weights": "identical", "K": 1, "eta_l": "1/10"},
-    ],
-)
-def test_methods_without_models_of_the_clients(problem: Any, task: Any, name: str, spec: dict[str, Any]) -> None:
-    lowered = lower(method(spec), clients_of(problem), 4)
-    with pytest.raises(Unsupported, match=f"'{spec['kind']}' keeps no models at its clients.*'{name}'"):
-        looked_at(task, problem, (name,), lowered)
+def test_methods_without_models_of_the_clients(problem: Any, task: Any, name: str) -> None:
+    for spec in ({"kind": "fedavg_sgd", "E": 2, "eta_l": "1/10"}, ASYNCHRONOUS):
+        with pytest.raises(Unsupported, match=f"'{spec['kind']}' keeps no models at its clients.*'{name}'"):
+            looked_at(task, problem, (name,), lower(method(spec), clients_of(problem), 4))
 
 
 def test_epochs_of_visits_of_one_epoch(problem: Any, task: Any, points: Any) -> None:
@@ -267,22 +243,14 @@ def test_epochs_of_visits_of_one_epoch(problem: Any, task: Any, points: Any) -> 
         several(points)
 
 
-@pytest.mark.parametrize(
-    ("name", "error", "told"),
-    [
+def test_what_there_is_not(problem: Any, task: Any) -> None:
+    bare = replace(task, test_inputs=None, test_labels=None)
+    for name, error, told in (
         ("speed", UnknownName, "engine = 'neural' on .*: metric"),
         ("discrepancy:x", UnknownName, "engine = 'neural' on .*: metric"),
         ("dist2", Unsupported, "minimum"),
-    ],
-)
-def test_what_there_is_not(problem: Any, task: Any, name: str, error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
-        looked_at(task, problem, (name,))
-
-
-def test_held_out_samples_are_needed(problem: Any, task: Any) -> None:
-    bare = replace(task, test_inputs=None, test_labels=None)
-    for name in ("accuracy", "test_f"):
-        with pytest.raises(Unsupported, match="held-out"):
+        ("accuracy", Unsupported, "held-out"),
+        ("test_f", Unsupported, "held-out"),
+    ):
+        with pytest.raises(error, match=told):
             looked_at(bare, problem, (name,))
-    assert Fraction(1, 100) == problem.ridge

@@ -179,7 +179,4 @@ def test_the_example_learns(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows[0][1] == pytest.approx(2.3026, abs=0.1)  # ln 10: it knows nothing yet
     assert rows[-1][1] < 0.8 * rows[0][1]
     assert rows[-1][2] > 50 > 3 * rows[0][2]
-
-
-def test_the_example_is_short() -> None:
     assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) < 40

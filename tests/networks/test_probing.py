@@ -28,18 +28,9 @@ DOUBLE = Settings(precision="float64", device="cpu")
 
 @pytest.fixture(scope="module")
 def network() -> Any:
-    return build(
-        {
-            "kind": "neural",
-            "data": "digits",
-            "model": {"name": "mlp", "hidden": [3]},
-            "clients": 3,
-            "split": "random",
-            "seed": 1,
-            "samples": 13,
-            "ridge": "1/50",
-        }
-    )
+    model = {"name": "mlp", "hidden": [3]}
+    more = {"clients": 3, "split": "random", "seed": 1, "samples": 13, "ridge": "1/50"}
+    return build({"kind": "neural", "data": "digits", "model": model, **more})
 
 
 @pytest.fixture(scope="module")
@@ -215,13 +206,18 @@ def test_estimates_lie_below_certified_constants(softmax: Any) -> None:
 def test_a_part_of_the_samples_has_a_confidence_limit(softmax: Any) -> None:
     task = task_of(softmax, DOUBLE)
     point = at(task, 2)[1:]
-    whole = probe(task, point, effort=Effort(samples=9999, curved=1, steps=1))
+    cut = (range(250), range(250, softmax.dim))
+    whole = probe(task, point, blocks=cut, effort=Effort(samples=9999, curved=1, steps=1))
+    # at a single point the blocks add up
+    assert whole.kappa2.sum() == pytest.approx(float(whole.constants["G2"].value), rel=1e-10)
+    np.testing.assert_allclose(whole.block_noise.sum(axis=1), whole.variances, rtol=1e-10)
+    assert (whole.beta2 >= 1).all()
     covered, told = 0, whole.constants
-    for seed in range(8):
+    for seed in range(4):
         part = probe(task, point, effort=Effort(samples=25, curved=3, steps=1, seed=seed))
         covered += sum(a >= b for a, b in zip(part.variances, whole.variances, strict=True))
         told = part.constants
-    assert 22 <= covered <= 24
+    assert 11 <= covered <= 12
     assert "25 samples a client, upper 99 % Student limit" in told["noise2"].how
     assert "3 of 1797 samples, of which at most 0.78 are steeper at 99 % confidence" in told["L_ij"].how
 
@@ -236,37 +232,21 @@ def test_some_clients_stand_for_all(network: Any) -> None:
     assert again.to_dict() == found.to_dict()
 
 
-def test_blocks_add_up(network: Any) -> None:
-    task = task_of(network, DOUBLE)
-    cut = 40
-    found = probe(
-        task,
-        at(task, 1),
-        blocks=(range(cut), range(cut, network.dim)),
-        effort=Effort(samples=99, curved=1, steps=2),
-    )
-    assert found.kappa2.sum() == pytest.approx(float(found.constants["G2"].value), rel=1e-10)
-    np.testing.assert_allclose(found.block_noise.sum(axis=1), found.variances, rtol=1e-10)
-    assert (found.beta2 >= 1).all()
-
-
 def test_what_cannot_be_measured(network: Any) -> None:
     task = task_of(network, DOUBLE)
     points = at(task, 2)
-    with pytest.raises(BadInput, match="points"):
-        probe(task, points[:, 1:])
-    points[1, 0] = np.nan
-    with pytest.raises(BadInput, match="diverged"):
-        probe(task, points)
-    with pytest.raises(BadInput, match="steps = 0"):
-        Effort(steps=0)
-    with pytest.raises(UnknownName, match="estimate"):
-        Effort.of({"sample": 3})
-    with pytest.raises(BadInput, match="whole number"):
-        Effort.of({"samples": "3"})
+    broken = points.copy()
+    broken[1, 0] = np.nan
+    for asked, error, told in (
+        (lambda: probe(task, points[:, 1:]), BadInput, "points"),
+        (lambda: probe(task, broken), BadInput, "diverged"),
+        (lambda: Effort(steps=0), BadInput, "steps = 0"),
+        (lambda: Effort.of({"sample": 3}), UnknownName, "estimate"),
+        (lambda: Effort.of({"samples": "3"}), BadInput, "whole number"),
+    ):
+        with pytest.raises(error, match=told):
+            asked()
     assert Effort.of({"samples": 3}).samples == 3
-    assert probe(task, points[:1], low=Fraction(1), effort=Effort(samples=2, curved=1, steps=2)).constants[
-        "gap_0"
-    ].value == pytest.approx(
-        float(probe(task, points[:1], effort=Effort(samples=2, curved=1, steps=2)).constants["gap_0"].value) - 1
-    )
+    few = Effort(samples=2, curved=1, steps=2)
+    one, other = (probe(task, points[:1], low=Fraction(k), effort=few).constants["gap_0"].value for k in (0, 1))
+    assert float(one - other) == pytest.approx(1)

@@ -108,13 +108,7 @@ def test_a_record_shows_what_new_runs_show(file: Path, spec_file: Path) -> None:
     assert set(record.versions) == {"boundcheck", "numpy", "numba", "scipy", "torch", "python", "processor"}
     row = summary_row(record)
     assert (row["rows"], row["version"]) == ("2 of 2", record.versions["boundcheck"])
-    assert [row[name] for name in ("seeds", "rankings", "reproduced", "reversed", "undecided")] == [
-        "4",
-        "2",
-        "2",
-        "0",
-        "0",
-    ]
+    assert [row[n] for n in ("seeds", "rankings", "reproduced", "reversed", "undecided")] == ["4", "2", "2", "0", "0"]
 
 
 def test_a_row_run_again_agrees(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,15 +206,12 @@ def test_wrong_rows_and_tables_are_refused(
     claims = tmp_path / "claims.toml"
     claims.write_text("schema = 1\n")
     for command, said in (
-        (
-            ["record", "--compare", str(file), "--row", "3 rounds"],
-            "the row '3 rounds' is unknown; did you mean '5 rounds'",
-        ),
-        (["record", str(spec_file), "--table", "Three"], "the table 'Three'"),
-        (["record", str(spec_file), "--row", "x"], "the row 'x'"),
-        (["record", str(claims)], "has no [[training]] table to record"),
+        (["--compare", str(file), "--row", "3 rounds"], "the row '3 rounds' is unknown; did you mean '5 rounds'"),
+        ([str(spec_file), "--table", "Three"], "the table 'Three'"),
+        ([str(spec_file), "--row", "x"], "the row 'x'"),
+        ([str(claims)], "has no [[training]] table to record"),
     ):
-        assert main([*command, *(["-o", str(tmp_path)] if command[0] == "record" else [])]) == 2
+        assert main(["record", *command, "-o", str(tmp_path)]) == 2
         assert said in capsys.readouterr().err
 
 

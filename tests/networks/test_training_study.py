@@ -15,12 +15,7 @@ from boundcheck.errors import SpecError, Unsupported
 from boundcheck.evidence.studies import Study, carry_out_study, load_studies
 from boundcheck.methods.build import build as build_method
 from boundcheck.networks.study.check import printed
-from boundcheck.networks.study.page import (
-    _ours,  # pyright: ignore[reportPrivateUsage]
-    _reached,  # pyright: ignore[reportPrivateUsage]
-    _wide,  # pyright: ignore[reportPrivateUsage]
-    pairs,
-)
+from boundcheck.networks.study.page import page, pairs
 from boundcheck.networks.study.runs import Row, Run, Runs
 from boundcheck.networks.study.spec import Comparison, Spec, settings
 from boundcheck.problems.problem import clients_of
@@ -300,10 +295,24 @@ def test_outcomes_follow_the_samples(tmp_path: Path) -> None:
     assert [outcome(np.full(2, 2.0), certain) for certain in (True, False)] == ["reproduced", "undecided"]
 
 
-def test_a_diverged_run_reaches_no_target() -> None:
-    run = run_of(accuracy=[[0.5, np.inf, np.inf], [0.5, 0.6, 0.7]])
-    for goal, expected in ((Fraction(1, 2), "0"), (Fraction(13, 20), "never")):
-        assert _reached(Comparison(metric="accuracy", best="highest", target=goal), run) == expected
+def page_of(folder: Path, samples: Any, engine: str = "neural", **comparison: Any) -> Study:
+    """The page of one run with samples (S, G) of the metric that is compared."""
+    own = {"engine": engine, "compare": Comparison.model_validate(comparison), "also": [], "expected_order": []}
+    spec = spec_of(write(folder, SPEC)).model_copy(update=own)
+    run = run_of("larger step", **{comparison["metric"]: samples})
+    return page(spec, [Row(case="", processor_hours=0.0, tried=[], runs=[run])])
+
+
+def cells_of(study: Study) -> dict[str, str]:
+    (row,) = study.tables[0].rows
+    return dict(zip(study.tables[0].columns, row, strict=True))
+
+
+def test_a_diverged_run_reaches_no_target(tmp_path: Path) -> None:
+    samples = [[0.5, np.inf, np.inf], [0.5, 0.6, 0.7]]
+    for goal, percent, expected in (("1/2", "50.00 %", "0"), ("13/20", "65.00 %", "never")):
+        shown = cells_of(page_of(tmp_path, samples, metric="accuracy", best="highest", target=goal))
+        assert shown[f"reaches {percent} at"] == expected
 
 
 @pytest.mark.parametrize(
@@ -324,25 +333,19 @@ def test_an_interval_beyond_the_range_of_a_metric_is_not_shown(
     tmp_path: Path, metric: str, values: list[float], shown: str
 ) -> None:
     metric, _, engine = metric.partition(", ")
-    spec = spec_of(write(tmp_path, SPEC)).model_copy(update={"engine": engine or "neural"})
-    assert _ours(spec, Comparison(metric=metric), run_of("", False, **{metric: [[v] for v in values]})) == shown
+    assert shown in cells_of(page_of(tmp_path, [[v] for v in values], engine or "neural", metric=metric)).values()
 
 
-@pytest.mark.parametrize(
-    ("values", "wide"),
-    [
+def test_an_axis_is_logarithmic_where_values_span_much_but_not_down_to_rounding(tmp_path: Path) -> None:
+    for values, wide in (
         ([1e-16, 0.2, 0.3], False),  # rounding
-        ([0.0, 0.2, 0.3], False),
         ([2.0, 0.2, 1e-3], True),
         ([2.0, 0.2, 0.2], False),
         ([2.0, 0.2, -1e-3], False),
         ([np.inf, 2.0, 1e-3], True),
-    ],
-)
-def test_an_axis_is_logarithmic_where_values_span_much_but_not_down_to_rounding(
-    values: list[float], wide: bool
-) -> None:
-    assert _wide([np.array([values, values])]) is wide
+    ):
+        (panel,) = page_of(tmp_path, [values, values], metric="f").panels
+        assert panel.log is wide
 
 
 def test_losses_of_the_clients_own_models(tmp_path: Path) -> None:

@@ -29,11 +29,10 @@ COMPARE = """kind = "compare"
 statement = "scgd/theorem_3_3/corrected"
 problem = { kind = "scgd_appendix_c" }
 method = { kind = "scgd", E = 2, eta = "largest" }
+seeds = 60
 at = { K = [1, 10, 100] }
-chunk = 2
 [grid]
-method.E = [1, 2, 3, 4, 5, 6]
-method.eta = ["largest", "1/2*largest", "1/1000"]
+engine = ["exact", "sampled"]
 """
 
 
@@ -110,9 +109,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_row_that_cannot_be_run_says_why(tmp_path: Path) -> None:
-    text = COMPARE.replace('method.eta = ["largest", "1/2*largest", "1/1000"]', 'engine = ["exact", "sampled"]')
-    text = text.replace("[1, 2, 3, 4, 5, 6]", "[1]").replace("method = {", "seeds = 60\nmethod = {")
-    assert sum(swept(text, tmp_path / "a").counts.values()) == 2
+    assert sum(swept(COMPARE, tmp_path / "a").counts.values()) == 2
     tuned = """kind = "tune"
 statement = "classics/gradient_descent_strongly_convex/as_printed"
 problem = { kind = "quadratics", start = [4], clients = [{ A = [[1]] }, { A = [[3]] }] }
@@ -150,25 +147,25 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert f"{spec}:6: the key 'grid.constant' is unknown" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        (["--value", "colour"], "the value to draw 'colour' is unknown"),
-        (["--value", "reason"], "the value to draw 'reason' is unknown"),
-        (["--x", "sigma"], "the axis 'sigma' is unknown"),
-        (["--at", "K"], "is not of the form NAME=VALUE"),
-        (["--at", "K=3"], "no row of the sweep has the values"),
-        (["--at", "Q=3"], "the column 'Q' is unknown"),
-        (["--value", "bound", "--breaks", "2,1"], "not in increasing order"),
-        (["--breaks", "2"], "--breaks is for numbers"),
-        (["-o", "x.txt"], "--out 'x.txt' has no known ending; .svg, .png, .pdf are allowed."),
-        (["--lines"], "fix K with --at K=VALUE"),
-    ],
-)
-def test_bad_input_of_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], text: str) -> None:
+BAD_OPTIONS = [
+    (["--value", "colour"], "the value to draw 'colour' is unknown"),
+    (["--value", "reason"], "the value to draw 'reason' is unknown"),
+    (["--x", "sigma"], "the axis 'sigma' is unknown"),
+    (["--at", "K"], "is not of the form NAME=VALUE"),
+    (["--at", "K=3"], "no row of the sweep has the values"),
+    (["--at", "Q=3"], "the column 'Q' is unknown"),
+    (["--value", "bound", "--breaks", "2,1"], "not in increasing order"),
+    (["--breaks", "2"], "--breaks is for numbers"),
+    (["-o", "x.txt"], "--out 'x.txt' has no known ending; .svg, .png, .pdf are allowed."),
+    (["--lines"], "fix K with --at K=VALUE"),
+]
+
+
+def test_bad_input_of_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     swept(BOUND, tmp_path / "out")
-    assert main(["plot", str(tmp_path / "out"), *options]) == 2
-    assert text in capsys.readouterr().err
+    for options, text in BAD_OPTIONS:
+        assert main(["plot", str(tmp_path / "out"), *options]) == 2
+        assert text in capsys.readouterr().err
     assert not (tmp_path / "out.svg").exists()
     assert main(["plot", str(tmp_path)]) == 2
 

@@ -165,38 +165,6 @@ def line_search(mu: F) -> Programme:
     return programme(answers, second.value, [*functions(answers, mu, ONE), *exact, start(first.value)])
 
 
-def heavy_ball(n: int, mu: F) -> Programme:
-    """gap after n steps, alpha = 1/2 and beta = sqrt((1 - mu/2)(1 - 1/2)) with mu = 1/2; from the gap 1."""
-    alpha = F(1, 2)
-    beta = F(sqrt((1 - alpha * mu) * (1 - alpha))).limit_denominator(10**9)
-    answers = Answers([1], ROOM, minimiser=True)
-    before: Row = X0
-    x: Row = X0
-    for _ in range(n):
-        new = moved(x, (-alpha, ask(answers, x).gradient), (beta, minus(x, before)))
-        before, x = x, new
-    last = ask(answers, x)
-    return programme(answers, last.value, [*functions(answers, mu, ONE), start(ask(answers, X0).value)])
-
-
-def triple_momentum(n: int, mu: F) -> Programme:
-    """gap after n steps of the triple momentum method, from the distance 1; kappa = 16, so that numbers are exact."""
-    rho = F(3, 4)  # 1 - 1/sqrt(kappa)
-    alpha, beta = 1 + rho, rho**2 / (2 - rho)
-    gamma, delta = rho**2 / ((1 + rho) * (2 - rho)), rho**2 / (1 - rho**2)
-    answers = Answers([1], ROOM, minimiser=True)
-    xi_before: Row = X0
-    xi: Row = X0
-    x: Row = X0
-    for _ in range(n):
-        y = moved(xi, (gamma, minus(xi, xi_before)))
-        new = moved(xi, (beta, minus(xi, xi_before)), (-alpha, ask(answers, y).gradient))
-        x = moved(new, (delta, minus(new, xi)))
-        xi_before, xi = xi, new
-    last = ask(answers, x)
-    return programme(answers, last.value, [*functions(answers, mu, ONE), start(square(X0))])
-
-
 def proximal_gradient(mu: F, gamma: F) -> Programme:
     """|x_1 - x*|^2 of a step on f + h, f smooth and mu-strongly convex, h convex; grad f(x*) + grad h(x*) = 0."""
     answers = Answers([1, 1], ROOM, minimiser=True)
@@ -302,15 +270,6 @@ def halpern(n: int) -> Programme:
     return operator.bounded(square(left), lambda d, e: square(e) - square(d))
 
 
-def averaged(n: int) -> Programme:
-    """|x_n - T x_n|^2 of x_{k+1} = (x_k + T x_k)/2, T nonexpansive (Krasnoselskii-Mann)."""
-    operator, x = Operator(), X0
-    for _ in range(n):
-        x = combined(((F(1, 2), x), (F(1, 2), operator.at(x))))
-    left = minus(x, operator.at(x))
-    return operator.bounded(square(left), lambda d, e: square(e) - square(d))
-
-
 def extragradient(mu: F) -> Programme:
     """|x_1 - x*|^2 of a step of size 1/4, the operator mu-strongly monotone and 1-Lipschitz."""
     operator = Operator()
@@ -321,22 +280,6 @@ def extragradient(mu: F) -> Programme:
     return Programme(
         pairs.objective, [*more.inequalities, *pairs.inequalities[:-1]], pairs.rows, 0, pairs.unit_rows, ONE
     )
-
-
-def douglas_rachford(mu: F) -> Programme:
-    """|w_1 - w*|^2 of a step on A + B, A mu-strongly monotone, B 1-cocoercive, in units in which both steps are 1.
-
-    x = J_B w, y = J_A(2x - w), w_1 = w + y - x; at the solution w* = x* + b*, with b* = B x*.
-    """
-    b, star, a = {1: ONE}, {2: ONE}, {3: ONE}  # B x, B x* = -A x*, A y; w - w* is the basis vector 0
-    w = X0  # x* = 0, so that w* = b*
-    x = combined(((1, w), (1, star), (-1, b)))
-    y = combined(((2, x), (-1, w), (-1, star), (-1, a)))
-    w1 = combined(((1, w), (1, y), (-1, x)))
-    cocoercive = square(minus(b, star)) - inner(minus(b, star), x)
-    strong = mu * square(y) - inner(combined(((1, a), (1, star))), y)
-    found = [Inequality(("B",), cocoercive), Inequality(("A",), strong), start(square(X0))]
-    return Programme(square(w1), found, 4, 0, [ONE] * 4, ONE)
 
 
 def coordinate_descent(mu: F, eta: F) -> Programme:
@@ -369,15 +312,11 @@ RATES = (
     Rate("exact line search", lambda: line_search(MU), (0.9 / 1.1) ** 2, True),
     Rate("proximal point", lambda: proximal_point(3), 1 / 12, True),
     Rate("fast gradient", lambda: accelerated(4), 2 / (16 + 20 + 6), True),
-    Rate("heavy ball", lambda: heavy_ball(2, F(1, 2)), (1 - 0.25) ** 2, False),
-    Rate("triple momentum", lambda: triple_momentum(2, F(1, 16)), 0.75**4 * 16, False),
     Rate("proximal gradient", lambda: proximal_gradient(MU, ONE), 0.9**2, True),
     Rate("Frank-Wolfe", lambda: frank_wolfe(3), 2 / 5, False),
     Rate("SGD, one step", lambda: sgd_step(3, MU, ONE), _SGD, True),
     Rate("SAGA, one step", lambda: saga_step(2, MU), 1 - float(MU / (2 * (2 * MU + 1))), True),
     Rate("coordinate descent, one step", lambda: coordinate_descent(MU, ONE), (1 + 0.9**2) / 2, True),
     Rate("Halpern", lambda: halpern(4), 4 / 25, True),
-    Rate("Krasnoselskii-Mann", lambda: averaged(3), (1 / 4) * (3 / 4) ** 3 * 4, True),
     Rate("extragradient", lambda: extragradient(MU), 1 - 0.1 / 4, False),
-    Rate("Douglas-Rachford", lambda: douglas_rachford(MU), 1.0, False),
 )

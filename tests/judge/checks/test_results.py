@@ -122,34 +122,24 @@ def test_an_error_of_the_implementation_is_a_failure(returned: Any, words: str) 
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("method", "options", "words"),
     [
-        ({"checks": ["exact_after_one_rounds"]}, "exact_after_one_round"),
-        ({"lacks": ["partial"]}, "capability"),
-        ({"expected": {"nothing": "why"}}, "check"),
-        ({"expected": {"translation": "why"}, "checks": QUICK}, "not among"),
-        ({"seeds": 0}, "seeds"),
-        ({"tolerance": 2}, "tolerance"),
-        ({"rate": 0}, "rate"),
+        (FULL, {"checks": ["exact_after_one_rounds"]}, "exact_after_one_round"),
+        (FULL, {"lacks": ["partial"]}, "capability"),
+        (FULL, {"expected": {"nothing": "why"}}, "check"),
+        (FULL, {"expected": {"translation": "why"}, "checks": QUICK}, "not among"),
+        (FULL, {"seeds": 0}, "seeds"),
+        (FULL, {"tolerance": 2}, "tolerance"),
+        (FULL, {"rate": 0}, "rate"),
+        ({"kind": "fedavgg"}, {}, "fedavg"),
+        ("fedavg", {}, "method = 'fedavg' is not allowed; it must be a"),
+        ({**FULL, "participation": {"kind": "uniform", "size": 50}}, {}, "at most 32 clients"),
+        ({**FULL, "participation": {"kind": "pattern", "cohorts": [[0, 40]]}}, {}, "at most 32 clients"),
     ],
 )
-def test_bad_options(options: dict[str, Any], words: str) -> None:
+def test_bad_input(method: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(BoundcheckError, match=words):
-        bc.judge(FULL, RIGHT, **{"checks": "all", **options})
-
-
-@pytest.mark.parametrize(
-    ("method", "words"),
-    [
-        ({"kind": "fedavgg"}, "fedavg"),
-        ("fedavg", "method = 'fedavg' is not allowed; it must be a"),
-        ({**FULL, "participation": {"kind": "uniform", "size": 50}}, "at most 32 clients"),
-        ({**FULL, "participation": {"kind": "pattern", "cohorts": [[0, 40]]}}, "at most 32 clients"),
-    ],
-)
-def test_bad_methods(method: Any, words: str) -> None:
-    with pytest.raises(BoundcheckError, match=words):
-        bc.judge(method, RIGHT, checks="all")
+        bc.judge(method, RIGHT, **{"checks": "all", **options})
 
 
 def test_the_lists_of_a_method_say_how_many_clients_there_are() -> None:
@@ -166,53 +156,6 @@ def test_single_precision_is_tolerated_where_the_iterates_are_in_it() -> None:
     assert "tolerance" not in bc.judge(FULL, UNWEIGHTED, checks=QUICK)["unequal_weights"].reason
     bc.judge(FULL, single, seeds=20, tolerance=4 * float(allowed), checks="all").assert_passed()
     bc.judge(FULL, lambda t, s: np.float32(single(t, s)), seeds=20, checks="all").assert_passed()
-
-
-def test_torch_passes() -> None:
-    torch = pytest.importorskip("torch")
-
-    def fedavg(task: Task, seed: int) -> Any:
-        """Local steps by autograd."""
-        task, points = task.torch(), list[Any]()
-        x = task.start
-        for r in range(task.rounds):
-            moved = 0
-            for client in task.clients:
-                y = x.clone().requires_grad_()
-                for k in list(range(client.size)) * int(task.parameters["E"]):
-                    (slope,) = torch.autograd.grad(client.loss(y, [k]), y)
-                    y = (y - float(task.step_sizes[r]) * slope).detach().requires_grad_()
-                moved = moved + client.weight * (y.detach() - x)
-            x = x + moved
-            points.append(x)
-        return points
-
-    names = ["exact_after_k_rounds", "unequal_local_steps", "seeds_repeat", "samples_once_an_epoch", "translation"]
-    found = bc.judge(FULL, fedavg, checks=names)
-    assert found.count(Status.PASSED) == len(names), repr(found)
-
-
-def test_jax_passes() -> None:
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
-
-    def fedavg(task: Task, seed: int) -> Any:
-        task = task.jax()
-        x, points = task.start, list[Any]()
-        for r in range(task.rounds):
-            moved = 0
-            for client in task.clients:
-                y = x
-                for k in list(range(client.size)) * int(task.parameters["E"]):
-                    y = y - float(task.step_sizes[r]) * jax.grad(client.loss)(y, [k])
-                moved = moved + client.weight * (y - x)
-            x = x + moved
-            points.append(x)
-        return points
-
-    names = ["exact_after_k_rounds", "unequal_local_steps", "seeds_repeat", "samples_once_an_epoch"]
-    found = bc.judge(FULL, fedavg, checks=names)
-    assert found.count(Status.PASSED) == len(names), repr(found)
 
 
 def test_the_parametriser(pytester: pytest.Pytester) -> None:

@@ -41,6 +41,12 @@ def enter(what: str, method: Mapping[str, Any], **at: Any) -> Callable[[type[Loo
     return entered
 
 
+def looped(base: type[Loop], **pieces: Any) -> Callable[[Task, int], list[Any]]:
+    """A loop with other pieces, as a function that is judged."""
+    own: Any = type(base.__name__, (base,), pieces)
+    return lambda task, seed: own(task, seed).train_all()
+
+
 class Loop:
     """FedAvg: K gradient steps of each client, then the mean of the models by data."""
 
