@@ -1,11 +1,14 @@
-"""Methods whose sampled runs are held against a run written out (`sampled_simulation`), and their problems."""
+"""Methods whose sampled runs are held against a run written out (`brute`), and their problems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
+import numpy as np
 from sampled_toys import Toy, random_toy
 
 from boundcheck.methods.method import Method
@@ -43,6 +46,7 @@ from boundcheck.methods.parts import (
     Uniform,
     WithReplacement,
 )
+from tests.engines.brute import World
 
 F = Fraction
 PATHS = ("numpy", "numba")
@@ -54,6 +58,26 @@ STEP = Constant(F(1, 16))
 def weighted(kind: str = "rows", d: int = 3, seed: int = 4, sizes: Sequence[int] = SIZES) -> Toy:
     """Random quadratics of clients with other weights than their sizes."""
     return replace(random_toy(kind, d, sizes, seed), shares=SHARES)
+
+
+class Doubles(World):
+    """A toy in double precision; dist2 is the squared distance from its centre."""
+
+    def __init__(self, toy: Toy) -> None:
+        a, eye = toy.flat, np.eye(toy.dim)
+        if a.kind == "isotropic":
+            parts = [(c * eye, b) for c, b in zip(a.curvature, a.b, strict=True)]
+        elif a.kind == "rows":
+            parts = [(c * np.outer(b, b), c * t * b) for c, b, t in zip(a.curvature, a.b, a.target, strict=True)]
+        else:
+            parts = list(zip(a.A, a.b, strict=True))
+        own = [parts[i:j] for i, j in pairwise(a.offsets.tolist())]
+        super().__init__(own, toy.weights, np.array([float(v) for v in toy.start]))
+        self.centre = a.centre
+
+    def measure(self, name: str, x: np.ndarray) -> Any:
+        assert name == "dist2"
+        return float(((x - self.centre) ** 2).sum())
 
 
 @dataclass(frozen=True)
