@@ -7,6 +7,7 @@ and by composed maps, which the exact engine takes beyond the size of a state.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +30,7 @@ from boundcheck.methods.parts import (
     Full,
     GradientSteps,
     Independent,
+    InverseCycle,
     Momentum,
     OneByWeight,
     Pattern,
@@ -236,6 +238,16 @@ MODELS: Mapping[str, tuple[Any, Method, int]] = {
     "three workers": (workers(3, samples=1), averaged(gradient="full"), 6),
     "equal workers": (equal(2), averaged(), 3),
     "equal workers of several Hessians": (equal(3, common=False), averaged(), 2),
+    "equal workers, drawn epochs": (
+        equal(2, 1, common=False),
+        replace(averaged(), local=Epochs(EpochRange(1, 2), 1, "replacement")),
+        1,
+    ),
+    "equal workers, steps that change": (
+        equal(2, common=False),
+        replace(averaged(order=[1, 0]), schedule=InverseCycle(Fraction(1, 5), 2)),
+        3,
+    ),
     **{
         f"{what}, design {design}": (where, averaged(**more, hand_over={**hand_over, "design": design}), rounds)
         for design in (1, 2)
