@@ -1,7 +1,7 @@
 """A run of a method written out from its parts, slow and plain; nothing is shared with the engines but the parts.
 
 What is random comes from outside: `every` goes through all choices, so that expectations are exact in fractions, and
-`Planned` has the choices of one seed. Numbers are fractions (of flint) or doubles, as the `World` has them.
+`outcomes.Planned` has those of one seed. Numbers are fractions (of flint) or doubles, as the `World` has them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from boundcheck.core import streams
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, ControlVariates, EpochRange, ReferencePoint, Stale, Visit, inclusion
 from boundcheck.problems.problem import clients_of
-from tests.engines.drawn_plans import plan
 
 ONE = Fraction(1)
 
@@ -101,44 +99,6 @@ class Choices:
 
     def holders(self, own: Run, t: int, active: int) -> tuple[int, ...]:
         return self.one(list(itertools.permutations(range(own.n), active)))
-
-
-class Planned(Choices):
-    """The choices of a seed, by the definition of its plan."""
-
-    def __init__(self, method: Method, clients: Clients, seed: int, rounds: int) -> None:
-        super().__init__()
-        self.seed, self.plan = seed, plan(method, clients, seed, rounds)
-
-    def one(self, options: Sequence[Any], probabilities: Sequence[Fraction] | None = None) -> Any:
-        raise AssertionError("a choice that is not planned")
-
-    def cohort(self, own: Run, t: int, participation: Any, *, collecting: bool = False) -> tuple[int, ...]:
-        return self.plan.gradient_cohort(t) if collecting else self.plan.cohort(t)
-
-    def epochs(self, own: Run, t: int, i: int) -> int:
-        local: Any = own.method.local
-        numbers = local.epochs(i)
-        word = streams.words(np.array([self.seed], dtype=np.uint64), streams.EPOCHS, t, i, 0, 1)[:, 0]
-        return numbers[int(streams.pick(word, streams.cuts([Fraction(1, len(numbers))] * len(numbers)))[0])]
-
-    def visit(self, own: Run, t: int, i: int, options: Sequence[tuple[Fraction, Visit]]) -> Visit:
-        member, choice = self.plan.member(t, i)
-        assert member.client == i
-        return options[choice][1]
-
-    def batches(self, own: Run, t: int, i: int, visit: Visit) -> Iterator[Sequence[int] | None]:
-        found, size = self.plan.batches(t, i), own.world.sizes[i]
-        for first in range(0, len(found), -(-size // visit.batch)):  # every sample once in an epoch
-            epoch = list(itertools.chain(*found[first : first - (-size // visit.batch)]))
-            assert visit.sampling != "reshuffled" or len(set(epoch)) == len(epoch)
-        return iter(found)
-
-    def by_weight(self, own: Run, count: int) -> Sequence[int]:
-        return self.plan.first_clients(count)
-
-    def holders(self, own: Run, t: int, active: int) -> tuple[int, ...]:
-        return self.plan.cohort(t)
 
 
 def every(run: Callable[[Choices], Any]) -> Iterator[tuple[fmpq, Any]]:
@@ -278,6 +238,7 @@ class Run:
         self.method, self.world, self.clients, self.n = method, world, world.clients, world.clients.count
         self.remembers = bool(method.server_momentum or (method.momentum and method.momentum.variance_reduced))
         self.objectives: dict[int, tuple[Any, Any]] = {}
+        self.solutions: dict[Any, np.ndarray] = {}
 
     def start(self, c: Choices) -> State:
         method, world, x = self.method, self.world, self.world.start
@@ -366,7 +327,10 @@ class Run:
         world, momentum, m, i, x = self.world, self.method.momentum, found.m, own.client, own.begin
         mu, visit = world.number(own.visit.prox), own.visit
         if visit.sampling == "exact":
-            return [x, solved(*world.subproblem(i, x, own.shift, mu))]
+            key = (i, mu, *x.tolist(), *own.shift.tolist())
+            if key not in self.solutions:
+                self.solutions[key] = solved(*world.subproblem(i, x, own.shift, mu))
+            return [x, self.solutions[key]]
         seen = [x]
         sizes = self.sizes(found.number, visit)
         for batch, eta in zip(c.batches(self, found.number, i, visit), sizes, strict=True):

@@ -1,4 +1,4 @@
-"""Expectations over all outcomes of a run that is written out (`brute`): metrics of points and of rounds."""
+"""Runs that are written out (`brute`): expectations over all outcomes, and those of one seed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from boundcheck.core import streams
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from tests.engines.brute import Choices, Planned, Round, Run, State, Visited, World, every, exact, mean, solved, vector
+from boundcheck.methods.parts import Visit
+from tests.engines.brute import Choices, Round, Run, State, Visited, World, every, exact, mean, solved, vector
+from tests.engines.drawn_plans import plan
 
 
 def drift(run: Run, found: Round) -> Any:
@@ -139,6 +143,44 @@ def expected(method: Method, world: World, names: Sequence[str], rounds: int) ->
         after = ((p, r.after) for p, r in played)
         states = merged(after, lambda s: tuple((name, *np.ravel(v).tolist()) for name, v in s.items()))
     return {name: tuple(Fraction(int(v.p), int(v.q)) for v in map(exact, row)) for name, row in found.items()}
+
+
+class Planned(Choices):
+    """The choices of a seed, by the definition of its plan."""
+
+    def __init__(self, method: Method, clients: Clients, seed: int, rounds: int) -> None:
+        super().__init__()
+        self.seed, self.plan = seed, plan(method, clients, seed, rounds)
+
+    def one(self, options: Sequence[Any], probabilities: Sequence[Fraction] | None = None) -> Any:
+        raise AssertionError("a choice that is not planned")
+
+    def cohort(self, own: Run, t: int, participation: Any, *, collecting: bool = False) -> tuple[int, ...]:
+        return self.plan.gradient_cohort(t) if collecting else self.plan.cohort(t)
+
+    def epochs(self, own: Run, t: int, i: int) -> int:
+        local: Any = own.method.local
+        numbers = local.epochs(i)
+        word = streams.words(np.array([self.seed], dtype=np.uint64), streams.EPOCHS, t, i, 0, 1)[:, 0]
+        return numbers[int(streams.pick(word, streams.cuts([Fraction(1, len(numbers))] * len(numbers)))[0])]
+
+    def visit(self, own: Run, t: int, i: int, options: Sequence[tuple[Fraction, Visit]]) -> Visit:
+        member, choice = self.plan.member(t, i)
+        assert member.client == i
+        return options[choice][1]
+
+    def batches(self, own: Run, t: int, i: int, visit: Visit) -> Iterator[Sequence[int] | None]:
+        found, size = self.plan.batches(t, i), own.world.sizes[i]
+        for first in range(0, len(found), -(-size // visit.batch)):  # every sample once in an epoch
+            epoch = list(itertools.chain(*found[first : first - (-size // visit.batch)]))
+            assert visit.sampling != "reshuffled" or len(set(epoch)) == len(epoch)
+        return iter(found)
+
+    def by_weight(self, own: Run, count: int) -> Sequence[int]:
+        return self.plan.first_clients(count)
+
+    def holders(self, own: Run, t: int, active: int) -> tuple[int, ...]:
+        return self.plan.cohort(t)
 
 
 def followed(method: Method, world: World, seed: int, rounds: int) -> list[Round]:

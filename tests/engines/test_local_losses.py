@@ -20,6 +20,7 @@ from boundcheck.problems.build import build
 from boundcheck.problems.least_squares import LeastSquares
 from boundcheck.problems.problem import clients_of
 from tests.engines.drawn_plans import plan
+from tests.networks.neural_toys import Interrupted, Saving
 
 torch.set_num_threads(1)
 
@@ -100,6 +101,19 @@ def test_losses_along_a_run_are_those_of_a_loop(kind: str) -> None:
     few = run_neural(method, problem, ROUNDS, range(SEED, SEED + 1), NAMES, [3, ROUNDS], EXACT)
     for name in NAMES:
         np.testing.assert_allclose(few.samples[name][0], curve.samples[name][0, [3, ROUNDS]], rtol=1e-9, atol=1e-12)
+
+
+def test_a_run_that_was_cut_off_measures_the_same() -> None:
+    problem = build(NETWORK)
+    method = method_of({"kind": "periodic_averaging", "tau": 2, "batch": 8, "eta": "1/4"})
+    whole = run_neural(method, problem, ROUNDS, 2, NAMES, None, EXACT)
+    checkpoint: Any = Saving(2)
+    with pytest.raises(Interrupted):
+        run_neural(method, problem, ROUNDS, 2, NAMES, None, EXACT, checkpoint=checkpoint)
+    checkpoint.after = 100
+    rest = run_neural(method, problem, ROUNDS, 2, NAMES, None, EXACT, checkpoint=checkpoint)
+    for name in NAMES:
+        np.testing.assert_array_equal(rest.samples[name], whole.samples[name])
 
 
 @pytest.mark.parametrize("path", ["numpy", "numba"])

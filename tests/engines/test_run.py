@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from boundcheck.certified.constant import Known
+from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import describe, round_grid, run
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.methods.build import build as build_method
@@ -91,6 +92,16 @@ def test_what_a_problem_cannot_decide_is_in_neither_list() -> None:
     assert {"convex_clients", "instance:another"} <= set(curve.violations)
     assert curve.assumptions["instance:scgd_appendix_c"] == "decided"
     assert describe(curve, Setting(SCGD, APP_C)).assumptions["smooth_clients"] == "decided"
+
+
+def test_seeds_as_a_count_and_as_a_range() -> None:
+    method = build_method({"kind": "fedavg", "E": 2, "eta": "1/10", "size": 1})
+    how: dict[str, Any] = {"rounds": [0, 1, 5], "engine": "sampled", "metrics": ["dist2"]}
+    all_of = run(method, APP_C, seeds=6, **how)
+    part = run(method, APP_C, seeds=range(2, 5), **how)
+    np.testing.assert_array_equal(all_of.samples["dist2"][2:5], part.samples["dist2"])
+    assert all_of.arithmetic is Arithmetic.SAMPLED
+    assert all_of.expectation
 
 
 def test_progress_ends_at_one() -> None:

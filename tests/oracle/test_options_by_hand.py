@@ -12,7 +12,7 @@ from tests.oracle import options
 ROWS = {
     "scaffold: batch: 1": 2,
     "fedshuffle_mvr": 3,
-    "fedprox: E: null, eta: null, solver: {E: 1, eta: 1/8, sampling: replacement}": 2,
+    "fedprox: E: null, eta: null, solver: {E: 1, eta: 1/8, sampling: replacement}": 1,
     "composed: eta: 2/(16 + t)": 2,
     "fedavg_min: E: {high: 2, low: 1}, participation: {kind: uniform, size: 2}": 1,
     "scaffold_option_1: weights: data": 2,
@@ -20,7 +20,7 @@ ROWS = {
     "svrg": 3,
     "svrg_random": 3,
     "svrg_average": 3,
-    "feddane": 2,
+    "feddane": 1,
     "feddane: decay: inverse": 2,
     "feddane: pipelined: true": 3,
     "fedavg_async: times: {kind: exponential, rates: [1, 2, 1/2]}": 3,
