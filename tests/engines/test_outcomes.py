@@ -68,13 +68,13 @@ def workers(n: int = 2, d: int = 2, samples: int = 2, weights: Any = None) -> An
     return build({"kind": "quadratics", "clients": clients, "start": [1, -2, 3][:d], **more})
 
 
-def equal(n: int, d: int = 2, *, common: bool = True) -> Any:
+def equal(n: int, d: int = 2, *, common: bool = True, **more: Any) -> Any:
     """Clients that all hold the same two samples, of one Hessian or of different ones."""
     own = []
     for j in range(2):
         a = [[3 + r + j * (not common) if r == c else 1 for c in range(d)] for r in range(d)]
         own.append({"A": a, "b": [(1 + r) * (-1) ** j for r in range(d)]})
-    return build({"kind": "quadratics", "clients": [{"components": own}] * n, "start": [1, -2, 3][:d]})
+    return build({"kind": "quadratics", "clients": [{"components": own}] * n, "start": [1, -2, 3][:d], **more})
 
 
 Case = tuple[Any, Method, int, Sequence[str]]  # problem, method, rounds, metrics
@@ -237,6 +237,7 @@ MODELS: Mapping[str, tuple[Any, Method, int]] = {
     "two samples a step": (workers(), averaged(batch=2), 2),
     "three workers": (workers(3, samples=1), averaged(gradient="full"), 6),
     "equal workers": (equal(2), averaged(), 3),
+    "workers that weigh unlike": (equal(2, weights=["1/4", "3/4"]), averaged(weights="data"), 2),
     "equal workers of several Hessians": (equal(3, common=False), averaged(), 2),
     "equal workers, drawn epochs": (
         equal(2, 1, common=False),
