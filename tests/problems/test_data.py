@@ -87,6 +87,14 @@ def test_sorting_by_a_feature_makes_clients_differ():
     assert by_bmi.constants()["sigma2"].value > random.constants()["sigma2"].value
 
 
+def test_seed_and_feature_matter():
+    def rows(**more):
+        return build({"kind": "least_squares", "data": "diabetes", **more}).rows
+
+    assert rows(seed=0) != rows(seed=1)
+    assert rows(split="sorted", feature="age") != rows(split="sorted")
+
+
 def test_missing_or_foreign_files_are_said_with_the_command(monkeypatch, tmp_path):
     target = ("diabetes_target.csv.gz", diabetes.FILES["diabetes_target.csv.gz"])
     with monkeypatch.context() as patch:

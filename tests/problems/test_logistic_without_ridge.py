@@ -11,6 +11,7 @@ import pytest
 from flint import arb
 
 from boundcheck.core.linalg import precision
+from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build as method
 from boundcheck.problems._classifier import Classifier
@@ -173,6 +174,20 @@ def test_noise_of_single_samples_at_the_minimisers_of_rounds() -> None:
     expected = float((2 * second[0] + second[1]) / 3)
     assert setting.constant("surrogate/S1").value == pytest.approx(expected, rel=1e-11)
     assert setting.constant("surrogate/S2").value == pytest.approx(expected, rel=1e-11)
+
+
+def test_a_run_agrees_with_fifty_digits() -> None:
+    curve = run(
+        method({"kind": "fedavg_sync", "K": 1, "eta_l": "1/2"}), build(RINGS), rounds=[0, 30], metrics=["gap", "grad2"]
+    )
+    with mp.workdps(50):
+        best, x = newton(lambda v: slope_of(points(), v)), [mp.mpf(0), mp.mpf(0)]
+        for _ in range(30):
+            x = [v - g / 2 for v, g in zip(x, slope_of(points(), x), strict=True)]
+        gap, grad2 = value_of(points(), x) - value_of(points(), best), mp.fsum(g * g for g in slope_of(points(), x))
+        assert curve.low["gap"][1] <= gap <= curve.high["gap"][1]
+        assert curve.low["grad2"][1] <= grad2 <= curve.high["grad2"][1]
+    assert curve.high["gap"][1] - curve.low["gap"][1] <= 1e-12 * curve.high["gap"][1]
 
 
 def test_clients_that_a_plane_separates_have_no_constants_of_their_own() -> None:

@@ -92,6 +92,14 @@ def test_layout_of_general_quadratics_reproduces_gradients_and_metrics():
         assert u @ layout.centred[name] @ u == pytest.approx(float(p.metric(name, exact(*x))), rel=1e-13)
 
 
+def test_a_metric_takes_the_start_as_it_is():
+    line = build({"kind": "quadratics", "clients": [{"A": 2, "b": 2}], "start": [3]})
+    appendix = build({"kind": "scgd_appendix_c"})
+    assert line.metric("gap", line.start) == 4
+    assert line.metric("gap", [3.0]) == pytest.approx(4)
+    assert appendix.metric("x", appendix.start) == appendix.start[0]
+
+
 def test_rank_deficient_instance_measures_to_the_whole_solution_set():
     # F = (x + y - 2)^2/2: solution set x + y = 2
     p = build({"kind": "quadratics", "clients": [{"A": [[1, 1], [1, 1]], "b": [2, 2]}], "start": [3, 0]})

@@ -1,5 +1,6 @@
 """The one-dimensional instances: SCGD's Appendices B and C, and the Huber function."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -91,6 +92,15 @@ def test_huber_function():
     assert p.violations("convexity") is None
     assert "linearly" in p.violations("strong_quasi_convexity")
     assert p.metric_range("gap", Fraction(-1), Fraction(1)) == (0, 1)
+
+
+def test_floats_and_fractions_agree():
+    for kind in ("huber", "scgd_appendix_b"):
+        p = build({"kind": kind})
+        for k in range(-8, 13):
+            x = Fraction(k, 4)
+            as_float = p.gradient(0, np.array([float(x)]))[0]
+            assert math.isclose(as_float, float(slope(p, x)), rel_tol=1e-15, abs_tol=1e-15)
 
 
 TRIVIAL = ("gradient_dissimilarity", "relaxed_dissimilarity", "local_variance", "hessian_similarity", "bounded_below")
