@@ -1,11 +1,14 @@
-"""Methods whose sampled runs are held against a run written out (`sampled_simulation`), and their problems."""
+"""Methods whose sampled runs are held against a run written out (`brute`), and their problems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
+import numpy as np
 from sampled_toys import Toy, random_toy
 
 from boundcheck.methods.method import Method
@@ -23,7 +26,6 @@ from boundcheck.methods.parts import (
     Full,
     GradientSteps,
     HandOver,
-    Importance,
     Independent,
     InverseCycle,
     LogHorizon,
@@ -32,7 +34,6 @@ from boundcheck.methods.parts import (
     OneByWeight,
     Pattern,
     Proximal,
-    Same,
     ServerMomentum,
     ServerStep,
     Stale,
@@ -43,6 +44,7 @@ from boundcheck.methods.parts import (
     Uniform,
     WithReplacement,
 )
+from tests.engines.brute import World
 
 F = Fraction
 PATHS = ("numpy", "numba")
@@ -54,6 +56,26 @@ STEP = Constant(F(1, 16))
 def weighted(kind: str = "rows", d: int = 3, seed: int = 4, sizes: Sequence[int] = SIZES) -> Toy:
     """Random quadratics of clients with other weights than their sizes."""
     return replace(random_toy(kind, d, sizes, seed), shares=SHARES)
+
+
+class Doubles(World):
+    """A toy in double precision; dist2 is the squared distance from its centre."""
+
+    def __init__(self, toy: Toy) -> None:
+        a, eye = toy.flat, np.eye(toy.dim)
+        if a.kind == "isotropic":
+            parts = [(c * eye, b) for c, b in zip(a.curvature, a.b, strict=True)]
+        elif a.kind == "rows":
+            parts = [(c * np.outer(b, b), c * t * b) for c, b, t in zip(a.curvature, a.b, a.target, strict=True)]
+        else:
+            parts = list(zip(a.A, a.b, strict=True))
+        own = [parts[i:j] for i, j in pairwise(a.offsets.tolist())]
+        super().__init__(own, toy.weights, np.array([float(v) for v in toy.start]))
+        self.centre = a.centre
+
+    def measure(self, name: str, x: np.ndarray) -> Any:
+        assert name == "dist2"
+        return float(((x - self.centre) ** 2).sum())
 
 
 @dataclass(frozen=True)
@@ -70,8 +92,6 @@ class Largest:
 TURNS, FAST = Cyclic((2, 0, 4, 1, 3)), ServerStep(F(5, 4))
 PLAIN: Mapping[str, Method] = {
     "whole gradients in turn": Method("m", TURNS, GradientSteps(3), Constant(F(1, 8)), server=FAST),
-    "samples of all": Method("m", Full(), Epochs(1, 1), InverseCycle(F(1, 2), 2), server=FAST),
-    "batches of one": Method("m", Uniform(1), Epochs(2, 2), InverseCycle(F(1, 2)), server=FAST),
     "batches above all sizes": Method("m", Uniform(5), Epochs(3, 7), LogHorizon(F(1, 4), 9), server=FAST),
     "batches in turn": Method("m", TURNS, Epochs(2, 2), InverseCycle(F(1, 2)), server=FAST),
     "weights of a cohort drawn again": Method("m", WithReplacement(3), Epochs(1, 1), STEP, Largest()),
@@ -82,32 +102,22 @@ SOME = Independent((F(1, 2), F(1, 3), F(1), F(1, 5), F(3, 4)))
 WORK = Epochs(2, 2)
 CASES: dict[str, Method] = {
     "fedshuffle": Method("m", Full(), Epochs(2, 1, divide="size"), STEP, Unbiased(), ServerStep(F(5, 4))),
-    "ascending": Method("m", Uniform(3), Epochs(1, 2, divide="size"), STEP, Unbiased(), ServerStep(F(1), True)),
     "independent": Method("m", SOME, Epochs(1, 1, divide="size"), STEP, Unbiased()),
-    "importance": Method("m", Importance(F(2)), WORK, InverseCycle(F(1, 8), 2), Unbiased()),
-    "one by weight": Method("m", OneByWeight(), Epochs(3, 1, divide="work"), STEP, Unbiased()),
-    "sets": Method("m", SETS, WORK, STEP, Unbiased()),
     "average of varying cohorts": Method("m", SETS, GradientSteps(3), STEP),
     "sum one": Method("m", Uniform(3), WORK, STEP, SumOne()),
     "sum one of varying cohorts": Method("m", SOME, WORK, STEP, SumOne(per_share=True)),
     "nova": Method("m", Uniform(2), Epochs((1, 2, 3, 1, 2), 1, divide="largest"), STEP, Unbiased("nova")),
-    "least work": Method("m", Uniform(3), Epochs(2, 1, common="min"), STEP, SumOne()),
     "mean work": Method("m", SETS, Epochs(2, 2, common="mean"), STEP, Unbiased()),
     "unfinished": Method(
         "m", Full(), Epochs(2, 1, divide="work", missed=(1, 1, 5, 0, 3)), STEP, Unbiased("unfinished")
     ),
     "nothing finished": Method("m", Full(), Epochs(1, 1, missed=(3, 1, 0, 2, 1)), STEP, Unbiased()),
-    "with replacement": Method("m", Uniform(2), Epochs(2, 2, "replacement"), STEP),
     "random epochs": Method("m", Uniform(3), Epochs(EpochRange(2, 5), 2, divide="size"), STEP, Unbiased()),
-    "random epochs of all": Method("m", Full(), Epochs(EpochRange(1, 3), 1, "replacement"), STEP, Unbiased()),
-    "cyclic by weight": Method("m", Cyclic((2, 0, 4, 1, 3)), WORK, STEP, SumOne()),
 }
 MVR = Momentum(F(1, 4))
 MOMENTA: dict[str, Method] = {
     "mvr": Method("m", OneByWeight(), Epochs(2, 1, divide="size"), STEP, Unbiased(), momentum=MVR),
-    "mvr of all": Method("m", Full(), WORK, STEP, Unbiased(), ServerStep(F(3, 2)), Momentum(F(1, 8), start="gradient")),
     "mvr warmed up": Method("m", SOME, WORK, STEP, SumOne(), momentum=Momentum(F(1, 3), start="sampled", warm_up=4)),
-    "mvr of full steps": Method("m", SETS, GradientSteps(2), STEP, Unbiased(), momentum=MVR),
     "practical": Method("m", Uniform(2), Epochs(2, 2, divide="size"), STEP, momentum=Momentum(F(1, 10), False)),
     "practical, started": Method(
         "m",
@@ -125,46 +135,30 @@ HEAVY, AHEAD = ServerMomentum(F(1, 3)), ServerMomentum(F(2, 5), nesterov=True)
 GROWING = ServerMomentum("(r-1)/(r+2)", nesterov=True)
 STEPS = Formula("2/(31 + 7*t)")
 MORE: dict[str, Method] = {
-    "nova, drawn epochs": Method("m", Full(), NOVA, STEP, Unbiased("nova")),
     "nova of some": Method("m", Uniform(1), replace(NOVA, sampling="replacement"), STEP, Unbiased("nova")),
-    "nova, summing to one": Method("m", OneByWeight(), NOVA, STEP, SumOne("data")),
-    "nova with momentum": Method("m", Full(), NOVA, STEP, Unbiased("nova"), momentum=Momentum(F(1, 2), False)),
-    "nova, server momentum": Method("m", Full(), NOVA, STEP, Unbiased("nova"), server_momentum=AHEAD),
     "least drawn work": Method("m", Uniform(2), replace(LEAST, E=EpochRange(1, 3), batch=2), STEP, SumOne()),
     "mean of drawn work": Method("m", Full(), replace(MEAN, sampling="replacement"), STEP, SumOne()),
-    "mean of some": Method("m", Uniform(2), MEAN, STEP, Unbiased()),
-    "mean with momentum": Method("m", Full(), MEAN, STEP, SumOne(), momentum=Momentum(F(1, 2))),
-    "heavy ball": Method("m", Full(), GradientSteps(1), STEP, SumOne(), server_momentum=HEAVY),
     "ahead": Method("m", Uniform(2), Epochs(1, 2), STEP, SumOne(), ServerStep(F(3, 2)), server_momentum=AHEAD),
     "growing": Method("m", Uniform(1), Epochs(1, 1, divide="size"), STEP, Unbiased(), server_momentum=GROWING),
-    "growing, at x": Method("m", Full(), GradientSteps(2), STEP, server_momentum=replace(GROWING, nesterov=False)),
-    "fista": Method("m", Uniform(2), GradientSteps(1), STEP, server_momentum=ServerMomentum("fista", nesterov=True)),
-    "by round": Method("m", Uniform(2), Epochs(1, 2), Formula("1/(16 + 5*r)"), Unbiased()),
-    "by step": Method("m", Uniform(2), GradientSteps(3), STEPS, SumOne()),
     "by step and round": Method("m", Full(), GradientSteps(2), Formula("(r + 2)/(40 + t)"), server_momentum=AHEAD),
-    "by drawn step": Method("m", Uniform(1), StochasticSteps(2), STEPS, Unbiased()),
-    "by batch of clients alike": Method("m", Full(), Epochs(2, 2), STEPS, Unbiased()),
     "by drawn batch of clients alike": Method("m", Full(), Epochs(1, 2, "replacement", "size"), STEPS),
 }
 UNSURE = Independent((F(1, 2), F(1, 3), F(3, 4), F(1, 5), F(3, 4)))
 TIMES = Pattern(((0, 1), (), (2,), (1, 3, 4)), lead=((3,), (0, 1, 2)))
 STALES: dict[str, Method] = {
     "pattern": Method("m", TIMES, WORK, STEP, Unbiased(), ServerStep(F(3, 2)), exchange=Stale()),
-    "identical": Method("m", TIMES, GradientSteps(3), InverseCycle(F(1, 8)), Same(F(1, 2)), exchange=Stale()),
     "random": Method("m", UNSURE, WORK, STEP, SumOne(), exchange=Stale()),
     "drawn again": Method("m", WithReplacement(4), Epochs(1, 2, "replacement"), STEP, Average(), exchange=Stale()),
     "proximal": Method("m", Uniform(2), Proximal(F(1, 2), Epochs(EpochRange(1, 3), 2)), STEP, exchange=Stale()),
 }
 BLOCKS: dict[str, Method] = {
     "periodic": Method("m", Full(), Epochs(1, 2), STEP, exchange=Blocks(3, "whole")),
-    "partial": Method("m", Full(), GradientSteps(1), STEP, exchange=Blocks(3)),
     "batches above most clients": Method("m", Full(), StochasticSteps(2, 4), STEP, exchange=Blocks(3)),
     "order": Method("m", Full(), WORK, STEP, exchange=Blocks(4, order=(2, 0, 3, 1), weights="data")),
     "given": Method("m", Full(), WORK, STEP, exchange=Blocks(2, ((4, 0), (1, 3, 2)), weights="data")),
     "more blocks than coordinates": Method("m", Full(), WORK, STEP, exchange=Blocks(7)),
     "averaged hand-over": Method("m", Full(), WORK, STEP, exchange=Blocks(2, hand_over=HandOver(3, 3, 1))),
     "hand-over": Method("m", Full(), WORK, STEP, exchange=Blocks(2, "whole", hand_over=HandOver(3, 4))),
-    "hand-over of all": Method("m", Full(), WORK, STEP, exchange=Blocks(2, hand_over=HandOver(5, 2))),
 }
 NEAR = Proximal(F(1, 2), Epochs(2, 2))
 AGAIN = WithReplacement(4)
@@ -190,9 +184,7 @@ WALKS: dict[str, Method] = {
     ),
 }
 SOLVES: dict[str, Method] = {
-    "solved fedprox": Method("m", AGAIN, ExactSolve(F(8)), NoStep()),
     "solved feddane": Method("m", AGAIN, ExactSolve(F(8)), NoStep(), correction=Correction(AGAIN)),
-    "solved dane": Method("m", Full(), ExactSolve(F(7)), NoStep(), correction=Correction(weights="data")),
     "solved pipelined": Method(
         "m", AGAIN, ExactSolve(tuple(F(k) for k in (8, 9, 10, 11, 7))), NoStep(), correction=PIPELINE
     ),

@@ -1,9 +1,10 @@
-"""Small problems for the sampled engine, and a run replayed in exact fractions from its plan."""
+"""Small problems: by their arrays for the sampled engine, and quadratic ones by their specification."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.methods.clients import Repeated
+from boundcheck.problems.build import build
 from boundcheck.problems.problem import Arrays
 
 
@@ -99,3 +101,83 @@ def random_toy(kind: str, d: int, sizes: Sequence[int], seed: int = 0) -> Toy:
 def equation_36() -> Toy:
     """FedShuffle, eq. (36): clients with 1, 2, 3 points, |x - e_j|^2 / 2 in R^6; gap = |x - (1/6, ...)|^2 / 2."""
     return make_toy("isotropic", (1, 2, 3), [np.eye(6)] * 6, np.eye(6), [0] * 6, centre=[1 / 6] * 6)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A classifier on random data, with its loss written sample by sample."""
+
+    flat: Arrays
+    name: str = "model"
+    metrics: tuple[str, ...] = ("loss",)
+    asked: list[int] = field(default_factory=list)
+
+    @property
+    def dim(self) -> int:
+        return self.flat.b.shape[1] * max(1, self.flat.classes)
+
+    @property
+    def clients(self) -> int:
+        return len(self.flat.offsets) - 1
+
+    @property
+    def sizes(self) -> list[int]:
+        return np.diff(self.flat.offsets).tolist()
+
+    @property
+    def weights(self) -> tuple[Fraction, ...]:
+        return tuple(Fraction(s, sum(self.sizes)) for s in self.sizes)
+
+    @property
+    def start(self) -> tuple[Fraction, ...]:
+        return tuple(Fraction(k % 5 - 2, 8) for k in range(self.dim))
+
+    def arrays(self) -> Arrays:
+        return self.flat
+
+    def loss(self, j: int, x: Any) -> float:
+        a = self.flat
+        if a.kind == "logistic":
+            own = math.log1p(math.exp(-a.target[j] * float(a.b[j] @ x)))
+        else:
+            scores = [float(row @ a.b[j]) for row in x.reshape(a.classes, -1)]
+            own = math.log(sum(math.exp(s) for s in scores)) - scores[int(a.target[j])]
+        return own + a.ridge / 2 * float(x @ x)
+
+    def client_loss(self, client: int, x: Any) -> float:
+        own = range(self.flat.offsets[client], self.flat.offsets[client + 1])
+        return sum(self.loss(j, x) for j in own) / len(own)
+
+    def metric_many(self, name: str, points: Any) -> Any:
+        self.asked.append(len(points))
+        margins = points[:, : self.flat.b.shape[1]] @ self.flat.b.T
+        return np.log1p(np.exp(-np.abs(margins))).sum(axis=1)
+
+
+def model(
+    kind: str, p: int = 5, sizes: tuple[int, ...] = (4, 7, 1, 6), classes: int = 3, ridge: float = 0.125
+) -> Model:
+    rng = np.random.default_rng(p)
+    count, none = sum(sizes), np.empty(0)
+    logistic = kind == "logistic"
+    labels = rng.choice([-1.0, 1.0], count) if logistic else rng.integers(0, classes, count).astype(float)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    flat = Arrays(
+        kind, "mean", offsets, none, none, rng.normal(size=(count, p)), labels, none, none, none, {}, ridge,
+        0 if logistic else classes,
+    )  # fmt: skip
+    return Model(flat)
+
+
+def small_problem(*sizes: int, alike: bool = False, d: int = 2, **more: Any) -> Any:
+    """Clients with this many samples of different Hessians (or one Hessian a client), some of them indefinite."""
+    clients = []
+    for i, size in enumerate(sizes):
+        own = []
+        for j in range(size):
+            k = 0 if alike else j
+            a = [[2 + i + k, 1 - k], [1 - k, 3 - 2 * (k == 1)]] if d == 2 else [[1 + i + k]]
+            own.append({"A": a, "b": [1 + j, i - 2 * j][:d]})
+        clients.append({"components": own})
+    weights = [str(Fraction(s, sum(sizes))) for s in sizes]
+    return build({"kind": "quadratics", "clients": clients, "weights": weights, "start": [1, -2][:d], **more})

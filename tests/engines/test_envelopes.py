@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.curve import Curve, Envelope, Rarest
+from boundcheck.engines.curve import Rarest
 from boundcheck.engines.envelopes import certified_envelopes
 from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.engines.run import run
@@ -119,19 +119,6 @@ def test_no_seed_is_above(method: Spec, problem: Spec) -> None:
         assert np.isfinite(found.limits).all()
         assert (curve.samples[name] <= found.limits * (1 + 1e-9)).all()
     assert curve.samples["dist2"][:, 0] == pytest.approx(curve.envelopes["dist2"].limits[0], rel=1e-4)
-
-
-def test_a_sample_above_its_envelope_is_refused() -> None:
-    curve = run(*built(METHODS[0], LINES), rounds=2, engine="sampled", seeds=5, metrics=["dist2"])
-    parts = {f: getattr(curve, f) for f in ("rounds", "values", "arithmetic", "samples", "expectation")}
-    low = curve.samples["dist2"].max(axis=0) * [1, 1, 0.999]
-    with pytest.raises(ValueError, match="at round 2 is above its envelope"):
-        Curve(**parts, envelopes={"dist2": Envelope(low, "by hand")})
-    for wrong in (Envelope(np.array([np.nan] * 3), ""), Envelope(np.ones(2), ""), np.ones(3)):
-        with pytest.raises(ValueError, match="envelope"):
-            Curve(**parts, envelopes={"dist2": wrong})
-    with pytest.raises(ValueError, match="probability above 0"):
-        Curve(**parts, rarest=Rarest(0.0, "never"))
 
 
 @pytest.mark.parametrize(

@@ -75,23 +75,13 @@ def test_appendix_c_one_random_device(eta):
 # --- ways to the same numbers --------------------------------------------------------------------------------
 
 
-def test_jumps_equal_single_rounds():
+@pytest.mark.parametrize("m", [scgd(2, "1/9"), fedavg(2, "1/9", size=2)], ids=["in turn", "drawn"])
+@pytest.mark.parametrize("grid", [[0], [7], [0, 199, 200], [1, 2, 3, 64, 65, 128, 199], range(5, 200, 7)], ids=str)
+def test_grids_of_all_kinds_agree(m, grid):
     p = random_problem()
-    m = scgd(2, "1/9")
-    every = run_exact(m, p, range(200), arithmetic=Arithmetic.BALL)
-    some = run_exact(m, p, [5, 64, 131, 199], arithmetic=Arithmetic.BALL)
-    np.testing.assert_allclose(some.values["dist2"], every.values["dist2"][[5, 64, 131, 199]], rtol=2e-15)
-
-
-def test_expectations_by_powers_equal_step_by_step():
-    # beyond D(D+1)/2 = 6 rounds the map on second moments is composed; up to there it is carried out
-    p = random_problem()
-    m = fedavg(2, "1/6", size=2)
-    short = run_exact(m, p, [1, 4, 6], arithmetic=Arithmetic.RATIONAL)
-    long = run_exact(m, p, [1, 4, 6, 40], arithmetic=Arithmetic.RATIONAL)
-    assert long.exact["dist2"][:3] == short.exact["dist2"]
-    alone = Method("alone", m.participation, m.local, InverseCycle(Fraction(1, 6), rounds_per_cycle=10**6))
-    assert run_exact(alone, p, [40], arithmetic=Arithmetic.RATIONAL).exact["dist2"][0] == long.exact["dist2"][3]
+    every = run_exact(m, p, range(201), arithmetic=Arithmetic.BALL)
+    some = run_exact(m, p, grid, arithmetic=Arithmetic.BALL)
+    np.testing.assert_allclose(some.values["dist2"], every.values["dist2"][list(grid)], rtol=2e-15)
 
 
 def test_expectation_of_the_point_itself():
@@ -99,13 +89,6 @@ def test_expectation_of_the_point_itself():
     c = run_exact(fedavg(1, "1/8", size=1), p, [1, 2], ["x"], arithmetic=Arithmetic.RATIONAL)
     # x <- x - (2x - 2)/8 or x - (4x + 4)/8: on average 5x/8 - 1/8
     assert c.exact["x"] == (Fraction(1, 2), Fraction(3, 16))
-
-
-def test_full_cohort_drawn_at_random_is_full_participation():
-    p = random_problem()
-    everyone, drawn = (run_exact(fedavg(2, "1/5", **k), p, [9]) for k in ({}, {"size": 3}))
-    assert everyone.values["dist2"] == drawn.values["dist2"]
-    assert not drawn.expectation
 
 
 # --- asymptotics, long runs, edges --------------------------------------------------------------------------
@@ -126,9 +109,8 @@ def test_squared_bias_falls_with_the_square_of_the_step_except_under_sampling():
     assert ratios["fedavg-3"] == pytest.approx(2, rel=0.02)
 
 
-@pytest.mark.parametrize("split", ["random", "sorted"])
-def test_billions_of_rounds_on_diabetes(split):
-    p = build({"kind": "least_squares", "data": "diabetes", "split": split})
+def test_billions_of_rounds_on_diabetes():
+    p = build({"kind": "least_squares", "data": "diabetes", "split": "sorted"})
     grid = [20 * 10**k for k in range(10)]
     for m in (scgd(4, "1e-5"), fedavg(4, "1e-5", size=3)):
         c = run_exact(m, p, grid, ["dist2", "gap"])
@@ -260,14 +242,7 @@ def test_bad_grids_and_metrics():
         run_exact(m, p, [1], arithmetic=Arithmetic.SAMPLED)
 
 
-def test_progress_is_reported_and_ends_at_one():
-    seen: list[float] = []
-    run_exact(fedavg(1, "1/2"), random_problem(), [1, 5, 10], on_progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 1
-
-
-@pytest.mark.parametrize("E", [1, 3, 4, 9])
+@pytest.mark.parametrize("E", [3, 4])
 def test_many_local_steps_are_the_same_by_power_and_one_by_one(E):
     # up to D = 3 local steps the stepwise path applies them singly, beyond as a power
     p = random_problem()

@@ -1,4 +1,4 @@
-"""Averaging of models that workers keep: against enumeration in fractions, and each way of computing against the other.
+"""Averaging of models that workers keep: ways of computing against each other, and what the paper says.
 
 The paper is S. Lee, A. K. Sahu, C. He, S. Avestimehr, "Partial Model Averaging in Federated Learning: Performance
 Guarantees and Benefits".
@@ -9,16 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_brute import expectation, vector
-from flint import fmpq_mat
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact, stationary
 from boundcheck.engines.exact.congruent import cheaper
 from boundcheck.engines.exact.cycle import limit_cycle
 from boundcheck.engines.exact.dynamics import Dynamics
-from boundcheck.engines.exact.layout import Layout
-from boundcheck.engines.exact.reduction import Reduced
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing
 from boundcheck.engines.exact.spectral import contraction
 from boundcheck.engines.exact.state import lower
@@ -28,12 +24,9 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Blocks,
     Constant,
-    EpochRange,
     Epochs,
     Full,
-    GradientSteps,
     HandOver,
-    InverseCycle,
     Uniform,
 )
 from boundcheck.problems.build import build
@@ -69,106 +62,11 @@ def method(tau=2, kind="partial_averaging", **more):
     return build_method({"kind": kind, "tau": tau, "eta": STEP, **more})
 
 
-def run_once(problem, m, rounds, choices):
-    """Algorithm 1 of the paper as it is written, with the models themselves; the metrics before every round."""
-    exchange, n, d = m.exchange, problem.clients, problem.dim
-    hand_over, pattern = exchange.hand_over, exchange.pattern(d)
-    data = [[(np.array([vector(r) for r in c.A]), vector(c.b)) for c in own] for own in problem.components]
-    holders = list(range(n))
-    weights = exchange.of(problem.weights)
-
-    def drawn():
-        left, found = list(range(n)), []
-        for _ in range(hand_over.active):
-            found.append(choices.one(left))
-            left = [i for i in left if i != found[-1]]
-        return found
-
-    if hand_over is not None:
-        holders, weights = drawn(), [Fraction(1, hand_over.active)] * hand_over.active
-    models = [vector(problem.start) for _ in holders]
-    rows = []
-    for t in range(rounds + 1):
-        u = sum(w * y for w, y in zip(weights, models, strict=True))
-        block = list(exchange.blocks(d)[0])
-        apart = [(y - u) ** 2 for y in models]
-        spread = [sum(w * a.sum() for w, a in zip(weights, apart, strict=True))]
-        spread.append(sum(w * a[block].sum() for w, a in zip(weights, apart, strict=True)))
-        rows.append(vector([problem.metric("gap", u), problem.metric("grad2", u), *spread]))
-        if t == rounds:
-            return np.array(rows)
-        for k, i in enumerate(holders):
-            if isinstance(m.local, GradientSteps):
-                gradients = [problem.gradient(i, models[k])]
-            else:
-                draws = [choices.one(range(len(data[i]))) for _ in range(m.local.batch)]
-                gradients = [data[i][j][0] @ models[k] - data[i][j][1] for j in draws]
-            models[k] = models[k] - STEP * sum(gradients) / Fraction(len(gradients))
-        u = sum(w * y for w, y in zip(weights, models, strict=True))
-        for k in pattern[t % len(pattern)]:
-            for y in models:
-                y[k] = u[k]
-        if hand_over is not None and (t + 1) % hand_over.every == 0:
-            if hand_over.design == 1:
-                models = [u.copy() for _ in models]
-            holders = drawn()
-    raise AssertionError
-
-
-def enumerated(problem, m, rounds):
-    found = expectation(lambda choices: run_once(problem, m, rounds, choices))
-    return {name: tuple(found[:, k]) for k, name in enumerate(METRICS)}
-
-
 def computed(problem, m, rounds, arithmetic=Arithmetic.RATIONAL):
     return run_exact(m, problem, range(rounds + 1), METRICS, arithmetic=arithmetic)
 
 
 HANDED = {"active": 2, "every": 2}
-CASES = {
-    "natural order": (unlike(), method(), 3),
-    "other order": (unlike(), method(order=[1, 0]), 3),
-    "own partition": (unlike(d=3), method(partition=[[2, 0], [1]]), 2),
-    "weights of the clients": (unlike(weights=["1/4", "3/4"]), method(weights="data"), 3),
-    "equal weights in the average alone": (unlike(weights=["1/4", "3/4"]), method(), 2),
-    "periodic": (unlike(), method(kind="periodic_averaging"), 3),
-    "two samples a step": (unlike(), method(batch=2), 2),
-    "three workers": (unlike(3, samples=1), method(gradient="full"), 6),
-    "equal workers": (alike(2), method(), 3),
-    "equal workers of several Hessians": (alike(3, common=False), method(), 2),
-    **{
-        f"{what}, design {design}": (problem, method(**more, hand_over={**hand_over, "design": design}), rounds)
-        for design in (1, 2)
-        for what, problem, more, hand_over, rounds in (
-            ("handed over", unlike(3, samples=1, d=1), {"gradient": "full"}, HANDED, 4),
-            ("one handed over", unlike(2, d=1), {"kind": "periodic_averaging"}, {"active": 1, "every": 1}, 3),
-            ("handed over among equal workers", alike(3, 1, common=False), {"tau": 3}, HANDED, 2),
-        )
-    },
-}
-
-
-@pytest.mark.parametrize("case", list(CASES))
-def test_metrics_are_those_of_all_outcomes(case):
-    problem, m, rounds = CASES[case]
-    expected = enumerated(problem, m, rounds)
-    assert computed(problem, m, rounds).exact == expected
-    assert bool(lower(m, problem, METRICS).reduced.alike) == ("equal workers" in case)
-    ball = computed(problem, m, rounds, Arithmetic.BALL)
-    for name in METRICS:
-        for value, low, high in zip(expected[name], ball.low[name], ball.high[name], strict=True):
-            assert Fraction(low) <= value <= Fraction(high)
-
-
-def one_by_one(exact):
-    """The same run with a model for every worker."""
-    d, n = exact.layout.d, exact.clients.count
-    start = exact.start.entries()
-    column = fmpq_mat(d * (n + 1) + 1, 1, [*start[:d], *[0] * (d * n), 1])
-    keys = (("server", "x", 0), *(("client", "apart", k) for k in range(n)))
-    layout = Layout(d, keys)
-    reduced = Reduced(layout, {"apart": tuple(range(n))}, {}, {})
-    return replace(exact, reduced=reduced, layout=layout, start=column)
 
 
 MORE = {
@@ -178,23 +76,6 @@ MORE = {
     "empty block": {"tau": 4},
     "periodic": {"tau": 3, "kind": "periodic_averaging"},
 }
-
-
-@pytest.mark.parametrize("common", [True, False], ids=["one Hessian", "different Hessians"])
-@pytest.mark.parametrize("case", [*MORE, "drawn epochs", "changing steps"])
-def test_equal_workers_are_as_one(case, common):
-    m = method(**MORE.get(case, {}))
-    if case == "drawn epochs":
-        m = replace(m, local=Epochs(EpochRange(1, 2), 1, "replacement"), schedule=Constant(Fraction(1, 20)))
-    if case == "changing steps":
-        m = replace(m, schedule=InverseCycle(Fraction(1, 5), 2))
-    for n in (2, 3):
-        exact = lower(m, alike(n, 3, common), METRICS)
-        both = [Dynamics(RATIONAL, m, e) for e in (exact, one_by_one(exact))]
-        assert [d.exact.reduced.alike for d in both] == [n, 0]
-        found = [d.stepwise(range(7), lambda _: None) for d in both]
-        assert found[0] == found[1]
-        assert len(set(found[0]["discrepancy"])) > 2
 
 
 # --- handing models over ----------------------------------------------------------------------------------
@@ -226,7 +107,7 @@ def test_hand_overs_that_are_refused():
 
 # --- compositions of maps M -> T M T' + C -----------------------------------------------------------------
 
-GRIDS = [range(40), [0, 1, 7, 8, 9, 31, 32, 100], [63], [5, 1000], [*range(0, 90, 7), 500]]
+GRIDS = [range(40), [0, 1, 7, 8, 9, 31, 32, 100], [*range(0, 90, 7), 500]]
 
 
 @pytest.mark.parametrize("grid", GRIDS, ids=str)

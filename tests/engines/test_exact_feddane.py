@@ -9,19 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exact_brute import vector
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
-from boundcheck.engines.exact.cohorts import law_of
 from boundcheck.engines.exact.spectral import contraction
 from boundcheck.engines.exact.stationary import stationary
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build as method_of
-from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
-    Average,
     Constant,
     Correction,
     ExactSolve,
@@ -88,22 +84,6 @@ def test_twelve_clients_out_of_many_are_not_enumerated() -> None:
         run_exact(method_of({"kind": "feddane", "mu": 2, "K": size, "same": True}), problem, [1])
 
 
-def test_the_law_of_draws_with_replacement() -> None:
-    clients = Clients((F(1, 2), F(1, 3), F(1, 6)), (1, 1, 1))
-    method = Method("m", WithReplacement(3), GradientSteps(1), STEP, Average())
-    law, one_by_one = law_of(method, 0, clients), law_of(method, 0, clients, one_by_one=True)
-    assert not law.cohorts
-    assert sum(c.p for c in one_by_one.cohorts) == 1
-    draws = list(itertools.product(range(3), repeat=3))
-    for i, j in itertools.product(range(3), repeat=2):
-        expected = sum((F(s.count(i) * s.count(j), 9) * np.prod([clients.weights[k] for k in s]) for s in draws), F(0))
-        found = law.common * law.mean[i] * law.mean[j] + (law.own[i] if i == j else 0)
-        position = {m.client: v for v, m in enumerate(one_by_one.members)}
-        assert expected == found == one_by_one.joint[position[i]][position[j]]
-        if i == j:
-            assert expected == law.square[i]
-
-
 # --- closed forms and what the paper says of them ---------------------------------------------------------------
 
 
@@ -129,28 +109,6 @@ def test_the_threshold_of_the_line() -> None:
     assert (4 * below + 3) ** 2 < 17 < (4 * above + 3) ** 2
     assert not contraction(method_of({"kind": "dane", "mu": below}), p).converges
     assert contraction(method_of({"kind": "dane", "mu": above}), p).converges
-
-
-def test_factors_0_and_1() -> None:
-    grid, names = list(range(6)), POINT
-    plain = feddane(TWICE, None)
-    none = [feddane(TWICE, c) for c in (Correction(TWICE, factor=F(0)), Correction(factor=F(0)))]
-    none.append(feddane(TWICE, Correction(TWICE, "inverse", F(0))))
-    full = [feddane(TWICE, c) for c in (Correction(TWICE), Correction(TWICE, "geometric"))]
-
-    def exact(m: Method) -> Any:
-        return run_exact(m, THREE, grid, names, arithmetic=Arithmetic.RATIONAL).exact
-
-    assert all(exact(m) == exact(plain) for m in none)
-    assert exact(full[0]) == exact(full[1]) != exact(plain)
-    built = method_of({"kind": "feddane", "mu": 3, "K": 2})
-    assert exact(built) == exact(full[0])
-    assert exact(method_of({"kind": "fedprox", "mu": 3, "solver": "exact", "participation": TWICE_SPEC})) == exact(
-        plain
-    )
-
-
-TWICE_SPEC = {"kind": "with_replacement", "size": 2}
 
 
 def test_fixed_points_are_stationary_points_with_everyone() -> None:
@@ -187,7 +145,7 @@ def test_the_decrease_of_theorem_3(steps: int) -> None:
         n, size, d = 3, 2, 2
         factors = [rng.integers(-2, 3, size=(d, d)) for _ in range(n)]
         p = quadratics(*[(a @ a.T).tolist() for a in factors], sides=rng.integers(-1, 2, size=(n, d)).tolist())
-        x = vector(p.start)
+        x = np.array(p.start, dtype=object)
         g = [p.gradient(k, x) for k in range(n)]
         slope = sum(g) / n
         grad2 = sum(slope * slope)

@@ -250,24 +250,6 @@ def test_drift_of_the_first_round_by_hand():
     assert run(fedshuffle(e), problem(), rounds=[0, 1], metrics=["drift"]).values["drift"][0] == float(expected)
 
 
-def test_one_client_by_weight_with_gradient_momentum_keeps_the_gradient():
-    # a = 1: the momentum is the last cohort's gradient, and local steps are plain ones
-    p = problem(sizes=[1, 2])
-    plain = run_exact(method(EIGHTH, "size", OneByWeight()), p, range(6), ["gap"], arithmetic=Arithmetic.RATIONAL)
-    for reduced in (True, False):
-        m = method(EIGHTH, "size", OneByWeight(), momentum=Momentum(Fraction(1), reduced))
-        found = run_exact(m, p, range(6), ["gap"], arithmetic=Arithmetic.RATIONAL)
-        assert found.exact == plain.exact
-
-
-def test_grids_of_all_kinds_agree():
-    p, m = problem(), fedshuffle(EIGHTH, Uniform(2))
-    every = run_exact(m, p, range(301), ["gap"])
-    for grid in ([0], [7], [0, 299, 300], [1, 2, 3, 64, 65, 128, 255], range(5, 300, 7)):
-        some = run_exact(m, p, grid, ["gap"])
-        np.testing.assert_allclose(some.values["gap"], every.values["gap"][list(grid)], rtol=1e-15)
-
-
 def test_a_large_state_goes_round_by_round():
     d = 60  # 1891 packed moments: their map is not worth it for two rounds
     p = problem(sizes=[d - 3, 3])
@@ -296,14 +278,6 @@ def test_metrics_of_rounds_are_asked_for_by_name():
     huber = build({"kind": "huber"})
     with pytest.raises(UnknownName, match="'drift'"):
         run_exact(Method("gd", Full(), GradientSteps(1), Constant(EIGHTH)), huber, [1], ["drift"])
-
-
-def test_least_squares_rows_are_samples():
-    p = build({"kind": "least_squares", "data": "diabetes", "clients": 40, "split": "random"})
-    for (a, b), samples in zip(p.forms().maps, p.sample_maps(), strict=True):
-        n = len(samples)
-        assert a * n == sum((s[0] for s in samples[1:]), samples[0][0])
-        assert b * n == sum((s[1] for s in samples[1:]), samples[0][1])
 
 
 def test_too_many_second_moments_for_a_spectral_radius():

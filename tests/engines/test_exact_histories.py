@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from boundcheck.engines.exact import paths_histories
@@ -12,6 +13,8 @@ from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build as method
 from boundcheck.problems.build import build as problem
+from tests.engines.brute import World, exact, vector
+from tests.engines.outcomes import expected
 
 # a smoothed absolute value, one with a flat bottom, a client of two samples
 CLIENTS = [
@@ -25,7 +28,7 @@ METRICS = ("gap", "dist2", "grad2", "x", "virtual_gap", "virtual_grad2")
 
 def slope(sample, x):
     """The slope at x, from its knots."""
-    knots, values = ([Fraction(v) for v in sample[key]] for key in ("knots", "slopes"))
+    knots, values = ([exact(v) for v in sample[key]] for key in ("knots", "slopes"))
     if x <= knots[0]:
         return values[0]
     for (a, b), (c, d) in zip(itertools.pairwise(knots), itertools.pairwise(values), strict=True):
@@ -44,7 +47,7 @@ def objective_slope(x):
 
 def area(low, high):
     """The integral of F' by the trapezoidal rule on pieces where F' is linear: exact."""
-    knots = sorted({Fraction(v) for own in SAMPLES for s in own for v in s["knots"]})
+    knots = sorted({exact(v) for own in SAMPLES for s in own for v in s["knots"]})
     cut = sorted({low, high, *(k for k in knots if min(low, high) < k < max(low, high))})
     found = sum((b - a) * (objective_slope(a) + objective_slope(b)) / 2 for a, b in itertools.pairwise(cut))
     return found if low <= high else -found
@@ -52,7 +55,7 @@ def area(low, high):
 
 def minimiser():
     """Where F' = 0, by the secant on the piece on which it changes sign (it rises there)."""
-    knots = sorted({Fraction(v) for own in SAMPLES for s in own for v in s["knots"]})
+    knots = sorted({exact(v) for own in SAMPLES for s in own for v in s["knots"]})
     for a, b in itertools.pairwise(knots):
         low, high = objective_slope(a), objective_slope(b)
         if low < 0 <= high:
@@ -72,116 +75,50 @@ def measures(x):
     }
 
 
-def visit(i, start, eta, steps, batch):
-    """(probability, local points) of each history of a visit."""
-    found = [(Fraction(1), (start,))]
-    for _ in range(steps):
-        longer = []
-        for p, points in found:
-            y = points[-1]
-            if batch is None:
-                longer.append((p, (*points, y - eta * client_slope(i, y))))
-                continue
-            own = SAMPLES[i]
-            size = min(batch, len(own))
-            for drawn in itertools.product(own, repeat=size):
-                g = sum(slope(s, y) for s in drawn) / size
-                longer.append((p / len(own) ** size, (*points, y - eta * g)))
-        found = longer
-    return found
+class Pieces(World):
+    """The clients in fractions, by the slopes of their samples."""
+
+    def __init__(self):
+        super().__init__(SAMPLES, [Fraction(1, 3)] * 3, vector([5]))
+
+    def one(self, i, j, x):
+        return np.array([slope(SAMPLES[i][j], x[0])], dtype=object)
+
+    def measure(self, name, x):
+        return measures(x[0])[name]
 
 
-def by_hand(cohorts, coefficient, rounds, eta, steps, batch=None, start=Fraction(5), eta_g=Fraction(1), stale=False):
-    """The expected metrics of each round; cohorts(n): [(probability, clients)], coefficient(i): a_i."""
-    states = [(Fraction(1), start, (start,) * 3)]
-    rows = []
-    for n in range(rounds + 1):
-        row = dict.fromkeys(METRICS, Fraction(0))
-        after = []
-        for p, x, kept in states:
-            for name, value in measures(x).items():
-                row[name] += p * value
-            for q, cohort in cohorts(n):
-                starts = [kept[i] if stale else x for i in cohort]
-                visits = [visit(i, y, eta, steps, batch) for i, y in zip(cohort, starts, strict=True)]
-                for outcome in itertools.product(*visits):
-                    w = p * q
-                    for r, _ in outcome:
-                        w *= r
-                    move = [
-                        eta_g
-                        * sum(
-                            coefficient(i) * (points[k] - points[0])
-                            for i, (_, points) in zip(cohort, outcome, strict=True)
-                        )
-                        for k in range(steps + 1)
-                    ]
-                    for k in range(steps):
-                        row["virtual_gap"] += w * measures(x + move[k])["gap"] / steps
-                        row["virtual_grad2"] += w * measures(x + move[k])["grad2"] / steps
-                    new = x + move[-1]
-                    after.append((w, new, tuple(new if i in cohort else y for i, y in enumerate(kept))))
-        rows.append(row)
-        states = after
-    return rows
-
-
-PAIRS = [(Fraction(1, 3), pair) for pair in itertools.combinations(range(3), 2)]
 PROBLEM = {"kind": "piecewise_quadratics", "clients": CLIENTS, "start": 5}
-ETA = Fraction(1, 3)
 CASES = {
-    "synchronous": (
-        {"kind": "fedavg_sync", "K": 2, "eta_l": "1/3", "eta_g": "3/2"},
-        lambda: by_hand(lambda n: [(1, (0, 1, 2))], lambda i: Fraction(1, 3), 4, ETA, 2, eta_g=Fraction(3, 2)),
-    ),
-    "uniform cohorts": (
-        {"kind": "uniform_sampling", "m": 2, "K": 2, "eta_l": "1/3"},
-        lambda: by_hand(lambda n: PAIRS, lambda i: Fraction(1, 2), 3, ETA, 2),
-    ),
-    "samples drawn": (
-        {"kind": "uniform_sampling", "m": 2, "K": 2, "batch": 1, "eta_l": "1/3"},
-        lambda: by_hand(lambda n: PAIRS, lambda i: Fraction(1, 2), 1, ETA, 2, batch=1),
-    ),
+    "synchronous": ({"kind": "fedavg_sync", "K": 2, "eta_l": "1/3", "eta_g": "3/2"}, 4),
+    "uniform cohorts": ({"kind": "uniform_sampling", "m": 2, "K": 2, "eta_l": "1/3"}, 3),
+    "samples drawn": ({"kind": "uniform_sampling", "m": 2, "K": 2, "batch": 1, "eta_l": "1/3"}, 1),
     "fixed cohorts": (
-        {"kind": "biased_sampling", "cohorts": [[0, 1], [2]], "weights": "time_based", "K": 3, "eta_l": "1/3"},
-        lambda: by_hand(lambda n: [(1, ((0, 1), (2,))[n % 2])], lambda i: Fraction(2, 3), 5, ETA, 3),
+        {"kind": "biased_sampling", "cohorts": [[0, 1], [2]], "weights": "time_based", "K": 3, "eta_l": "1/3"}, 5
     ),
-    # one client a round, in the order of finishing times 1, 2, 2, 3, 4, 4, ... (ties by number); weights by hand
-    "stale": (
-        {"kind": "fedavg_async", "times": [1, 2, 2], "K": 2, "eta_l": "1/3"},
-        lambda: by_hand(
-            lambda n: [(1, ((0,), (0,), (1,), (2,))[n % 4 : n % 4 + 1][0])],
-            lambda i: Fraction(1, 3) * (2, 4, 4)[i],
-            8,
-            ETA,
-            2,
-            stale=True,
-        ),
-    ),
-}
+    "stale": ({"kind": "fedavg_async", "times": [1, 2, 2], "K": 2, "eta_l": "1/3"}, 8),
+    "heavy ball": ({"kind": "heavy_ball", "momentum_g": "1/2", "eta": "1/3"}, 3),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_fractions_are_those_of_a_loop_over_all_histories(case: str) -> None:
-    spec, loop = CASES[case]
-    rows = loop()
-    if case == "stale":  # the loop's order and weights are the schedule's
-        from boundcheck.setting import Setting
-
-        own = Setting(method(spec), problem(PROBLEM))
-        assert own.constant("schedule/period").value == 4
-    curve = run(method(spec), problem(PROBLEM), rounds=len(rows) - 1, metrics=METRICS, arithmetic="rational")
-    for name in METRICS:
-        assert list(curve.exact[name]) == [row[name] for row in rows], name
-    balls = run(method(spec), problem(PROBLEM), rounds=len(rows) - 1, metrics=METRICS)
+    spec, rounds = CASES[case]
+    own, names = method(spec), METRICS[: 4 if case == "heavy ball" else 6]
+    found = expected(own, Pieces(), names, rounds)
+    curve = run(own, problem(PROBLEM), rounds=rounds, metrics=names, arithmetic="rational")
+    assert {name: tuple(curve.exact[name]) for name in names} == found
+    floats = run(own, problem(PROBLEM), rounds=rounds, metrics=names, arithmetic="float64")
+    for name, row in found.items():
+        assert floats.values[name] == pytest.approx([float(v) for v in row], rel=1e-9, abs=1e-9)
+    if case == "heavy ball":  # no monotone map
+        return
+    balls = run(own, problem(PROBLEM), rounds=rounds, metrics=names)
     assert balls.info["accuracy"] == "relative 1e-12"
-    for name in METRICS:
-        for low, row, high in zip(balls.low[name], rows, balls.high[name], strict=True):
-            assert Fraction(float(low)) <= row[name] <= Fraction(float(high))
+    for name, row in found.items():
+        for low, value, high in zip(balls.low[name], row, balls.high[name], strict=True):
+            assert Fraction(float(low)) <= value <= Fraction(float(high))
             assert high - low <= 1e-11 * max(1.0, abs(high))
-    floats = run(method(spec), problem(PROBLEM), rounds=len(rows) - 1, metrics=METRICS, arithmetic="float64")
-    for name in METRICS:
-        assert floats.values[name] == pytest.approx([float(row[name]) for row in rows], rel=1e-9, abs=1e-9)
 
 
 def test_histories_with_the_same_points_become_one() -> None:
@@ -205,20 +142,6 @@ def test_a_run_of_too_many_histories_is_refused(monkeypatch: pytest.MonkeyPatch)
     long = method({"kind": "fedavg_sync", "K": 2, "eta_l": "1/3"})
     with pytest.raises(Unsupported, match="gradients of samples; step by step at most"):
         run(long, problem(PROBLEM), rounds=10**6)
-
-
-def test_heavy_ball_by_hand() -> None:
-    curve = run(
-        method({"kind": "heavy_ball", "momentum_g": "1/2", "eta": "1/3"}),
-        problem(PROBLEM),
-        rounds=3,
-        metrics=["x"],
-        arithmetic="rational",
-    )
-    x, before = Fraction(5), Fraction(5)
-    for value in curve.exact["x"]:
-        assert value == x
-        x, before = x + (x - before) / 2 - objective_slope(x) / 3, x
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_stale_brute import StaleBrute
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import contraction, limit_cycle, run_exact, stationary
@@ -14,7 +13,6 @@ from boundcheck.engines.exact.state import lower
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
-    Average,
     Constant,
     Cyclic,
     EpochRange,
@@ -29,10 +27,8 @@ from boundcheck.methods.parts import (
     ServerStep,
     Stale,
     Subsets,
-    SumOne,
     Unbiased,
     Uniform,
-    WithReplacement,
 )
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
@@ -64,30 +60,11 @@ def samples(*sizes, alike=False, d=1):
     return build({"kind": "quadratics", "clients": clients, "weights": weights, "start": [2, -1][:d]})
 
 
-def compare(p, m, rounds, virtual):
-    """All rounds up to `rounds`, in fractions, and in balls and doubles where maps are composed and where not."""
-    brute = StaleBrute(p, m)
-    names = (*POINT, *(VIRTUAL if virtual else ()))
-    rows = []
-    for t in range(rounds + 1):
-        own = brute.metrics(POINT, t)
-        rows.append([*own, *(brute.virtual(t) if virtual else ())])
-    expected = {name: tuple(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
-    grid = list(range(rounds + 1))
-    assert run_exact(m, p, grid, names, arithmetic=EXACT).exact == expected
-    for wanted, arithmetic in ((grid, Arithmetic.BALL), (grid, Arithmetic.FLOAT64), ([*grid, 150], Arithmetic.FLOAT64)):
-        curve = run_exact(m, p, wanted, names, arithmetic=arithmetic)
-        for name in names:
-            near = [float(v) for v in expected[name]]
-            np.testing.assert_allclose(curve.values[name][: len(grid)], near, rtol=1e-9, atol=1e-12)
-    return expected
-
-
 def stale(participation, local, aggregation=None, eta_g=Fraction(4, 5)):
     return Method("m", participation, local, STEP, aggregation or Unbiased(), ServerStep(eta_g), exchange=Stale())
 
 
-# --- against all outcomes -----------------------------------------------------------------------------------------
+# --- who holds which model -----------------------------------------------------------------------------------------
 
 
 def test_the_delays_of_a_hand_computed_run():
@@ -120,49 +97,6 @@ def test_clients_that_take_part_together_share_a_model():
     assert len(lower(method, p, ()).layout.keys) == 3
     drawn = stale(Subsets(((0, 1, 4), (2, 3, 4)), (THIRD, 1 - THIRD)), GradientSteps(1))
     assert kept_models(drawn, clients) == (0, 0, 1, 1, None)
-    compare(p, drawn, 4, virtual=True)
-
-
-PLANE, LINE, ALIKE = samples(1, 2, 1, d=2), samples(2, 2), samples(2, 2, 1, alike=True)
-LEAD = Pattern(((0,), (), (0, 1)), ((1,), (1,)))
-SOME, SIXTH = Independent((HALF, THIRD, Fraction(1))), Fraction(1, 6)
-SETS = Subsets(((0, 1), (2,), ()), (HALF, SIXTH, THIRD))
-REPLACED = Epochs(1, 1, "replacement")
-# problem, method, rounds, whether it has virtual models
-CASES = {
-    "cyclic": (PLANE, stale(Cyclic(), GradientSteps(3), Same(HALF)), 6, True),
-    "empty rounds": (PLANE, stale(Pattern(((0, 1), (), (2,), (0,))), GradientSteps(1), Same(HALF)), 7, True),
-    "lead": (PLANE, stale(Pattern(((1,), (0, 1)), ((2,), (), (0, 2))), GradientSteps(3), Same(HALF)), 7, True),
-    "always there": (PLANE, stale(Pattern(((0, 1), (2, 0))), GradientSteps(3), Same(HALF)), 5, True),
-    "in turn, samples": (LINE, stale(Pattern(((0, 1), (1,))), Epochs()), 3, True),
-    "in turn, drawn": (samples(1, 2, 2), stale(Pattern(((0, 1), (), (2,)), ((1, 2),)), REPLACED, Same(HALF)), 3, False),
-    "nothing kept": (LINE, Method("m", LEAD, GradientSteps(2), STEP, Same(HALF)), 6, True),
-    "nothing kept, samples": (LINE, Method("m", LEAD, Epochs(), STEP, Same(HALF)), 3, True),
-    "one by weight": (PLANE, stale(OneByWeight(), GradientSteps(2)), 3, True),
-    "independent": (PLANE, stale(SOME, GradientSteps(2)), 2, False),
-    "uniform": (PLANE, stale(Uniform(2), GradientSteps(2)), 3, True),
-    "uniform, average": (PLANE, stale(Uniform(2), GradientSteps(1), Average()), 2, True),
-    "subsets": (PLANE, stale(SETS, GradientSteps(2)), 3, True),
-    "replacement": (PLANE, stale(WithReplacement(2), GradientSteps(2)), 2, False),
-    "replacement, average": (PLANE, stale(WithReplacement(2), GradientSteps(1), Average()), 1, True),
-    "weights of the cohort": (samples(1, 1, 2), stale(SOME, GradientSteps(1), SumOne()), 2, False),
-    # in round 2 both clients of a cohort hold points with the noise of the same earlier cohort
-    "samples": (samples(2, 2, 1), stale(Uniform(2), Epochs()), 2, False),
-    "samples of one Hessian": (ALIKE, stale(Uniform(2), Epochs()), 2, False),
-    "drawn samples": (samples(2, 2, 1), stale(Uniform(2), REPLACED), 2, False),
-    "drawn samples of one Hessian": (samples(2, 2, alike=True), stale(OneByWeight(), REPLACED), 2, False),
-    "one noise for a cohort": (ALIKE, stale(Subsets(((0, 1), (0,), (1, 2)), (HALF, THIRD, SIXTH)), Epochs()), 2, False),
-    "random epochs": (samples(1, 2), stale(OneByWeight(), Epochs(EpochRange(1, 2))), 2, False),
-    "plain, independent": (PLANE, Method("m", SOME, GradientSteps(2), STEP, Unbiased(), ServerStep(HALF)), 1, True),
-    "plain, one by weight": (samples(2, 2, 2), Method("m", OneByWeight(), REPLACED, STEP, Unbiased()), 0, True),
-    "plain, replacement": (samples(2, 2, 2), Method("m", WithReplacement(2), Epochs(), STEP, Unbiased()), 0, True),
-    "plain, subsets": (samples(2, 2, 2), Method("m", SETS, Epochs(), STEP, Unbiased()), 0, True),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", list(CASES))
-def test_points_and_virtual_models_are_those_of_all_outcomes(name):
-    compare(*CASES[name])
 
 
 def test_the_stationary_state_of_random_cohorts():
@@ -274,14 +208,11 @@ def test_example_2_is_a_two_cycle(q1, q2, eta, steps):
         np.testing.assert_allclose(far.values[name], [float(v) for v in cycle.values[name]], rtol=1e-9)
 
 
-def test_example_2_in_numbers():
+def test_example_2_in_balls_and_with_equal_weights_about_the_mean():
     method, p = two(Fraction(1), HALF, Fraction(3, 10), 1)
     assert limit_cycle(method, p).points == ((Fraction(13, 11),), (Fraction(10, 11),))
     low, high = limit_cycle(method, p, arithmetic=Arithmetic.BALL).points[0][0]
     assert Fraction(low) <= Fraction(13, 11) <= Fraction(high) <= Fraction(low) + Fraction(1, 10**12)
-
-
-def test_example_2_with_equal_weights_swings_about_the_mean():
     method, p = two(HALF, HALF, Fraction(1, 5), 3)
     (even,), (odd,) = limit_cycle(method, p).points
     assert even != odd

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
-from test_exact_brute import problem
+from sampled_toys import small_problem
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
@@ -37,7 +36,7 @@ LEAST, MEAN = Epochs(DRAWN, common="min"), Epochs(DRAWN, common="mean")
 
 def test_fednova_follows_the_true_objective_on_average() -> None:
     """The weights of the first-order objective are w_i although the clients' numbers of steps differ."""
-    p = problem(3, 1, 2)
+    p = small_problem(3, 1, 2)
     method = build({"kind": "fedshuffle_nova", "eta_l": "1/10", "E": {"low": 1, "high": 3}})
     assert list(surrogate(method, p).weights) == [F(1, 2), F(1, 6), F(1, 3)]
     plain = build({"kind": "fedavg_sgd", "eta_l": "1/10", "E": {"low": 1, "high": 3}})
@@ -55,19 +54,6 @@ def test_common_steps_by_hand() -> None:
         assert curve.exact["dist2"][0] == (1 - twice) / 4 + twice / 16
 
 
-def test_trained_models_draw_the_same_numbers() -> None:
-    p = build_problem(
-        {"kind": "softmax_regression", "data": "digits", "clients": 4, "split": "random", "seed": 0, "ridge": "1/100"}
-    )
-    for kind in ("fedshuffle_nova", "fedavg_min"):
-        spec = {"kind": kind, "batch": 100, "eta_l": "1/10", "E": {"low": 1, "high": 4}}
-        method = build({**spec, "participation": {"kind": "uniform", "size": 2}})
-        sampled = run(method, p, rounds=[3], metrics=["gap"], engine="sampled", seeds=2).samples["gap"]
-        neural = {"precision": "float64"}
-        trained = run(method, p, rounds=[3], metrics=["gap"], engine="neural", seeds=2, neural=neural).samples["gap"]
-        np.testing.assert_allclose(np.asarray(sampled), np.asarray(trained), rtol=1e-9)
-
-
 def test_what_has_no_meaning_is_refused() -> None:
     for local, rule in ((LEAST, SumOne()), (NOVA, Unbiased("nova"))):
         for more in ({"exchange": Stale()}, {"correction": Correction()}):
@@ -82,4 +68,4 @@ def test_what_has_no_meaning_is_refused() -> None:
          "participation": {"kind": "with_replacement", "size": 2}}
     )  # fmt: skip
     with pytest.raises((BadInput, Unsupported), match="drawn twice"):
-        run(twice, problem(1, 1), rounds=[1])
+        run(twice, small_problem(1, 1), rounds=[1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,7 +18,6 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
-    AggregationContext,
     Constant,
     Cyclic,
     Epochs,
@@ -27,6 +25,7 @@ from boundcheck.methods.parts import (
     GradientSteps,
     InverseCycle,
     LogHorizon,
+    PerClient,
     ServerStep,
     Uniform,
 )
@@ -87,17 +86,9 @@ SCHEDULES = (Constant(Fraction(1, 8)), InverseCycle(HALF, 2), InverseCycle(HALF)
 @pytest.mark.parametrize(
     ("kind", "d", "participation", "work", "schedule"),
     [
-        ("isotropic", 6, Full(), Epochs(1, 1), SCHEDULES[0]),
-        ("isotropic", 6, Uniform(2), Epochs(2, 3), SCHEDULES[1]),
-        ("isotropic", 6, Cyclic(), GradientSteps(4), SCHEDULES[2]),
-        ("quadratic", 3, Uniform(3), Epochs(2, 1), SCHEDULES[3]),
         ("isotropic", 65, Uniform(2), Epochs(1, 1), SMALL),
-        ("quadratic", 3, Full(), Epochs(1, 1), SCHEDULES[0]),
         ("quadratic", 17, Full(), Epochs(1, 2), SCHEDULES[2]),
-        ("quadratic", 17, Uniform(2), GradientSteps(2), SCHEDULES[0]),
         ("quadratic", 33, Uniform(2), Epochs(1, 2), SMALL),
-        ("rows", 3, Cyclic(), Epochs(3, 2), SCHEDULES[2]),
-        ("rows", 17, Uniform(4), Epochs(1, 1), SCHEDULES[1]),
         ("rows", 65, Full(), Epochs(1, 1), SMALL),
         ("rows", 3, Uniform(2), GradientSteps(4), SCHEDULES[3]),
     ],
@@ -114,21 +105,10 @@ def test_paths_agree(kind: str, d: int, participation: Any, work: Any, schedule:
     assert (len(np.unique(fast.samples["dist2"][:, -1])) > 1) == method.is_random(Clients.alike(7))
 
 
-def test_paths_agree_over_many_clients_and_long_orders() -> None:
-    many, long = [1 + i % 5 for i in range(300)], (3, 5000, 2, 16, 6)  # 5000 samples need 2500 blocks of the generator
-    cases = [(many, Uniform(40), Epochs(2, 1), 8), (many, Uniform(40), GradientSteps(1), 8)]
-    cases += [(long, Full(), Epochs(2, 1), 1), (long, Uniform(2), Epochs(1, 1), 2)]
-    for sizes, participation, work, rounds in cases:
-        toy = random_toy("isotropic", 6, sizes)
-        method = Method("m", participation, work, Constant(Fraction(1, 1024)))
-        slow, fast = (run_sampled(method, toy, rounds, 3, ("dist2",), path=p) for p in PATHS)
-        np.testing.assert_allclose(fast.samples["dist2"], slow.samples["dist2"], rtol=1e-12, atol=0)
-
-
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
     ("kind", "d", "participation"),
-    [("isotropic", 6, Uniform(2)), ("quadratic", 3, Full()), ("quadratic", 33, Uniform(2)), ("rows", 3, Cyclic())],
+    [("isotropic", 6, Uniform(2)), ("quadratic", 33, Uniform(2))],
 )
 def test_rows_depend_on_their_seed_alone(path: Any, kind: str, d: int, participation: Any) -> None:
     toy = random_toy(kind, d, (3, 1, 4, 2, 3))
@@ -150,42 +130,17 @@ def test_rows_depend_on_their_seed_alone(path: Any, kind: str, d: int, participa
     assert np.array_equal(some.samples["gap"], whole.samples["gap"][[11, 7, 3]][:, [2, 3]])
 
 
-@dataclass(frozen=True)
-class BySize:
-    """Coefficients of the original FedAvg with everyone present: a client's share of the samples."""
-
-    sizes: tuple[int, ...]
-
-    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
-        return [Fraction(self.sizes[i], sum(self.sizes)) for i in cohort]
-
-    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
-        return None
-
-
 @pytest.mark.parametrize("path", PATHS)
 def test_stationary_gap_of_fedavg_with_reshuffling(path: Any) -> None:
     """FedAvgRR on (36) at eta = 1/8 stays at E gap = 53753/7892652 + 1.3202e-4 (squared bias plus variance)."""
-    weighted = Method("fedavg_rr", Full(), Epochs(1, 1), Constant(Fraction(1, 8)), aggregation=BySize((1, 2, 3)))
-    seeds = 400 if path == "numpy" else 20000
+    shares = PerClient((Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)))
+    weighted = Method("fedavg_rr", Full(), Epochs(1, 1), Constant(Fraction(1, 8)), aggregation=shares)
+    seeds = 200 if path == "numpy" else 5000
     # the map contracts by at least 7/8 a round, so that 150 rounds leave 2e-9 of the start
     gaps = run_sampled(weighted, equation_36(), 150, seeds, ("gap",), [150], path=path).samples["gap"][:, 0]
     error = float(gaps.std(ddof=1)) / seeds**0.5
-    assert 0 < error < 1e-4
+    assert 0 < error < 2e-4
     assert abs(float(gaps.mean()) - (53753 / 7892652 + 1.3202e-4)) < 5 * error + 1e-8
-
-
-def test_mean_of_the_plain_average() -> None:
-    """With one coordinate of (36), E x solves a linear equation: weights (1, 2 - eta, 3 - 3 eta + eta^2)."""
-    b = [[1], [1], [0], [0], [0], [2]]
-    toy = make_toy("isotropic", (1, 2, 3), [[[1]]] * 6, b, [0])
-    eta = 1 / 4
-    method = Method("fedavg_rr", Full(), Epochs(1, 1), Constant(Fraction(1, 4)))
-    x = run_sampled(method, toy, 200, 20000, ("x",), [200]).samples["x"][:, 0]
-    weights = np.array([1, 2 - eta, 3 - 3 * eta + eta**2])
-    expected = weights @ np.array([1, 1 / 2, 2 / 3]) / weights.sum()
-    assert abs(x.mean() - expected) < 5 * x.std(ddof=1) / 20000**0.5
-    assert 5 * x.std(ddof=1) / 20000**0.5 < 0.01
 
 
 @dataclass(frozen=True)
@@ -236,7 +191,7 @@ def test_progress_and_stopping(path: Any) -> None:
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
     asked = iter([False, True, True])
-    long = 10**7 if path == "numba" else 10**5
+    long = 10**5 if path == "numba" else 10**4
     cut = run_sampled(
         method, equation_36(), long, 4, grid=[0, 10, long], path=path, block=1, threads=1,
         should_stop=lambda: next(asked, True),
@@ -257,19 +212,24 @@ def test_a_fault_in_a_thread_reaches_the_caller() -> None:
         run_sampled(scgd(HALF, 1), Broken(), 2, 2, ("x",))
 
 
-def test_bad_arguments_are_named() -> None:
+WRONG: list[dict[str, Any]] = [
+    *({"rounds": -1}, {"rounds": 2**32, "grid": [2**32]}, {"seeds": 0}, {"seeds": range(-1, 3)}, {"grid": [0, 6]}),
+    *({"grid": [3, 2]}, {"grid": [-1, 2]}, {"threads": 0}, {"block": 0}, {"metrics": ()}, {"memory_limit": 10}),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_bad_arguments_are_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        run_sampled(fedavg(HALF, 1), equation_36(), **{"rounds": 5, "seeds": 2, **wrong})
+
+
+def test_unknown_names_and_the_least_runs() -> None:
     toy, method = equation_36(), fedavg(HALF, 1)
     with pytest.raises(UnknownName, match="'dist' is unknown; did you mean 'dist2'"):
         run_sampled(method, toy, 5, 1, ("dist",))
     with pytest.raises(UnknownName, match="'numbs' is unknown; did you mean 'numba'"):
         run_sampled(method, toy, 5, 1, path="numbs")  # pyright: ignore[reportArgumentType]
-    wrongs: list[dict[str, Any]] = [{"rounds": -1}, {"rounds": 2**32, "grid": [2**32]}, {"seeds": 0}]
-    wrongs += [{"seeds": range(-1, 3)}, {"grid": [0, 6]}, {"grid": [3, 2]}, {"grid": [-1, 2]}]
-    wrongs += [{"threads": 0}, {"block": 0}, {"metrics": ()}, {"memory_limit": 10}]
-    for wrong in wrongs:
-        arguments: dict[str, Any] = {"rounds": 5, "seeds": 2, **wrong}
-        with pytest.raises(BadInput):
-            run_sampled(method, toy, **arguments)
     assert run_sampled(method, toy, 0, 2).values["dist2"].tolist() == [pytest.approx(1 / 6)]
     assert run_sampled(method, toy, 1000, 1).rounds[[0, 1, -1]].tolist() == [0, 1, 1000]
     with pytest.raises(BadInput, match="start at 0 where 2 should follow"):

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sampled_cases import NEAR, PATHS, SHARES, SIZES, STEP, WALKS, weighted
-from sampled_simulation import Simulation
-from test_sampled_models import Model, model
+from sampled_cases import NEAR, PATHS, SHARES, SIZES, STEP, WALKS, Doubles, weighted
+from sampled_toys import Model, model
 
 from boundcheck.engines.simulate import run_sampled
 from boundcheck.engines.simulate.measure import measures
@@ -22,9 +21,7 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
-    Constant,
     Correction,
-    EpochRange,
     Epochs,
     ExactSolve,
     Full,
@@ -38,28 +35,10 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.problems.build import build
 from tests.engines.drawn_plans import plan
+from tests.engines.outcomes import followed
 
 F = Fraction
 ROUNDS = 7
-
-
-@pytest.mark.parametrize("kind", ["logistic", "softmax"])
-@pytest.mark.parametrize("name", list(WALKS))
-def test_paths_agree_on_models(kind: str, name: str) -> None:
-    """Softmax with 12 classes: five at a time and two left over; a client with more samples than a tile."""
-    given = WALKS[name]
-    local = given.local
-    if name == "weights of clients":
-        local = Proximal((F(1), F(0), F(1, 2), F(2)), Epochs(EpochRange(1, 3), 1, "replacement", divide="size"))
-        given = replace(given, participation=Independent((F(1), F(1, 2), F(1, 3), F(1, 2))))
-    if name == "pipelined pattern":
-        given = replace(given, participation=Pattern(((0, 2), (1, 3)), ((1,),)))
-    problem = model(kind, 9, (4, 70, 1, 6), 12)
-    method = replace(given, local=local, schedule=Constant(F(1, 8)))
-    slow, fast = (run_sampled(method, problem, 3, 3, ("loss",), [0, 2, 3], path=k) for k in PATHS)  # pyright: ignore
-    np.testing.assert_allclose(fast.samples["loss"], slow.samples["loss"], rtol=1e-12)
-    again = run_sampled(method, problem, 3, 3, ("loss",), [2, 3], path="numba", block=1, threads=2)
-    assert np.array_equal(again.samples["loss"], fast.samples["loss"][:, 1:])
 
 
 def test_the_gradient_cohort_is_a_draw_of_its_own() -> None:
@@ -113,11 +92,14 @@ def test_certified_inexactness_is_no_less_than_the_true_one(path: Any) -> None:
             method, problem = WALKS[name], weighted(kind)
             method = replace(method, local=Proximal(F(8), Epochs(3, 1)))
             curve = run_sampled(method, problem, ROUNDS, range(5, 6), ("inexactness",), [0, 1, 2, 5, ROUNDS], path=path)
-            known = Simulation(method, problem, 5, ROUNDS)
+            world = Doubles(problem)
+            played = followed(method, world, 5, ROUNDS)
             assert curve.samples["inexactness"][0, 0] == 0
             for value, t in zip(curve.samples["inexactness"][0, 1:], (1, 2, 5, ROUNDS), strict=True):
                 true, certified = 0.0, 0.0
-                for hessian, linear, x, y in known.subproblems[t - 1]:
+                for v in played[t - 1].visits:
+                    x, y = v.begin, v.points[-1]
+                    hessian, linear = world.subproblem(v.client, x, v.shift, float(v.visit.prox))
                     best = np.linalg.solve(hessian, linear)
                     true = max(true, np.linalg.norm(y - best) / np.linalg.norm(best - x))
                     error = np.linalg.norm(hessian @ y - linear) / np.linalg.eigvalsh(hessian)[0]
@@ -160,25 +142,24 @@ def test_dissimilarity_as_the_problem_computes_it() -> None:
     assert np.all(own > 1)
 
 
-def test_what_cannot_be_carried_out_is_named() -> None:
-    problem = weighted()
-    prox = WALKS["fedprox"]
-    some = Independent((F(1, 2),) * 5)
-    wrongs = {
-        "momentum does not go with proximal": replace(prox, participation=Full(), momentum=Momentum(F(1, 2))),
-        "momentum does not go with clients": replace(prox, local=NEAR.work, momentum=Momentum(F(1, 2))),
-        "momentum does not go with a gradient": replace(
-            prox, participation=Full(), local=NEAR.work, momentum=Momentum(F(1, 2)), correction=Correction()
-        ),
-        "one of no client": replace(prox, participation=some, correction=Correction()),
-    }
-    for message, method in wrongs.items():
-        with pytest.raises(Unsupported, match=message):
-            run_sampled(method, problem, 2, 1)
-    run_sampled(replace(prox, participation=some, correction=Correction(Full())), problem, 2, 1)
-    with pytest.raises(Unsupported, match="no proximal subproblems"):
-        run_sampled(replace(prox, local=NEAR.work), problem, 2, 1, ("inexactness",))
-    with pytest.raises(BadInput, match="client 1 with the proximal weight 0 is not strongly convex"):
-        run_sampled(Method("m", Pattern(((1,),)), ExactSolve(F(0)), NoStep()), problem, 2, 1)
-    with pytest.raises(Unsupported, match="does not measure 'round_gap'"):
-        run_sampled(prox, problem, 2, 1, ("round_gap",))
+PROX = WALKS["fedprox"]
+UNSURE = replace(PROX, participation=Independent((F(1, 2),) * 5))
+PUSHED = replace(PROX, participation=Full(), momentum=Momentum(F(1, 2)))
+ROUND_GAP, INEXACTNESS = ("round_gap",), ("inexactness",)
+REFUSED: list[tuple[Method, tuple[str, ...], type[Exception], str]] = [
+    (PUSHED, ("dist2",), Unsupported, "momentum does not go with proximal"),
+    (replace(PROX, local=NEAR.work, momentum=PUSHED.momentum), ("dist2",), Unsupported, "does not go with clients"),
+    (replace(PUSHED, local=NEAR.work, correction=Correction()), ("dist2",), Unsupported, "does not go with a gradient"),
+    (replace(UNSURE, correction=Correction()), ("dist2",), Unsupported, "one of no client"),
+    (replace(PROX, local=NEAR.work), INEXACTNESS, Unsupported, "no proximal subproblems"),
+    (Method("m", Pattern(((1,),)), ExactSolve(F(0)), NoStep()), ("dist2",), BadInput,
+     "client 1 with the proximal weight 0 is not strongly convex"),
+    (PROX, ROUND_GAP, Unsupported, "does not measure 'round_gap'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "metrics", "error", "said"), REFUSED, ids=[row[3] for row in REFUSED])
+def test_what_cannot_be_carried_out_is_named(method: Method, metrics: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        run_sampled(method, weighted(), 2, 1, metrics)
+    run_sampled(replace(UNSURE, correction=Correction(Full())), weighted(), 2, 1)

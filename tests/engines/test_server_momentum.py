@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sampled_toys import random_toy
-from test_exact_brute import problem
+from sampled_toys import random_toy, small_problem
 
 from boundcheck.core.linalg import nearest_float
 from boundcheck.engines.curve import Arithmetic
@@ -18,7 +17,7 @@ from boundcheck.engines.exact.spectral import contraction
 from boundcheck.engines.exact.stationary import stationary
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
-from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.errors import UnknownName, Unsupported
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -144,22 +143,6 @@ def test_kinds_and_their_constants() -> None:
     assert "server_momentum" not in plain.to_dict()
 
 
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"momentum_g": "-1/10"}, "at least 0 and below 1"),
-    ({"momentum_g": "1/(r-2)"}, "momentum_g = -1 in round 1"),
-    ({"momentum_g": "t/(t+3)"}, "the name 't' is unknown"),
-    ({"momentum_g": "r/(r+"}, "it ends too early"),
-    ({"momentum_g": [1]}, "is not a number"),
-    ({"momentum_g": "1/2", "nesterov": "yes"}, "nesterov"),
-]
-
-
-@pytest.mark.parametrize(("given", "says"), REFUSED)
-def test_bad_parameters(given: dict[str, Any], says: str) -> None:
-    with pytest.raises((BadInput, UnknownName), match=says.replace("(", r"\(")):
-        build({"kind": "fedavgm", "eta_l": 1, **given})
-
-
 @pytest.mark.parametrize(
     "other",
     [{"momentum": Momentum(F(1, 2), False)}, {"correction": Correction()}, {"exchange": Stale()}],
@@ -168,7 +151,7 @@ def test_bad_parameters(given: dict[str, Any], says: str) -> None:
 def test_combinations_without_a_meaning_are_refused(other: dict[str, Any]) -> None:
     method = Method("m", Full(), GradientSteps(1), STEP, SumOne(), server_momentum=HEAVY, **other)
     with pytest.raises(Unsupported, match="momentum of the server's step"):
-        run_exact(method, problem(1, 1), [1], ["dist2"])
+        run_exact(method, small_problem(1, 1), [1], ["dist2"])
     with pytest.raises(Unsupported, match="momentum of the server's step"):
         run_sampled(method, random_toy("isotropic", 1, (1, 1)), 1, 1, ("dist2",), [1])
 
@@ -176,21 +159,11 @@ def test_combinations_without_a_meaning_are_refused(other: dict[str, Any]) -> No
 def test_metrics_of_a_round_are_refused() -> None:
     with pytest.raises(UnknownName, match="no server step without momentum"):
         run(
-            Method("m", Full(), Epochs(1, 2), STEP, server_momentum=HEAVY), problem(2, 1), rounds=[1], metrics=["drift"]
+            Method("m", Full(), Epochs(1, 2), STEP, server_momentum=HEAVY),
+            small_problem(2, 1),
+            rounds=[1],
+            metrics=["drift"],
         )
-
-
-@pytest.mark.parametrize("nesterov", [False, True])
-def test_trained_models_have_the_same_rounds(nesterov: bool) -> None:
-    problem = build_problem(
-        {"kind": "softmax_regression", "data": "digits", "clients": 4, "split": "random", "seed": 0, "ridge": "1/100"}
-    )
-    spec = {"kind": "fedavgm", "batch": 50, "eta_l": "1/10", "momentum_g": "r/(r+3)", "nesterov": nesterov}
-    method = build({**spec, "participation": {"kind": "uniform", "size": 2}})
-    sampled = run(method, problem, rounds=[1, 4], metrics=["gap"], engine="sampled", seeds=2)
-    neural = {"precision": "float64"}
-    trained = run(method, problem, rounds=[1, 4], metrics=["gap"], engine="neural", seeds=2, neural=neural)
-    np.testing.assert_allclose(np.asarray(sampled.samples["gap"]), np.asarray(trained.samples["gap"]), rtol=1e-9)
 
 
 def test_the_spectral_radius_and_the_stationary_state_are_those_of_the_runs() -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
-from test_exact_brute import problem
+from sampled_toys import small_problem
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.engines.run import run
 from boundcheck.engines.simulate import run_sampled
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput
 from boundcheck.methods.build import build
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -33,7 +32,7 @@ ROUNDS, STEPS = Formula("1/(16 + 5*r)"), Formula("2/(31 + 7*t)")
 
 
 def test_a_formula_of_a_known_schedule_is_that_schedule() -> None:
-    p = problem(2, 1)
+    p = small_problem(2, 1)
     for formula, known in (("1/(8*(r+1))", InverseCycle(F(1, 8))), ("1/8 + 0*r", Constant(F(1, 8)))):
         methods = [Method("m", Full(), Epochs(1), s) for s in (Formula(formula), known)]
         one, other = (run_exact(m, p, range(5), ["dist2"], arithmetic=Arithmetic.RATIONAL).exact for m in methods)
@@ -75,27 +74,9 @@ def test_constants_of_a_table_are_put_in() -> None:
     assert "eta" not in method.parameters()
 
 
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"eta": "1/(8+t"}, "a bracket is not closed"),
-    ({"eta": "1/(8+s*t)"}, "'s' is unknown"),
-    ({"eta": "1/t"}, "it divides by zero"),
-    ({"eta": "r"}, "must be above 0"),
-    ({"eta": {"formula": "1/(8+t)", "t": 1}}, "name of a variable"),
-    ({"eta": {"formula": "1/8"}}, "neither r nor t"),
-    ({"eta": "1/8+"}, "is not a number"),
-    ({"eta": "sqrt(2)"}, "is not a number"),
-]
-
-
-@pytest.mark.parametrize(("given", "says"), REFUSED)
-def test_bad_formulas(given: dict[str, Any], says: str) -> None:
-    with pytest.raises((BadInput, UnknownName), match=says):
-        build({"kind": "fedavg", "E": 2, **given})
-
-
 def test_a_step_size_that_becomes_negative_stops_the_run() -> None:
     method = build({"kind": "fedavg", "E": 2, "eta": "1/10 - t/100"})
-    p = problem(1, 1)
+    p = small_problem(1, 1)
     run_exact(method, p, [5], ["dist2"])
     for engine in (lambda: run_exact(method, p, [6], ["dist2"]), lambda: run_sampled(method, p, 6, 1, ("dist2",), [6])):
         with pytest.raises(BadInput, match="is 0 in round 5, local step 10 of the run; a step size must be above 0"):
@@ -103,7 +84,7 @@ def test_a_step_size_that_becomes_negative_stops_the_run() -> None:
 
 
 def test_clients_must_take_equally_many_steps_for_t() -> None:
-    p = problem(2, 1)
+    p = small_problem(2, 1)
     for local in (Epochs(1), Epochs((1, 3)), Epochs(1, common="min")):
         method = Method("m", Full(), local, STEPS)
         for engine in (lambda m=method: run_exact(m, p, [1], ["dist2"]), lambda m=method: run(m, p, rounds=[1])):
@@ -112,28 +93,11 @@ def test_clients_must_take_equally_many_steps_for_t() -> None:
         run_exact(Method("m", Full(), local, ROUNDS), p, [1], ["dist2"])
 
 
-def test_parts_that_need_one_step_size_a_round_refuse_t() -> None:
-    for more in ({"kind": "fedshuffle_gen", "momentum": "1/2"}, {"kind": "scaffold", "K": 2}):
-        with pytest.raises(BadInput, match="changes within a round"):
-            build({**more, "eta_l": "1/(8+t)"})
+def test_kept_models_take_steps_by_iteration() -> None:
     stale = Method("m", Uniform(1), GradientSteps(2), STEPS, exchange=Stale())
     everyone = replace(stale, participation=Full())  # whose kept models are the server's point
     plain = replace(everyone, exchange=None)
-    p = problem(1, 1)
+    p = small_problem(1, 1)
     found = [run_exact(m, p, [3], ["dist2"], arithmetic=Arithmetic.RATIONAL).exact for m in (everyone, plain)]
     assert found[0] == found[1]
     assert run_exact(stale, p, [3], ["dist2"]).values["dist2"][0] > 0
-
-
-@pytest.mark.parametrize("eta", ["1/(4+r)", "1/(4+t)"])
-def test_the_neural_engine_takes_formulas(eta: str) -> None:
-    p = build_problem(
-        {"kind": "softmax_regression", "data": "digits", "clients": 2, "split": "random", "seed": 0, "ridge": "1/100"}
-    )
-    neural = {"precision": "float64"}
-    curves = [
-        run(build({"kind": "fedavg", "E": 2, "eta": eta}), p, rounds=[3], metrics=["gap"], engine=e, seeds=1,
-            **({"neural": neural} if e == "neural" else {}))  # pyright: ignore
-        for e in ("sampled", "neural")
-    ]  # fmt: skip
-    assert curves[0].values["gap"][0] == pytest.approx(curves[1].values["gap"][0], rel=1e-9)

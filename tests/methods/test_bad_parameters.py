@@ -12,6 +12,9 @@ from boundcheck.methods.build import build
 PARTIAL: dict[str, Any] = {"kind": "partial_averaging", "tau": 4, "eta": "1/10"}
 FEDDANE: dict[str, Any] = {"kind": "feddane", "mu": 1, "K": 1}
 STEPS: dict[str, Any] = {"K": 2, "eta_l": "1/4"}
+AVERAGED: dict[str, Any] = {"kind": "fedavgm", "eta_l": 1}
+FEDAVG: dict[str, Any] = {"kind": "fedavg", "E": 2}
+SCGD: dict[str, Any] = {"kind": "scgd", "E": 1}
 ASYNC: dict[str, Any] = {"kind": "fedavg_async", **STEPS}
 GEN: dict[str, Any] = {"kind": "fedshuffle_gen", "eta_l": "1/8"}
 RR: dict[str, Any] = {"kind": "fedavg_rr", "eta_l": "1/8"}
@@ -86,6 +89,47 @@ BAD: list[tuple[dict[str, Any], str]] = [
         for key, values in {"weight_decay_l": ("-1/10", "much"), "clip_l": (0, "-1", "off")}.items()
         for value in values
     ],
+    *[
+        ({**AVERAGED, **given}, text)
+        for given, text in (
+            ({"momentum_g": "-1/10"}, "at least 0 and below 1"),
+            ({"momentum_g": "1/(r-2)"}, "momentum_g = -1 in round 1"),
+            ({"momentum_g": "t/(t+3)"}, "the name 't' is unknown"),
+            ({"momentum_g": "r/(r+"}, "it ends too early"),
+            ({"momentum_g": [1]}, "is not a number"),
+            ({"momentum_g": "1/2", "nesterov": "yes"}, "nesterov"),
+        )
+    ],
+    *[
+        ({**FEDAVG, "eta": eta}, text)
+        for eta, text in (
+            ("1/(8+t", "a bracket is not closed"),
+            ("1/(8+s*t)", "'s' is unknown"),
+            ("1/t", "it divides by zero"),
+            ("r", "must be above 0"),
+            ({"formula": "1/(8+t)", "t": 1}, "name of a variable"),
+            ({"formula": "1/8"}, "neither r nor t"),
+            ("1/8+", "is not a number"),
+            ("sqrt(2)", "is not a number"),
+        )
+    ],
+    *[
+        ({**own, "eta_l": "1/(8+t)"}, "changes within a round")
+        for own in ({"kind": "fedshuffle_gen", "momentum": "1/2"}, {"kind": "scaffold", "K": 2})
+    ],
+    ({"kind": "svrg", "eta": "1/8", "inner": 0}, "inner = 0 is not allowed"),
+    ({**SCGD, "kind": "scdg", "eta": 1}, "did you mean 'scgd'"),
+    ({}, "the method '' is unknown"),
+    ({"kind": "parts.step_sizes"}, "unknown"),
+    ({"kind": "__init__"}, "unknown"),
+    ({"kind": "scgd", "eta": 1}, "needs the parameter 'E'"),
+    ({**SCGD, "ete": 1}, "parameter 'ete' is unknown; did you mean"),
+    ({**SCGD, "E": "1/2", "eta": 1}, "integer of at least 1"),
+    ({**SCGD, "eta": "-1/2"}, "eta = -1/2 is not a step size"),
+    ({**SCGD, "eta": float("nan")}, "eta = nan is not finite"),
+    ({**SCGD, "eta": "9**9"}, "is not a number"),
+    ({**FEDAVG, "eta": 1, "size": -3}, "size = -3 is not allowed"),
+    ({"kind": "fedavg_reshuffled", "eta": 1, "batch": 0}, "batch = 0 is not allowed"),
     # these divide by the number of steps or of samples, of which a momentum makes another number
     *[
         ({**BY_STEPS, "kind": kind, "momentum_l": "9/10"}, "'momentum_l' is unknown")
@@ -99,5 +143,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("spec", "text"), BAD)
 def test_bad_input_is_one_sentence(spec: dict[str, Any], text: str) -> None:
-    with pytest.raises(BadInput, match=text):
+    with pytest.raises(BadInput, match=text) as caught:
         build(spec)
+    assert caught.value.exit_code == 2
+    assert "\n" not in str(caught.value)

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.engines.run import run
+from boundcheck.errors import BadInput
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
+from boundcheck.methods.parameters import participation_from
 from boundcheck.methods.parts import (
     Average,
     Constant,
+    Correction,
     Cyclic,
     Epochs,
     Full,
     GradientSteps,
     InverseCycle,
     LogHorizon,
+    Pattern,
     ServerStep,
+    StochasticSteps,
+    SumOne,
     Uniform,
+    WithReplacement,
     inclusion,
 )
+from boundcheck.problems.build import build as build_problem
 
 THREE = Clients.alike(3)
 
@@ -123,30 +130,60 @@ def test_local_steps_of_a_visit() -> None:
     assert [[(p, v.steps) for p, v in found] for found in visits] == [[(1, 4)], [(1, 20)], [(1, 8)]]
 
 
-@pytest.mark.parametrize(
-    ("spec", "text"),
-    [
-        ({"kind": "scdg", "E": 1, "eta": 1}, "did you mean 'scgd'"),
-        ({}, "the method '' is unknown"),
-        ({"kind": "method"}, "unknown"),
-        ({"kind": "scgd", "eta": 1}, "needs the parameter 'E'"),
-        ({"kind": "scgd", "E": 1, "ete": 1}, "parameter 'ete' is unknown; did you mean"),
-        ({"kind": "scgd", "E": "1/2", "eta": 1}, "integer of at least 1"),
-        ({"kind": "scgd", "E": 1, "eta": "-1/2"}, "eta = -1/2 is not a step size"),
-        ({"kind": "scgd", "E": 1, "eta": float("nan")}, "eta = nan is not finite"),
-        ({"kind": "scgd", "E": 1, "eta": "9**9"}, "is not a number"),
-        ({"kind": "fedavg", "E": 1, "eta": 1, "size": -3}, "size = -3 is not allowed"),
-        ({"kind": "fedavg_reshuffled", "eta": 1, "batch": 0}, "batch = 0 is not allowed"),
-    ],
-)
-def test_bad_parameters(spec: dict[str, Any], text: str) -> None:
-    with pytest.raises(BadInput, match=text) as caught:
-        build(spec)
-    assert caught.value.exit_code == 2
+# --- FedProx, FedDANE, stochastic steps -----------------------------------------------------------------------------
 
 
-def test_unknown_kinds_are_unknown_names() -> None:
-    with pytest.raises(UnknownName):
-        build({"kind": "__init__"})
-    with pytest.raises(UnknownName):
-        build({"kind": "parts.step_sizes"})
+def test_fedprox_without_a_proximal_term_is_fedavg() -> None:
+    sampled = build({"kind": "fedprox", "mu": 0, "E": 2, "eta": "1/9", "participation": "uniform", "K": 2})
+    plain = build({"kind": "fedavg_reshuffled", "E": 2, "eta": "1/9", "size": 2})
+    assert algorithms(sampled) == algorithms(plain) == ("fedavg_reshuffled",)
+    whole = build({"kind": "fedprox", "mu": 0, "solver": {"steps": 2, "eta": "1/9"}})
+    fedavg = build({"kind": "fedavg_weighted", "K": 2, "eta_l": "1/9"})
+    assert algorithms(whole) == algorithms(fedavg) == ("fedavg_weighted",)
+    assert build({"kind": "fedprox", "mu": 1, "E": 1, "eta": 1, "weights": "uniform"}).aggregation == Average()
+    drawn = {"kind": "fedprox", "mu": 1, "solver": "exact", "participation": "uniform", "K": 2}
+    assert [build({**drawn, **more}).aggregation for more in ({}, {"weights": "data"})] == [Average(), SumOne()]
+    assert "fedprox" in algorithms(build(drawn))
+    assert "fedprox" not in algorithms(build({**drawn, "weights": "data"}))  # the paper's cohorts have plain means
+    assert {"dane", "feddane"} <= set(algorithms(build({"kind": "dane", "mu": 2})))
+
+
+def test_factors_of_the_correction() -> None:
+    geometric = Correction(decay="geometric", factor=Fraction(0))
+    assert [geometric.at(t) for t in range(3)] == [1, 0, 0]
+    assert not geometric.steady
+    assert Correction(decay="inverse", factor=Fraction(0)).steady
+    pipelined = Correction(decay="inverse", pipelined=True)
+    assert [pipelined.at(t) for t in range(3)] == [0, Fraction(1, 2), Fraction(1, 3)]
+
+
+def test_participation_of_specifications() -> None:
+    assert participation_from({"kind": "with_replacement", "size": 3}) == WithReplacement(3)
+    pattern = participation_from({"kind": "pattern", "cohorts": [[0], [1, 2]], "lead": [[0, 1, 2]]})
+    assert pattern == Pattern(((0,), (1, 2)), ((0, 1, 2),))
+    assert participation_from({"kind": "pattern", "cohorts": [[0], []]}) == Pattern(((0,), ()))
+
+
+def test_stochastic_steps() -> None:
+    clients = Clients.alike(2, 3)
+    ((p, visit),) = StochasticSteps(2).visits(0, (0, 1), clients)
+    assert (p, visit.sampling, visit.steps, visit.batch, visit.scale) == (1, "replacement", 2, 1, 1)
+    batches = {work: work.visits(0, (0,), clients)[0][1].batch for work in map(StochasticSteps, (1, 5, 5), (2, 3, 4))}
+    assert list(batches.values()) == [2, 3, 4]  # the last draws 3: as many as there are
+    with pytest.raises(BadInput, match="client 0 holds 3 samples and takes 2 steps"):
+        StochasticSteps(2, 2).visits(0, (0,), clients)
+
+
+@pytest.mark.parametrize("engine", ["exact", "sampled"])
+def test_a_batch_above_a_clients_samples_draws_as_many_as_there_are(engine: str) -> None:
+    problem = build_problem({"kind": "pure_noise", "clients": 3, "d": 4})  # two samples a client
+    partial = {"kind": "partial_averaging", "tau": 4, "eta": "1/10"}
+    found = [
+        run(build({**partial, "batch": batch}), problem, rounds=6, engine=engine, seeds=5, metrics=["discrepancy"])
+        for batch in (1, 2, 7)
+    ]
+    one, two, seven = (curve.values["discrepancy"].tolist() for curve in found)
+    assert seven == two != one
+    assert [curve.constants["blocks/sigma2"].value for curve in found] == [4, 2, 2]
+    with pytest.raises(BadInput, match="exactly once"):
+        run(build({**partial, "partition": [[0], [1], [2], [4]]}), problem, rounds=2, engine=engine, seeds=1)

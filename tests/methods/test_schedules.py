@@ -5,12 +5,14 @@ from __future__ import annotations
 import heapq
 import itertools
 import random
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput
 from boundcheck.methods.schedules import (
     F0,
     F80,
@@ -189,19 +191,13 @@ def test_buffers_repeat_from_some_round_on(ties: Ties) -> None:
     assert leads
 
 
-def test_a_window_of_buffers_can_be_shorter_than_the_period() -> None:
-    plan = plan_of(times(1, 1, 1, 1), Buffer(2))
+def test_buffers_and_waiting_by_hand() -> None:
+    plan = plan_of(times(1, 1, 1, 1), Buffer(2))  # its window is shorter than the period could be
     assert plan.law == [(F(1, 2), (0, 1)), (F(1, 2), (2, 3))]
     assert (plan.first, plan.period, plan.window) == (0, 2, 2)
-
-
-def test_a_first_round_of_its_own_leaves_no_window() -> None:
-    plan = plan_of(times(1, 2, 3), Buffer(2))
+    plan = plan_of(times(1, 2, 3), Buffer(2))  # a first round of its own
     assert [plan.cohort(n) for n in range(8)] == [(0, 1), (0, 2), (0, 1), (0, 1), (0, 2), (0, 1), (0, 1), (0, 2)]
     assert plan.period == 3
-
-
-def test_waiting_for_all_has_no_delay() -> None:
     plan = plan_of(times(1, 3, 2), WaitForAll())
     assert (plan.period, plan.window, plan.max_delay, plan.length) == (1, 1, 0, 3)
     assert plan.law == [(1, (0, 1, 2))]
@@ -276,22 +272,20 @@ def test_what_a_timetable_tells() -> None:
     assert list(table.visits())[:3] == [(1, 0, 0, 2, 2), (2, 1, 0, 3, 3), (3, 0, 2, 4, 4)]
 
 
-def test_bad_input() -> None:
-    with pytest.raises(BadInput, match="above 0"):
-        times(1, 0)
-    with pytest.raises(BadInput, match="2 update times were given for 3 clients"):
-        times(1, 2).of(3)
-    with pytest.raises(BadInput, match="2 rates were given for 1 clients"):
-        Exponential((F(1), F(2))).of(1)
-    with pytest.raises(BadInput, match="above 0"):
-        Exponential((F(-1),))
-    with pytest.raises(BadInput, match="at least 1"):
-        Spread(F(1, 2))
-    with pytest.raises(BadInput, match="above 0"):
-        Window(F(0))
-    with pytest.raises(BadInput, match="never fills"):
-        plan_of(times(1, 2), Buffer(3))
-    with pytest.raises(UnknownName):
-        FirstToArrive("alphabetical")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(BadInput, match="fewer rounds"):
-        fixed_timetable(F0.of(1000), WaitForAll(), 10**6)
+BAD: list[tuple[Callable[[], Any], str]] = [
+    (lambda: times(1, 0), "above 0"),
+    (lambda: times(1, 2).of(3), "2 update times were given for 3 clients"),
+    (lambda: Exponential((F(1), F(2))).of(1), "2 rates were given for 1 clients"),
+    (lambda: Exponential((F(-1),)), "above 0"),
+    (lambda: Spread(F(1, 2)), "at least 1"),
+    (lambda: Window(F(0)), "above 0"),
+    (lambda: plan_of(times(1, 2), Buffer(3)), "never fills"),
+    (lambda: FirstToArrive("alphabetical"), "alphabetical"),  # pyright: ignore[reportArgumentType]
+    (lambda: fixed_timetable(F0.of(1000), WaitForAll(), 10**6), "fewer rounds"),
+]
+
+
+@pytest.mark.parametrize(("made", "said"), BAD)
+def test_bad_input(made: Callable[[], Any], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        made()

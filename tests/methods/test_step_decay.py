@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
 from boundcheck.engines.curve import Arithmetic
@@ -48,35 +47,6 @@ def test_the_exact_engine_follows_it() -> None:
         x -= eta * (3 * x + 1)
         found.append(x)
     assert list(curve.exact["dist2"]) == [(x - least) ** 2 for x in found]
-
-
-@pytest.mark.parametrize(
-    "method",
-    [
-        {"kind": "fedshuffle", "batch": 50, "eta_l": STEP},
-        {"kind": "fedavg_sgd", "batch": 50, "eta_l": STEP, "momentum": {"a": "1/10", "form": "practical"}},
-        {"kind": "partial_averaging", "tau": 2, "batch": 8, "eta": STEP},
-        {"kind": "fedfix", "K": 2, "batch": 8, "eta_l": STEP, "times": "f80", "dt": 1},
-        {"kind": "feddane", "mu": 1, "K": 2, "solver": {"steps": 2, "eta": STEP}},
-    ],
-    ids=lambda m: m["kind"],
-)
-def test_the_engines_agree(method: dict[str, Any]) -> None:
-    problem = build_problem(
-        {"kind": "softmax_regression", "data": "digits", "clients": 4, "split": "random", "seed": 0, "ridge": "1/100"}
-    )
-    grid = [1, 3, 5, 7]
-    curve = run(build(method), problem, rounds=grid, metrics=["gap"], engine="sampled", seeds=2)
-    neural = {"precision": "float64"}
-    again = run(build(method), problem, rounds=grid, metrics=["gap"], engine="neural", seeds=2, neural=neural)
-    one, other = (np.asarray(c.samples["gap"]) for c in (curve, again))
-    np.testing.assert_allclose(one, other, rtol=1e-9)
-    if "solver" in method:
-        plain = {**method, "solver": {"steps": 2, "eta": "1/5"}}
-    else:
-        plain = {name: "1/5" if value is STEP else value for name, value in method.items()}
-    constant = run(build(plain), problem, rounds=grid, metrics=["gap"], engine="sampled", seeds=2)
-    assert np.abs(np.asarray(constant.samples["gap"]) - one).min() > 1e-6
 
 
 def test_no_statement_about_a_constant_step_size_takes_it() -> None:

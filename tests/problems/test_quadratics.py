@@ -100,18 +100,6 @@ def test_a_metric_takes_the_start_as_it_is():
     assert appendix.metric("x", appendix.start) == appendix.start[0]
 
 
-def test_weights_enter_the_objective():
-    p = build(
-        {
-            "kind": "quadratics",
-            "clients": [{"A": 1, "b": 1}, {"A": 1, "b": -1}],
-            "weights": ["3/4", "1/4"],
-            "start": [0],
-        }
-    )
-    assert p.metric("dist2", exact(0)) == Fraction(1, 4)  # minimiser 1/2
-
-
 def test_rank_deficient_instance_measures_to_the_whole_solution_set():
     # F = (x + y - 2)^2/2: solution set x + y = 2
     p = build({"kind": "quadratics", "clients": [{"A": [[1, 1], [1, 1]], "b": [2, 2]}], "start": [3, 0]})
