@@ -64,6 +64,19 @@ def sample_gradients(problem, client: int, x):
 
 
 @pytest.mark.parametrize("spec", SPECS)
+def test_gradients_agree_with_finite_differences_of_the_definition(spec):
+    p = build(spec)
+    random = np.random.default_rng(1)
+    x = 0.1 * random.standard_normal(p.dim)
+    for client in (0, p.clients - 1):
+        rows = range(p.offsets[client], p.offsets[client + 1])
+        for _ in range(3):
+            u = random.standard_normal(p.dim)
+            ends = [math.fsum(sample_loss(p, j, x + s * 1e-5 * u) for j in rows) / len(rows) for s in (1, -1)]
+            assert p.gradient(client, x) @ u == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("spec", SPECS)
 def test_the_layout_gives_the_same_gradients(spec):
     p = build(spec)
     layout = p.arrays()
