@@ -24,7 +24,8 @@ from boundcheck.proof.step import Fact, Status, Step
 class StepResult:
     """The status of a step.
 
-    rule: of its line in the record; witness: values at which it fails; note: why it is open, one sentence.
+    REFUTED too where it cites a reading whose record the verifier accepted as a refutation. rule: of its line in the
+    record; witness: values at which it fails; note: why it is open, or which refuted reading it cites, one sentence.
     """
 
     step: Step
@@ -149,9 +150,16 @@ def _report(proof: Any, data: Mapping[str, Any], row: Mapping[str, Any], seconds
         found = {n: STATUS[row["steps"].get(n, "open")] for n in named(step.name, step.claim)}
         weakest = max(found, key=lambda n: found[n].rank)
         by = lines.get(weakest, {"rule": "open"})
+        refuted = row["valid"] and by["rule"] == "open" and "record" in by  # it cites a refuted reading
         numbers = by.get("point", {}).get("numbers", {})
         results.append(
-            StepResult(step, found[weakest], by["rule"], {k: str(x) for k, x in numbers.items()}, by.get("why", ""))
+            StepResult(
+                step,
+                Status.REFUTED if refuted else found[weakest],
+                by["rule"],
+                {k: str(x) for k, x in numbers.items()},
+                by.get("why", ""),
+            )
         )
     rests = tuple(row["rests"])
     return DerivationReport(

@@ -177,11 +177,6 @@ def gradient_descent(seed: int, rounds: int = 3, eta: str = "1/5") -> Replay:
     return Replay(known, [outcome], {"gap": lambda r: gaps[int(r)]})
 
 
-def sync_sgd_gradients(seed: int) -> Replay:
-    """The same for the mean squared gradient in place of the mean gap."""
-    return sync_sgd(seed, "grad2")
-
-
 def sync_sgd(seed: int, metric: str = "gap", rounds: int = 2, eta: str = "1/10") -> Replay:
     """Synchronous SGD of two workers with two samples each, at points relative to the minimiser.
 
@@ -240,11 +235,6 @@ def sync_sgd(seed: int, metric: str = "gap", rounds: int = 2, eta: str = "1/10")
     known |= {"mean": sum(curve(method, problem, rounds, metric)[:rounds], F(0)) / rounds}
     functions = {"gap": lambda r: gaps[int(r)], "low": lambda r: lower[int(r)]}
     return Replay(known, outcomes, functions)
-
-
-def feddane_unlike(seed: int) -> Replay:
-    """The same with devices whose inexactness differs."""
-    return feddane_round(seed, alike=False)
 
 
 def feddane_round(seed: int, *, alike: bool = True, K: int = 2, steps: int = 2) -> Replay:

@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from random_lines import NOT_EVALUATED, F, Lines, Reader, decided, tree
 
 from boundcheck.proof.discovery import folder
-from tests.proof.random_lines import NOT_EVALUATED, F, Lines, Reader, decided, tree
 
 RECORDS = sorted(folder().glob("*/*.proof.json"))
 

@@ -54,8 +54,8 @@ def at(facts: tuple[str, ...], values: dict[str, Any]) -> str:
     return said(record(facts, [line], point=point, claim="dist2_1 >= dist2_1"))
 
 
-def points(choices: dict[str, Any]) -> Any:
-    return (dict(zip(choices, x, strict=True)) for x in islice(product(*choices.values()), 250))
+def points(choices: dict[str, Any], most: int = 250) -> Any:
+    return (dict(zip(choices, x, strict=True)) for x in islice(product(*choices.values()), most))
 
 
 def test_the_point_meets_the_hypotheses_of_the_lemma() -> None:
@@ -69,7 +69,7 @@ def test_the_point_meets_the_hypotheses_of_the_lemma() -> None:
 @pytest.mark.parametrize("name", CONTRADICTORY)
 def test_no_point_meets_what_is_contradictory(name: str) -> None:
     facts, choices = CONTRADICTORY[name]
-    for values in points(choices):
+    for values in points(choices, 100):
         assert "at the point: " in at(facts, values), values
 
 
@@ -95,14 +95,14 @@ def test_what_rests_on_hypotheses_that_nobody_met_says_so(name: str) -> None:
 
 
 def test_a_point_says_nothing_that_it_does_not_show() -> None:
-    for values in (
+    broken: tuple[Any, ...] = (
         {"y": "1", "u": ["1", "0", "0"]},
         {"y": ["1", "0"]},
         {"y": "u"},
         {"y": "0.5"},
         {"u": "y"},
-        {"y": "1/0"},
-    ):
+    )
+    for values in (*broken, {"y": "1/0"}):
         assert at((A + "<u, u> >= y",), values)
     assert at((A + "<u, u> >= y",), {"y": "1", "u": ["1", "0"]}) == ""
     assert at(("definition: y == mu + 1", A + "<u, u> >= y"), {"u": ["2", "0"]}) == ""
