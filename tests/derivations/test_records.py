@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -158,26 +159,27 @@ def test_a_derivation_of_another_package_has_no_record_here() -> None:
 
 FOUND_ANEW = """
 import sys
-from boundcheck.proof.discovery import derivation, folder
-from boundcheck.proof.find.record import text_of
-from boundcheck.proof.find.write import write_record
-for id in sys.argv[1:]:
-    print(text_of(write_record(derivation(id), folder()).data))
+from pathlib import Path
+from boundcheck.proof import derive, discovery, records
+place = Path(sys.argv[1])
+for module in (derive, discovery, records):
+    module.folder = lambda: place
+for id in sys.argv[2:]:
+    derive.derive(id, keep=True)
+    print(records.record_file(place, id).read_text())
 """
 
 
-def test_a_record_that_is_found_anew_does_not_depend_on_hashes() -> None:
+def test_a_record_that_is_found_anew_does_not_depend_on_hashes(tmp_path: Path) -> None:
     """Two processes that order sets of names otherwise write the same bytes."""
-    ids = (
-        "async_fl/equation_105/as_printed",
-        "classics/gradient_descent_nonconvex/sharp",
-        "fedshuffle/lemma_b_6/sharp",
-    )
-    runs = [
-        subprocess.Popen([sys.executable, "-c", FOUND_ANEW, *ids], stdout=subprocess.PIPE,
-                         env={**os.environ, "PYTHONHASHSEED": seed}) for seed in "12"
-    ]  # fmt: skip
+    ids, runs = ("classics/gradient_descent_nonconvex/sharp", "scgd/lemma_3_1/sharp", REFUTED_105), []
+    for seed in "12":
+        for paper in ("async_fl", "classics", "scgd"):
+            shutil.copytree(discovery.folder() / paper, tmp_path / seed / paper)
+        command = [sys.executable, "-c", FOUND_ANEW, str(tmp_path / seed), *ids]
+        own = {**os.environ, "PYTHONHASHSEED": seed}
+        runs.append(subprocess.Popen(command, stdout=subprocess.PIPE, env=own))
     first, second = (run.communicate()[0] for run in runs)
-    assert first
-    assert first == second
     assert [run.returncode for run in runs] == [0, 0]
+    assert first.count(b'"accepted"') == len(ids)
+    assert first == second

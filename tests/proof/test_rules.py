@@ -108,6 +108,15 @@ def test_a_limit_is_in_a_real_variable_with_the_range_from_0_to_1() -> None:
         check((), "0 >= 1", {**by, "index": parameter, "of": f"domain {parameter}"}, why)
 
 
+@pytest.mark.parametrize(("signs", "why"), [
+    (["t", "s"], ""), (["t"], "are not shown to be positive"), (["s"], "are not shown to be positive"),
+])  # fmt: skip
+def test_a_limit_superior_is_that_of_a_term_that_tends_to_0(signs: list[str], why: str) -> None:
+    facts = (*INDEX_K, "[A] metric: f(k) <= z + y*(k + t)**(0 - s)", "[t] metric: t > 0", "[s] metric: s > 0")
+    by = {"rule": "limsup", "index": "k", "of": "A", "value": "f(k)", "bound": "z", "factor": "y", "shift": "t"}
+    check(facts, "p <= z", {**by, "rate": "s", "limit": "p", "signs": signs}, why)
+
+
 def test_the_mean_value_theorem_is_about_a_smooth_path_on_the_whole_segment() -> None:
     facts = ("[t] range: t >= 0", "[t.1] range: t <= 1", "[rise] metric: diff(f(t), t) >= 3")
     by: Row = {"rule": "mean value", "index": "t", "of": "rise", "path": "f(t)", "slope": "3", "start": "0"}
