@@ -151,16 +151,9 @@ def _report(proof: Any, data: Mapping[str, Any], row: Mapping[str, Any], seconds
         weakest = max(found, key=lambda n: found[n].rank)
         by = lines.get(weakest, {"rule": "open"})
         refuted = row["valid"] and by["rule"] == "open" and "record" in by  # it cites a refuted reading
-        numbers = by.get("point", {}).get("numbers", {})
-        results.append(
-            StepResult(
-                step,
-                Status.REFUTED if refuted else found[weakest],
-                by["rule"],
-                {k: str(x) for k, x in numbers.items()},
-                by.get("why", ""),
-            )
-        )
+        one = Status.REFUTED if refuted else found[weakest]
+        witness = {k: str(x) for k, x in by.get("point", {}).get("numbers", {}).items()}
+        results.append(StepResult(step, one, by["rule"], witness, by.get("why", "")))
     rests = tuple(row["rests"])
     return DerivationReport(
         proof.statement.id, status, tuple(results), proof.facts, row["verdict"], rests, row["lines"], seconds
