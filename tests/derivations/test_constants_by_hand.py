@@ -54,15 +54,6 @@ def test_no_expectation_is_transcribed(id: str, written: set[str]) -> None:
     assert all(f.instance is not None for f in facts if f.kind == "assumption")
 
 
-def test_feddane_theorem_3_is_theorem_5_without_curvature() -> None:
-    three, five = (derivation(f"feddane/theorem_{n}/as_printed") for n in (3, 5))
-    both = [
-        [(s.name, s.claim, s.by, {*s.uses} - {"condition positive decrease"}) for s in d.steps] for d in (three, five)
-    ]
-    assert [a[0] for a, b in zip(*both, strict=True) if a != b] == ["m > 0", "(16)"]
-    assert [a.name for a in three.facts if a.kind == "assumption" and a not in five.facts] == ["curvature"]
-
-
 # asynchronous
 
 

@@ -14,7 +14,7 @@ import pytest
 import sympy as sp
 from changes import shown, with_fact
 from exact_facts import Found, OnARun, Replay, evaluated, misplaced
-from replays import fedavg_rounds, feddane_round, gradient_descent, scgd_cycle, sync_sgd
+from replays import fedavg_rounds, feddane_round, scgd_cycle, sync_sgd
 
 from boundcheck.proof.derivation import Derivation
 from boundcheck.proof.discovery import derivation
@@ -26,7 +26,6 @@ FEDDANE = ((feddane_round, 1), (feddane_round, 2), (partial(feddane_round, alike
 RUNS: dict[str, tuple[tuple[tuple[Callable[[int], Replay], int], ...], set[str]]] = {
     "scgd/lemma_3_1/corrected": (((scgd_cycle, 1), (scgd_cycle, 2)), {"end"}),
     "scgd/fedavg_full_participation/corrected": (((fedavg_rounds, 1), (fedavg_rounds, 2)), {"distance", "end"}),
-    "classics/gradient_descent_nonconvex/sharp": (((gradient_descent, 1), (gradient_descent, 2)), set()),
     "classics/sgd_convex/sharp": (((sync_sgd, 1), (sync_sgd, 2)), {"noise"}),
     "classics/sgd_nonconvex/sharp": (((partial(sync_sgd, metric="grad2"), 1),), {"noise"}),
     "feddane/theorem_5/as_printed": (FEDDANE, {"inexact", "E g", "E g, above", "dissimilar"}),

@@ -21,7 +21,6 @@ A = "assumption/plain_mean: "
 CONTRADICTORY: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "numbers": ((A + "<u, u> <= y", A + "y <= 0 - z", A + "z >= 1"), {"y": SMALL, "z": SMALL, "u": SMALL}),
     "an empty interval": ((A + "y > 2", A + "y < 2"), {"y": SMALL}),
-    "two values": ((A + "y == 5", A + "y == 6"), {"y": ("5", "6", "11/2")}),
     "no integer between": (
         ("count: j >= 1", A + "<u, u> + j < 2", A + "<u, u> > 0"), {"j": ("1", "2"), "u": ("0", "1")}
     ),
@@ -36,9 +35,6 @@ CONTRADICTORY: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "three vectors cannot all be apart": (
         (*(A + f"<{p}, {p}> == 1" for p in "uvw"), *(A + f"<{p}, {q}> <= 0 - 3/5" for p, q in ("uv", "uw", "vw"))),
         {"u": PLANE, "v": PLANE, "w": PLANE},
-    ),
-    "a product that is too large": (
-        (A + "<u, u> == 4", A + "<v, v> == 9", A + "<u, v> == 7"), {"u": PLANE, "v": (*PLANE, "3")}
     ),
     "two values of one vector": (
         (A + "w = u", A + "w = 3*u", A + "<u, u> >= 1"), {"u": (*PLANE, ["0", "-1"]), "w": PLANE}
