@@ -50,7 +50,7 @@ def test_a_polynomial_in_ranges_has_the_sign_of_its_terms(fact: str, holds: bool
 
 @pytest.mark.parametrize(("base", "same"), [("2", True), ("1/2", True), ("0", False), ("x", False)])
 def test_powers_of_positive_numbers_are_split_at_a_point(base: str, same: bool) -> None:
-    names = {"x": "number", "r": "integer"}
+    names = {**shipped(RECURSIVE)["names"], "x": "number", "r": "integer"}
     model = v.Model(v.Record(folder(), data={**shipped(RECURSIVE), "names": names}), {"numbers": {}, "functions": {}})
     claim = model.at(model.language.claim(f"({base})**(r + 1) == ({base})*({base})**r"), {})
     assert (claim.gap[0] == {}) is same

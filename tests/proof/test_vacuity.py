@@ -70,7 +70,7 @@ def test_no_point_meets_what_is_contradictory(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [
-    "numbers", "an empty interval", "two values", "the product is longer than the vectors",
+    "numbers", "an empty interval", "the product is longer than the vectors",
     "two values of one vector",
 ])  # fmt: skip
 def test_each_hypothesis_is_needed(name: str) -> None:
