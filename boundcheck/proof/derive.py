@@ -24,7 +24,8 @@ from boundcheck.proof.step import Fact, Status, Step
 class StepResult:
     """The status of a step.
 
-    rule: of its line in the record; witness: values at which it fails; note: why it is open, one sentence.
+    REFUTED too where it cites a reading whose record the verifier accepted as a refutation. rule: of its line in the
+    record; witness: values at which it fails; note: why it is open, or which refuted reading it cites, one sentence.
     """
 
     step: Step
@@ -149,10 +150,10 @@ def _report(proof: Any, data: Mapping[str, Any], row: Mapping[str, Any], seconds
         found = {n: STATUS[row["steps"].get(n, "open")] for n in named(step.name, step.claim)}
         weakest = max(found, key=lambda n: found[n].rank)
         by = lines.get(weakest, {"rule": "open"})
-        numbers = by.get("point", {}).get("numbers", {})
-        results.append(
-            StepResult(step, found[weakest], by["rule"], {k: str(x) for k, x in numbers.items()}, by.get("why", ""))
-        )
+        refuted = row["valid"] and by["rule"] == "open" and "record" in by  # it cites a refuted reading
+        one = Status.REFUTED if refuted else found[weakest]
+        witness = {k: str(x) for k, x in by.get("point", {}).get("numbers", {}).items()}
+        results.append(StepResult(step, one, by["rule"], witness, by.get("why", "")))
     rests = tuple(row["rests"])
     return DerivationReport(
         proof.statement.id, status, tuple(results), proof.facts, row["verdict"], rests, row["lines"], seconds

@@ -18,8 +18,8 @@ class Status(StrEnum):
 
     PROVED = "PROVED"  # follows from what it uses
     ASSUMED = "ASSUMED"  # a cited result, taken as it is
-    OPEN = "OPEN"  # neither a certificate nor a witness was found, or it cites what is refuted
-    REFUTED = "REFUTED"  # does not follow: at exact values what it uses holds and the claim fails
+    OPEN = "OPEN"  # neither a certificate nor a witness was found
+    REFUTED = "REFUTED"  # at exact values what it uses holds and the claim fails; or it cites what is refuted
 
     @property
     def rank(self) -> int:

@@ -113,11 +113,6 @@ def vector(name: str, *index: Any) -> Vector:
     return Vector(((atom, sp.Integer(1)),))
 
 
-def fresh(name: str) -> Vector:
-    """A vector atom that no other expression mentions, whatever it is called."""
-    return Vector(((sp.Dummy(name), sp.Integer(1)),))
-
-
 def inner(u: Vector, v: Vector) -> Any:
     """The inner product as a SymPy expression in `Inner` atoms."""
     return sp.expand(sum((c * d * Inner(a, b) for a, c in u.terms for b, d in v.terms), sp.Integer(0)))
@@ -126,32 +121,3 @@ def inner(u: Vector, v: Vector) -> Any:
 def norm2(u: Vector) -> Any:
     """The squared Euclidean norm."""
     return inner(u, u)
-
-
-def substitute(proposition: Any, rules: Mapping[Any, Vector]) -> Any:
-    """A relation or vector equality with atoms replaced by vectors (inside inner products, not inside sums)."""
-
-    def image(atom: Any) -> Vector:
-        return rules.get(atom, Vector(((atom, sp.Integer(1)),)))
-
-    if not rules:
-        return proposition
-    if isinstance(proposition, VectorEquality):
-        return VectorEquality(proposition.left.map(image), proposition.right.map(image))
-
-    def product(a: Any, b: Any) -> Any:
-        return inner(image(a), image(b))
-
-    if proposition in (sp.true, sp.false):
-        return proposition
-    left, right = (side.replace(Inner, product) for side in (proposition.lhs, proposition.rhs))
-    return proposition.func(left, right, evaluate=False)
-
-
-def is_nonnegative_atom(expr: Any, quantities: frozenset[str] = frozenset()) -> bool:
-    """Whether the expression is a squared norm, a sum of such, or a symbol declared to be at least 0."""
-    if isinstance(expr, Inner):
-        return expr.args[0] == expr.args[1]
-    if isinstance(expr, sp.Sum):
-        return is_nonnegative_atom(expr.function, quantities)
-    return bool(expr.is_Symbol) and expr.name in quantities

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
+import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from boundcheck.proof.derivation import Derivation
-from boundcheck.proof.language import parts, symbols_of
+from boundcheck.proof.find.record import skeleton
+from boundcheck.proof.find.text import claim_text, text, vector_text
+from boundcheck.proof.language import parts
 from boundcheck.proof.step import Fact
-from boundcheck.proof.vectors import Inner, Vector, VectorEquality
+from tests.proof.random_lines import Lines, Reader, fraction, relation, tree, vector
 
 F = Fraction
 Gradient = Callable[[str, Any, Any], Any]  # (function, which, point) -> gradient of that function there
@@ -53,156 +56,105 @@ class Found:
     @property
     def tight(self) -> bool:
         """Whether both sides are equal, and not 0 by chance."""
-        return self.left == self.right != 0
+        return not vector(self.left) and self.left == self.right != 0
 
 
-def evaluated(derivation: Derivation, fact: Fact, replay: Replay) -> list[Found]:
-    """The parts of the fact's claim at all values of the indices that it mentions.
+class OnARun(Reader):
+    """Values on a run: a vector has its coordinates in all outcomes, and an inner product is the mean over these."""
 
-    KeyError for a symbol that the replay does not give. An inner product is the mean over the outcomes; an equation
-    of vectors is evaluated in each outcome.
-    """
-    reader = _Reader(derivation, replay)
-    return [found for part in parts(fact.claim) for at in reader.places(part) for found in reader.relation(part, at)]
+    def __init__(self, proof: Derivation, replay: Replay) -> None:
+        data = skeleton(proof)
+        super().__init__(data["names"], {}, self.given)
+        self.ranges, self.replay = Lines(data).ranges, replay
+        self.defined = {left.id if hasattr(left, "id") else left.func.id: (left, right) for _, _, left, right in (
+            relation(f["claim"]) for f in data["facts"] if f["kind"] == "definition")}  # type: ignore  # fmt: skip
 
+    def given(self, key: Any, kind: str) -> Any:
+        """The value of a name, of a function at its arguments, or of the slope of one."""
+        sort, name, arguments = (*key, ())[:3]
+        run, outcomes = self.replay, self.replay.outcomes
+        if sort == "slope":
+            t = sp.Symbol("t")
+            return fraction(sp.diff(run.functions[name.split()[0]](t), t).subs(t, sp.sympify(arguments[0])))
+        if name in self.defined and name not in {*run.numbers, *run.functions, *outcomes[0].vectors}:
+            left, right = self.defined[name]
+            names = [a.id for a in getattr(left, "args", ())]  # type: ignore
+            return self.value(right, dict(zip(names, arguments, strict=True)))
+        if "vector" in kind:
+            return tuple(x for o in outcomes for x in o.vectors[name](*map(int, arguments)))
+        return run.numbers[name] if sort == "x" else fraction(sp.sympify(run.functions[name](*arguments)))
 
-def misplaced(derivation: Derivation, fact: Fact, replay: Replay) -> list[str]:
-    """Evaluations of a fact from the catalogue whose gradient is not that of the function at the point.
+    def inner(self, u: Any, v: Any) -> Any:
+        pairs = zip(self.replay.outcomes, self.apart(u), self.apart(v), strict=True)
+        return sum((o.probability * sum(a * b) for o, a, b in pairs), F(0))
 
-    Gradients of one function are compared by their differences, since a linear part may have been left out.
-    """
-    reader = _Reader(derivation, replay)
-    wrong: list[str] = []
-    for at in reader.places(fact.claim):
-        for outcome in replay.outcomes:
-            own: dict[Any, list[tuple[Any, Any]]] = {}
-            for one in fact.instance.at:
-                if one.gradient is not None:
-                    which = None if one.which is None else reader.number(one.which, at)
-                    real = outcome.gradient(one.function, which, reader.vector(one.point, at, outcome))
-                    said = reader.vector(one.gradient, at, outcome)
-                    own.setdefault((one.function, which), []).append((real, said))
-            for (function, which), pairs in own.items():
-                first = pairs[0] if len(pairs) > 1 else (0, 0)
-                for real, said in pairs:
-                    if any((real - first[0]) != (said - first[1])):
-                        wrong.append(f"{fact.name}: {function} of {which}")
-    return wrong
+    def apart(self, u: Any) -> list[Any]:
+        """The vector in each outcome."""
+        return np.split(np.array(u, dtype=object), len(self.replay.outcomes))
 
+    def places(self, claim: str) -> Iterator[dict[str, Any]]:
+        """All values of the indices that the claim mentions, and those that their ranges mention."""
+        lines = [w.text for w in self.lines_of(claim)]
+        order = [index for index in self.ranges if any(r in lines for r in self.ranges[index])]
+        yield from self._values(order, {})
 
-class _Reader:
-    def __init__(self, derivation: Derivation, replay: Replay) -> None:
-        self.replay = replay
-        self.known: dict[Any, Any] = {}
-        self.ranges = derivation.ranges()
-        self.defined = {
-            f.claim.lhs: f.claim.rhs for f in derivation.facts if f.kind == "definition" and isinstance(f.claim, sp.Eq)
-        }
-        self.defined_vectors = {
-            f.claim.left.terms[0][0]: f.claim.right
-            for f in derivation.facts
-            if f.kind == "definition" and isinstance(f.claim, VectorEquality)
-        }
+    def lines_of(self, claim: str) -> Any:
+        own = Lines({"names": {}, "facts": [], "lines": []})
+        own.ranges = self.ranges
+        return own.ranged([claim])
 
-    def places(self, claim: Any) -> Iterator[dict[Any, Any]]:
-        """All values of the indices that the claim mentions."""
-        wanted = symbols_of(claim)
-        order = list(dict.fromkeys(symbol for symbol, _ in self.ranges))
-        while True:
-            more = {s for symbol, r in self.ranges if symbol in wanted for s in r.free_symbols if s in order}
-            if more <= wanted:
-                break
-            wanted |= more
-        yield from self._values([symbol for symbol in order if symbol in wanted], {})
-
-    def _values(self, indices: list[Any], at: dict[Any, Any]) -> Iterator[dict[Any, Any]]:
+    def _values(self, indices: list[str], at: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if not indices:
             yield at
             return
         first, *rest = indices
-        relations = [r for symbol, r in self.ranges if symbol == first]
-        values = self.replay.ranges.get(first.name)
+        values = self.replay.ranges.get(first)
         if values is None:
-            low = max(self.number(r.rhs, at) for r in relations if isinstance(r, sp.Ge))
-            high = min(self.number(r.rhs, at) for r in relations if isinstance(r, sp.Le))
-            values = [low + k for k in range(int(high - low) + 1)]
+            ends = [(op, self.value(right, at)) for _, op, _, right in map(relation, self.ranges[first])]
+            low, high = max(x for op, x in ends if op == ">="), min(x for op, x in ends if op == "<=")
+            values = range(ceil(low), floor(high) + 1)
         for value in values:
-            here = {**at, first: value}
-            if all(self._compare(r, here).holds for r in relations):
+            here = {**at, first: F(value)}
+            if all(self.holds(r, here) for r in self.ranges[first]):
                 yield from self._values(rest, here)
 
-    def relation(self, claim: Any, at: Mapping[Any, Any]) -> Iterator[Found]:
-        if isinstance(claim, VectorEquality):
-            for outcome in self.replay.outcomes:
-                left, right = (self.vector(side, at, outcome) for side in (claim.left, claim.right))
-                size = sum(abs(v) for v in left - right)
-                yield Found(F(0), size, size == 0)
-        else:
-            yield self._compare(claim, at)
 
-    def _compare(self, claim: Any, at: Mapping[Any, Any]) -> Found:
-        left, right = (self.number(side, at) for side in claim.args)
-        kinds = {sp.Le: left <= right, sp.Lt: left < right, sp.Ge: left >= right, sp.Gt: left > right}
-        return Found(left, right, kinds.get(type(claim), left == right))
+def evaluated(on: OnARun, fact: Fact) -> list[Found]:
+    """The parts of the fact's claim at all values of the indices that it mentions.
 
-    def number(self, expr: Any, at: Mapping[Any, Any]) -> Any:
-        if expr in at:
-            return at[expr]
-        if expr.is_Rational:
-            return F(expr.p, expr.q)
-        if expr.is_Symbol:
-            if expr.name not in self.replay.numbers and expr in self.defined:
-                return self.number(self.defined[expr], at)
-            return self.replay.numbers[expr.name]
-        if isinstance(expr, Inner):
-            a, b = (Vector(((atom, sp.Integer(1)),)) for atom in expr.args)
-            return sum(
-                (o.probability * sum(self.vector(a, at, o) * self.vector(b, at, o)) for o in self.replay.outcomes), F(0)
-            )
-        if isinstance(expr, sp.Sum):
-            return sum((self.number(expr.function, inner) for inner in self._summed(expr, at)), F(0))
-        if isinstance(expr, sp.Derivative):
-            (variable,) = expr.variables
-            path = self.replay.functions[type(expr.expr).__name__](variable)
-            slope = sp.diff(path, variable).subs(variable, _sympy(at[variable]))
-            return F(slope.p, slope.q)
-        if isinstance(expr, AppliedUndef):
-            value = self.replay.functions[type(expr).__name__](*(_sympy(self.number(a, at)) for a in expr.args))
-            return value if isinstance(value, F | int) else F(value.p, value.q)
-        values = [self.number(a, at) for a in expr.args]
-        if expr.is_Add:
-            return sum(values, F(0))
-        if expr.is_Mul:
-            product = F(1)
-            for value in values:
-                product *= value
-            return product
-        assert expr.is_Pow, expr
-        assert values[1] == int(values[1]), expr
-        return values[0] ** int(values[1])
-
-    def _summed(self, expr: Any, at: Mapping[Any, Any]) -> Iterator[Mapping[Any, Any]]:
-        ((index, low, high),) = expr.limits
-        for k in range(int(self.number(low, at)), int(self.number(high, at)) + 1):
-            yield {**at, index: F(k)}
-
-    def vector(self, vector: Vector, at: Mapping[Any, Any], outcome: Outcome) -> Any:
-        zero = 0 * outcome.vectors["zero"]()
-        return sum((self.number(factor, at) * self._atom(atom, at, outcome) for atom, factor in vector.terms), zero)
-
-    def _atom(self, atom: Any, at: Mapping[Any, Any], outcome: Outcome) -> Any:
-        """One vector; those that a run gives are computed once for each choice of their indices."""
-        if isinstance(atom, sp.Sum):
-            zero = 0 * outcome.vectors["zero"]()
-            return sum((self._atom(atom.function, inner, outcome) for inner in self._summed(atom, at)), zero)
-        name = type(atom).__name__ if isinstance(atom, AppliedUndef) else atom.name
-        if name not in outcome.vectors and atom in self.defined_vectors:
-            return self.vector(self.defined_vectors[atom], at, outcome)
-        place = (id(outcome), name, *(int(self.number(a, at)) for a in atom.args))
-        if place not in self.known:
-            self.known[place] = outcome.vectors[name](*place[2:])
-        return self.known[place]
+    KeyError for a symbol that the replay does not give. An equation of vectors holds in each outcome.
+    """
+    found: list[Found] = []
+    for claim in map(claim_text, parts(fact.claim)):
+        _, _, *sides = relation(claim)
+        for at in on.places(claim):
+            found.append(Found(*(on.value(side, at) for side in sides), on.holds(claim, at)))
+    return found
 
 
-def _sympy(value: Any) -> Any:
-    return sp.Rational(value.numerator, value.denominator) if isinstance(value, F | int) else value
+def misplaced(on: OnARun, fact: Fact) -> list[str]:
+    """Evaluations of a fact from the catalogue whose gradient is not that of the function at the point.
+
+    Gradients of one function are compared by their differences, since a linear part may have been left out.
+    """
+    wrong: list[str] = []
+    for at in on.places(claim_text(fact.claim)):
+        own: dict[Any, list[tuple[Any, Any]]] = {}
+        for one in fact.instance.at:
+            if one.gradient is None:
+                continue
+            which = None if one.which is None else on.value(tree(text(one.which)), at)
+            point, said = (_whole(on, on.value(tree(vector_text(x)), at)) for x in (one.point, one.gradient))
+            for k, outcome in enumerate(on.replay.outcomes):
+                real = outcome.gradient(one.function, which, point[k])
+                own.setdefault((one.function, which, k), []).append((real, said[k]))
+        for (function, which, _), pairs in own.items():
+            first = pairs[0] if len(pairs) > 1 else (0, 0)
+            if any(any((real - first[0]) != (said - first[1])) for real, said in pairs):
+                wrong.append(f"{fact.name}: {function} of {which}")
+    return wrong
+
+
+def _whole(on: OnARun, u: Any) -> list[Any]:
+    zero = on.replay.outcomes[0].vectors["zero"]()
+    return on.apart(u) if vector(u) else [0 * zero] * len(on.replay.outcomes)

@@ -1,9 +1,10 @@
-"""A copy of the shipped derivations and their records, which a test may alter."""
+"""A copy of shipped derivations and their records, which a test may alter."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,24 +37,19 @@ class Shelf:
         """Put this in the place of the record, as a text editor would."""
         record_file(self.path, id).write_text(json.dumps(data))
 
-    def plant(self, id: str, status: str = "PROVED") -> None:
-        """A record with this status and hashes that fit, as if the verifier had said so."""
-        data = self.read(id)
-        kept = {**data[records.ACCEPTED], "status": status}
-        data[records.ACCEPTED] = kept | {"content": records._sealed(data, kept)}
-        self.write(id, data)
-
 
 def forget() -> None:
     """Read all files again: a process reads each once."""
-    for cached in (discovery._module, discovery._written, records.today, records.stamp, records._entries):
+    for cached in (discovery._module, discovery._written, records.today, records.stamp, records._entries):  # pyright: ignore
         cached.cache_clear()
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+    """The derivations of SCGD and of textbooks."""
     path = tmp_path / "derivations"
-    shutil.copytree(discovery.folder(), path, ignore=shutil.ignore_patterns("__pycache__"))
+    for paper in ("scgd", "classics"):
+        shutil.copytree(discovery.folder() / paper, path / paper, ignore=shutil.ignore_patterns("__pycache__"))
     for module in (discovery, records, derive):
         monkeypatch.setattr(module, "folder", lambda: path)
     forget()

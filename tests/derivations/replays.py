@@ -156,32 +156,6 @@ def fedavg_rounds(seed: int, rounds: int = 2, E: int = 2, eta: str = "1/60") -> 
     return Replay(known, [Outcome(F(1), vectors, gradient)], functions, {"r": [F(r) for r in range(rounds + 1)]})
 
 
-def gradient_descent(seed: int, rounds: int = 3, eta: str = "1/5") -> Replay:
-    """Gradient descent, for the bound on the mean squared gradient."""
-    problem = quadratics(seed, 2, 2)
-    method = bc.method(kind="gradient_descent", eta=eta)
-    points = [array(problem.start)]
-    for done in range(rounds):
-        points.append(points[-1] - method.schedule.step(done + 1) * mean_gradient(problem, points[-1]))
-    gaps = curve(method, problem, rounds, "gap")
-    assert gaps == [problem.metric("gap", x) for x in points]
-    grad2 = curve(method, problem, rounds, "grad2")
-    vectors = {
-        "zero": lambda: 0 * points[0],
-        "x": lambda r: points[r],
-        "s": lambda r: mean_gradient(problem, points[r]),
-    }
-    known = constants(problem, method, "L", "gap_0")
-    known |= {"eta": F(eta), "k": F(rounds), "mean": sum(grad2[:rounds], F(0)) / rounds}
-    outcome = Outcome(F(1), vectors, lambda function, which, point: mean_gradient(problem, point))
-    return Replay(known, [outcome], {"gap": lambda r: gaps[int(r)]})
-
-
-def sync_sgd_gradients(seed: int) -> Replay:
-    """The same for the mean squared gradient in place of the mean gap."""
-    return sync_sgd(seed, "grad2")
-
-
 def sync_sgd(seed: int, metric: str = "gap", rounds: int = 2, eta: str = "1/10") -> Replay:
     """Synchronous SGD of two workers with two samples each, at points relative to the minimiser.
 
@@ -240,11 +214,6 @@ def sync_sgd(seed: int, metric: str = "gap", rounds: int = 2, eta: str = "1/10")
     known |= {"mean": sum(curve(method, problem, rounds, metric)[:rounds], F(0)) / rounds}
     functions = {"gap": lambda r: gaps[int(r)], "low": lambda r: lower[int(r)]}
     return Replay(known, outcomes, functions)
-
-
-def feddane_unlike(seed: int) -> Replay:
-    """The same with devices whose inexactness differs."""
-    return feddane_round(seed, alike=False)
 
 
 def feddane_round(seed: int, *, alike: bool = True, K: int = 2, steps: int = 2) -> Replay:

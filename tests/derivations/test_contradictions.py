@@ -19,6 +19,7 @@ from boundcheck.theory.discovery import all_ids
 
 WITNESSED = "scgd/theorem_3_3/as_printed_main"  # a witness against it is shipped, and its derivation is REFUTED
 CLAIMED = "scgd/example_app_c_scgd/as_printed"  # violated by the claim below, and by shipped ones
+SAID = f"CONTRADICTORY EVIDENCE on {CLAIMED}: its derivation is PROVED, but it is VIOLATED"
 
 CLAIMS = """
 [[claim]]
@@ -30,8 +31,7 @@ arithmetic = "rational"
 expect = "VIOLATED"
 """
 
-
-Answer = tuple[int, str, str]
+Answer = Callable[..., tuple[int, str]]
 Plant = Callable[..., None]
 
 
@@ -50,24 +50,16 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
 
 
 @pytest.fixture
-def answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Answer]:
+def answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Answer:
+    """Exit code and output of a command; `spec` is a file of claims."""
     monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
+    (tmp_path / "claims.toml").write_text(CLAIMS)
 
-    def run(*arguments: str | Path) -> Answer:
-        code = main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
+    def run(*arguments: str | Path) -> tuple[int, str]:
+        code = main([str(tmp_path / "claims.toml") if a == "spec" else str(a) for a in arguments])
+        return code, capsys.readouterr().out
 
     return run
-
-
-@pytest.fixture
-def spec(tmp_path: Path) -> Path:
-    path = tmp_path / "claims.toml"
-    path.write_text(CLAIMS)
-    return path
 
 
 def test_nothing_that_is_shipped_contradicts_itself() -> None:
@@ -78,78 +70,60 @@ def test_nothing_that_is_shipped_contradicts_itself() -> None:
     assert any({"HOLDS", "VIOLATED"} <= set(outcomes) for outcomes in claims_by_id().values())
 
 
-def test_list_and_show_state_a_witness_against_a_proof_first(plant: Plant, answer: Callable[..., Answer]) -> None:
-    code, out, _ = answer("list", "--paper", "scgd")
-    assert (code, "CONTRADICTORY" in out) == (0, False)
+def test_list_and_show_state_a_witness_against_a_proof_first(plant: Plant, answer: Answer) -> None:
     plant(WITNESSED)
     said = (
         f"CONTRADICTORY EVIDENCE on {WITNESSED}: its derivation is PROVED, but it is VIOLATED in scope by the shipped "
         "witness scgd_theorem_3_3_as_printed_main.json"
     )
     for command in (["list", "--paper", "scgd"], ["show", WITNESSED]):
-        code, out, _ = answer(*command)
+        code, out = answer(*command)
         assert code == 1
         assert out.startswith(said)
         assert out.count("CONTRADICTORY") == 1
-        code, out, _ = answer(*command, "--json")
-        assert code == 1
-        (found,) = json.loads(out)["contradictions"]
-        assert found["statement"] == WITNESSED
-        assert found["sentence"].startswith(said)
-    assert answer("list", "--paper", "scgd", "--reading", "corrected")[0] == 0  # it concerns none that is listed
+    code, out = answer("show", WITNESSED, "--json")
+    (found,) = json.loads(out)["contradictions"]
+    assert (code, found["statement"]) == (1, WITNESSED)
+    assert found["sentence"].startswith(said)
     assert answer("show", "scgd/theorem_3_3/corrected")[0] == 0
 
 
-def test_a_derivation_that_is_not_proved_contradicts_nothing(plant: Plant) -> None:
-    for status in ("REFUTED", "ASSUMED", "OPEN"):
+def test_what_is_not_proved_or_holds_contradicts_nothing(plant: Plant) -> None:
+    for status, found in (("REFUTED", []), ("ASSUMED", []), ("OPEN", []), ("PROVED", [WITNESSED])):
         plant(WITNESSED, status)
-        assert contradictions([WITNESSED]) == ()
-    plant(WITNESSED)
-    assert [c.statement for c in contradictions([WITNESSED])] == [WITNESSED]
-
-
-def test_a_proof_whose_claims_hold_contradicts_nothing(plant: Plant) -> None:
+        assert [c.statement for c in contradictions([WITNESSED])] == found
     holding = "scgd/theorem_3_3/conservative"
     assert claims_by_id()[holding] == {"HOLDS": 1}
     plant(holding)
     assert contradictions([holding]) == ()
 
 
-def test_check_states_a_violated_claim_of_a_proved_reading_first(
-    plant: Plant, answer: Callable[..., Answer], spec: Path, tmp_path: Path
+def test_check_and_the_report_state_a_violated_claim_of_a_proved_reading_first(
+    plant: Plant, answer: Answer, tmp_path: Path
 ) -> None:
-    junit = tmp_path / "junit.xml"
-    assert answer("check", spec)[0] == 0  # VIOLATED, as expected
-    plant(CLAIMED)
-    code, out, _ = answer("check", spec, "--junit", junit)
-    assert code == 1
-    assert out.startswith(f"CONTRADICTORY EVIDENCE on {CLAIMED}: its derivation is PROVED, but it is VIOLATED")
-    assert "the claim 'the printed cube'" in out.splitlines()[0]
-    assert "1 of 1 claims met their expectation." in out
-    code, out, _ = answer("check", spec, "--json")
-    assert (code, json.loads(out)["contradictions"][0]["statement"]) == (1, CLAIMED)
-    first = ElementTree.parse(junit).getroot()[0][0]
-    assert first.get("name") == "contradictory evidence"
-    assert "PROVED" in str(first[0].get("message"))
-    assert ElementTree.parse(junit).getroot().get("errors") == "1"
-
-
-def test_the_report_states_it_first(plant: Plant, answer: Callable[..., Answer], spec: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "report"
+    junit, folder = tmp_path / "junit.xml", tmp_path / "report"
     plant(CLAIMED, "ASSUMED")
-    assert answer("report", spec, "-o", folder)[0] == 0
+    assert answer("report", "spec", "-o", folder)[0] == 0  # VIOLATED, as expected
     assert "CONTRADICTORY" not in (folder / "index.html").read_text()
     page = (folder / "the-printed-cube.html").read_text()
     assert "<dt>Derivation</dt><dd>not proved: ASSUMED at a step. Rests on 1 fact transcribed from the metric." in page
     plant(CLAIMED)
-    code, out, _ = answer("report", spec, "-o", folder)
-    assert code == 1
-    assert out.startswith(f"CONTRADICTORY EVIDENCE on {CLAIMED}")
+    code, out = answer("check", "spec", "--junit", junit)
+    assert (code, out.startswith(SAID)) == (1, True)
+    assert "the claim 'the printed cube'" in out.splitlines()[0]
+    assert "1 of 1 claims met their expectation." in out
+    first = ElementTree.parse(junit).getroot()[0][0]
+    assert first.get("name") == "contradictory evidence"
+    assert "PROVED" in str(first[0].get("message"))
+    assert ElementTree.parse(junit).getroot().get("errors") == "1"
+    code, out = answer("check", "spec", "--json")
+    assert (code, json.loads(out)["contradictions"][0]["statement"]) == (1, CLAIMED)
+    code, out = answer("report", "spec", "-o", folder)
+    assert (code, out.startswith(SAID)) == (1, True)
     data = json.loads((folder / "report.json").read_bytes())
     assert [c["statement"] for c in data["contradictions"]] == [CLAIMED]
     index = (folder / "index.html").read_text()
     assert index.index("</h1>") < index.index("CONTRADICTORY EVIDENCE") < index.index("<p")
     page = (folder / data["claims"][0]["page"]).read_text()
     assert page.index("CONTRADICTORY EVIDENCE") < page.index("VIOLATED</span>")
-    lines = (folder / "report.md").read_text().splitlines()
-    assert lines[2].startswith("**CONTRADICTORY EVIDENCE on scgd/example")
+    assert (folder / "report.md").read_text().splitlines()[2].startswith("**CONTRADICTORY EVIDENCE on scgd/example")

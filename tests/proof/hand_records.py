@@ -10,6 +10,7 @@ import copy
 import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from boundcheck.proof.discovery import folder
@@ -56,17 +57,19 @@ def record(
     laws: Sequence[Mapping[str, Any]] = (),
     names: Mapping[str, str] | None = None,
     point: Any = None,
+    kind: str = "proof",
+    steps: Sequence[str] = (),
     **statement: Any,
 ) -> dict[str, Any]:
     """A record about the statement of a shipped one, with other values for what is given of the statement."""
     data = copy.deepcopy(shipped(about))
     paper, lemma, _ = about.split("/")
-    data |= {"id": f"{paper}/{lemma}/other", "kind": "proof"}
+    data |= {"id": f"{paper}/{lemma}/other", "kind": kind}
     data["statement"] |= statement
     scope = [row for row in data["facts"] if row["kind"] in SCOPE]
     own = {row[0]: row[1] for row in data["statement"]["symbols"]}
     data["facts"] = [*scope, *(fact(text, k) for k, text in enumerate(facts))]
-    data |= {"names": {**NAMES, **(names or {}), **own}, "laws": list(laws), "point": point, "steps": []}
+    data |= {"names": {**NAMES, **(names or {}), **own}, "laws": list(laws), "point": point, "steps": [*steps]}
     data["lines"] = [{"name": n, "claim": c, "by": by, "if": list(*now)} for n, c, by, *now in lines]
     data["digest"] = v.digest(data)
     return data
@@ -80,6 +83,36 @@ def said(data: dict[str, Any]) -> str:
     except v.Invalid as error:
         return str(error)
     return ""
+
+
+def examined(data: Any, place: Path) -> dict[str, Any]:
+    """What the verifier says of a file with this record, or with this text."""
+    path = place / "one.proof.json"
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    row = v.examined(path)
+    assert row["valid"] == (not row["verdict"].startswith("invalid"))
+    return row
+
+
+def checked(id: str, upto: str = "", **data: Any) -> v.Record:
+    """A shipped record with other members, all of it checked, or its facts and the lines before the first by a rule."""
+    record = v.Record(record_file(folder(), id), data={**shipped(id), **data})
+    if not upto:
+        record.check()
+        return record
+    record.read_facts()
+    for line in record.data["lines"]:
+        if line["by"]["rule"] == upto:
+            break
+        record.check_line(line)
+    return record
+
+
+def line_of(id: str, rule: str, **has: Any) -> dict[str, Any]:
+    """The first line of a shipped record by this rule with these values, under a name of its own."""
+    lines = shipped(id)["lines"]
+    found = next(e for e in lines if e["by"]["rule"] == rule and all(e["by"].get(k) == x for k, x in has.items()))
+    return {**found, "name": "again"}
 
 
 NO_LINES = "it has no lines"

@@ -110,11 +110,14 @@ class Reader:
             return self.slope(given, bound)
         values = [self.value(a, bound) for a in given]
         if name == "inner":
-            return values[0][0] * values[1][0] + values[0][1] * values[1][1] if all(map(vector, values)) else F(0)
+            return self.inner(*values) if all(map(vector, values)) else F(0)
         assert name in ("min", "max")
         if any(isinstance(x, sp.Basic) for x in values):
             return (sp.Min if name == "min" else sp.Max)(*map(sp.sympify, values))
         return min(values) if name == "min" else max(values)
+
+    def inner(self, u: Any, v: Any) -> Any:
+        return sum((a * b for a, b in zip(u, v, strict=True)), F(0))
 
     def operation(self, node: ast.BinOp, bound: Mapping[str, Any]) -> Any:
         left, right = self.value(node.left, bound), self.value(node.right, bound)
@@ -194,8 +197,9 @@ def plus(a: Any, b: Any) -> Any:
     if type(a) is F is type(b):
         return a + b
     if vector(a) or vector(b):  # 0 is a vector too
-        one, other = (x if vector(x) else (x, x) for x in (a, b))
-        return one[0] + other[0], one[1] + other[1]
+        size = len(a if vector(a) else b)
+        one, other = (x if vector(x) else (x,) * size for x in (a, b))
+        return tuple(x + y for x, y in zip(one, other, strict=True))
     return a + b
 
 
@@ -204,7 +208,7 @@ def times(a: Any, b: Any) -> Any:
         return a * b
     if vector(a):
         a, b = b, a
-    return (a * b[0], a * b[1]) if vector(b) else a * b
+    return tuple(a * x for x in b) if vector(b) else a * b
 
 
 def sign(x: Any) -> int:

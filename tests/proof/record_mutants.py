@@ -95,54 +95,9 @@ def of_lines(data: Any) -> Iterator[tuple[str, int, list[Any]]]:
 
 
 def of_statement(data: Any) -> Iterator[tuple[str, Any]]:
-    """(kind, record) for every change of what the record is about: facts, statement, names."""
-    for k, fact in enumerate(data["facts"]):
-        for kind, other in numbers_and_signs(fact["claim"]):
-            yield f"fact: {kind}", changed(data, ("facts", k, "claim"), other)
-        yield "fact added", {**data, "facts": [*data["facts"], {**fact, "name": fact["name"] + " again"}]}
-        if fact["kind"] not in ("domain", "condition"):
-            yield "fact called generated", changed(data, ("facts", k, "origin"), "generated x")
-    for k, (name, kind, meaning) in enumerate(data["statement"]["symbols"]):
-        yield "meaning changed", changed(data, ("statement", "symbols", k, 2), meaning + " squared")
-        other = "integer" if kind == "number" else "number"
-        more = changed(data, ("statement", "symbols", k, 1), other)
-        yield "kind changed", changed(more, ("names", name), other)
-    for k, (_, text) in enumerate(data["statement"]["hypotheses"]):
-        for kind, other in numbers_and_signs(text):
-            yield f"hypothesis: {kind}", changed(data, ("statement", "hypotheses", k, 1), other)
-    for k, law in enumerate(data["laws"]):
-        for kind, other in of_law(law):
-            yield f"law: {kind}", changed(data, ("laws", k), other)
-    for kind, other in numbers_and_signs(data["statement"]["claim"]):
-        yield f"statement: {kind}", changed(data, ("statement", "claim"), other)
-
-
-def of_law(law: Any) -> Iterator[tuple[str, Any]]:
-    """(kind, law) for changes of what is drawn, from what, and what is known before."""
-    for k, (x, source) in enumerate(law["drawn"]):
-        yield "known before its draw", {**law, "past": [*law["past"], x]}
-        yield "draws itself", changed(law, ("drawn", k, 1), x)
-        for other, _ in law["drawn"][:k]:
-            yield "drawn twice", changed(law, ("drawn", k), [other, source])
-    if law["kind"] == "order":
-        yield "one item more", {**law, "items": f"{law['items']} + 1"}
-        yield "fewer items", {**law, "items": f"{law['items']} - 1"}
-        yield "drawn independently", {**law, "kind": "draws"}
-        yield "epochs" if law["epochs"] else "no epochs", {**law, "epochs": not law["epochs"]}
-    if law["kind"] == "averages":
-        (x, mean), (y, other), *rest = law["drawn"]
-        yield "means exchanged", {**law, "drawn": [[x, other], [y, mean], *rest]}
-        if "independent" in law:
-            yield "models independent", {**law, "independent": [x]}
-            yield "one client more", {**law, "clients": f"{law['clients']} + 1"}
-    for k in range(len(law["past"])):
-        yield "known later", {**law, "past": [*law["past"][:k], *law["past"][k + 1 :]]}
-    yield "of nothing", {**law, "of": "convex_samples"}
-    yield "another name", {**law, "name": law["name"] + " again"}
-    if "alike" in law:
-        yield "alike nothing", {key: value for key, value in law.items() if key != "alike"}
-    if "time" in law:
-        yield "no time", {key: value for key, value in law.items() if key != "time"}
+    """(place, record) for every change of a text of what the record is about: facts, laws, statement, names."""
+    for path, text in texts_in({key: data[key] for key in ("facts", "laws", "statement", "names")}):
+        yield f"{path}", changed(data, path, next((other for _, other in numbers_and_signs(text)), f"{text} again"))
 
 
 def _weak(claim: str) -> str:

@@ -106,6 +106,7 @@ HAND: Any = [
     (other(metric={"scale": mu}), of(y, dist2_0), "does not bound what"),
     (other(metric={"average": "mean"}), of(y, dist2_0), "y is taken is not given"),
     *((other(*RO, **o), by, w) for by in (Instance(C_2, xi, GAP), Lemma(C_1, dist2_1, AVERAGED)) for o, w in OTHERS),
+    (other(*RO, {"expectation": "none: every outcome"}), Instance(C_1, dist2_1, RUN), "bounds an expectation, and"),
     (RO, Instance(RECURSION.id, y), "is cited in its own proof"), (RO, Lemma(RECURSION.id, y), "in its own proof"),
 ]  # fmt: skip
 

@@ -114,7 +114,7 @@ def told(make: Callable[[], Proof], place: Path) -> tuple[str, dict[str, Fractio
     """What is said of the last step, and the numbers at which it fails."""
     shutil.copytree(folder() / "scgd", place / "scgd")
     try:
-        outcome = write_record(make().done(), place, 10.0)
+        outcome = write_record(make().done(), place, 2.0)
     except BadInput as error:
         return str(error), {}
     by = next(line["by"] for line in outcome.data["lines"] if line["name"] == "conclusion")

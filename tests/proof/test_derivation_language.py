@@ -39,11 +39,9 @@ def test_relations_between_numbers_find_the_condition_and_vectors_do_not() -> No
     p.step("another symbol", c * eta <= 1, why="")
     p.step("another step", eta * n <= 2, "fewer symbols", why="")
     p.step("a vector", norm2(u) * L <= norm2(u) * mu, why="")
-    assert step(p, "all symbols").uses == ("s", "condition step size")
-    assert step(p, "fewer symbols").uses == ("condition step size",)
-    assert step(p, "another symbol").uses == ()
-    assert step(p, "another step").uses == ("fewer symbols",)
-    assert step(p, "a vector").uses == ()
+    uses = {"all symbols": ("s", "condition step size"), "fewer symbols": ("condition step size",)}
+    uses |= {"another symbol": (), "another step": ("fewer symbols",), "a vector": ()}
+    assert {name: step(p, name).uses for name in uses} == uses
 
 
 def test_a_condition_that_is_only_used_where_it_is_named_is_not_found() -> None:
@@ -62,21 +60,16 @@ def test_the_form_of_a_claim_says_how_the_finder_begins() -> None:
     p.step("vectors", eq(u, v), why="")
     p.step("squares", norm2(u) <= norm2(v), "vectors", why="")
     p.step("factors", c <= 2 * c, {"positive": 1}, "number", why="")
-    assert [type(step(p, name).by) for name in ("number", "equation", "vectors", "squares", "factors")] == [
-        Decide,
-        Identity,
-        Identity,
-        Combine,
-        Combine,
-    ]
-    p.step("roots", sp.sqrt(norm2(u)) <= sp.sqrt(norm2(v)), "squares", why="")
-    assert isinstance(step(p, "roots").by, Decide)  # norms are numbers under a root
-    assert step(p, "factors").by.multipliers == {"positive": 1}
-    assert step(p, "factors").uses == ("positive", "number")
+    p.step("roots", sp.sqrt(norm2(u)) <= sp.sqrt(norm2(v)), "squares", why="")  # norms are numbers under a root
     p.known("both", sp.And(c >= 0, c <= 1), "a share")
     p.step("part", 2 * c <= 2, {"both.1": 2}, why="")
-    assert step(p, "part").by.multipliers == {"both.1": 2}
-    assert step(p, "part").uses == ("both",)
+    kinds = {"number": Decide, "equation": Identity, "vectors": Identity, "squares": Combine, "factors": Combine}
+    assert {name: type(step(p, name).by) for name in (*kinds, "roots")} == {**kinds, "roots": Decide}
+    for name, factors, uses in (
+        ("factors", {"positive": 1}, ("positive", "number")),
+        ("part", {"both.1": 2}, ("both",)),
+    ):
+        assert (step(p, name).by.multipliers, step(p, name).uses) == (factors, uses)
 
 
 def test_a_square_of_a_sum_is_the_inequality_of_jensen() -> None:
@@ -101,28 +94,24 @@ def test_an_induction_writes_its_two_cases() -> None:
     assert step(p, "all").claim == ge(x(n), 0)
 
 
-def unknown(p: Proof) -> None:
-    p.step("one", c >= 0, "positiv", why="")
+def said(*words: Any) -> Callable[[Proof], None]:
+    """Says words of a proof, each a method and what it is given."""
 
+    def wrong(p: Proof) -> None:
+        for method, *given in words:
+            getattr(p, method)(*given, **({"why": ""} if method in ("step", "conclude") else {}))
 
-def no_part(p: Proof) -> None:
-    p.known("both", sp.And(c >= 0, c <= 1), "a share")
-    p.step("one", c >= 0, {"both.2": 1}, why="")
-
-
-def twice(p: Proof) -> None:
-    p.known("s", s >= 0, "a size")
-
-
-def two_ends(p: Proof) -> None:
-    p.conclude(c >= 0, "positive", why="")
-    p.ends_with("positive")
+    return wrong
 
 
 @pytest.mark.parametrize(("wrong", "sentence"), [
-    (unknown, "uses 'positiv' in step 'one', and no fact or earlier step has that name; the nearest name is 'posi"),
-    (no_part, "uses 'both.2' in step 'one', and no fact or earlier step has that name; the nearest name is 'both'"),
-    (twice, "has two facts or steps named 's'"), (two_ends, "has two conclusions, 'conclusion' and 'positive'"),
+    (said(("step", "one", c >= 0, "positiv")),
+     "uses 'positiv' in step 'one', and no fact or earlier step has that name; the nearest name is 'posi"),
+    (said(("known", "both", sp.And(c >= 0, c <= 1), "a share"), ("step", "one", c >= 0, {"both.2": 1})),
+     "uses 'both.2' in step 'one', and no fact or earlier step has that name; the nearest name is 'both'"),
+    (said(("known", "s", s >= 0, "a size")), "has two facts or steps named 's'"),
+    (said(("conclude", c >= 0, "positive"), ("ends_with", "positive")),
+     "has two conclusions, 'conclusion' and 'positive'"),
     (lambda p: p.done(), "has no conclusion; write its last step with `conclude`"),
     (lambda p: p.condition("speed"), "has no single condition 'speed'; its conditions are step size"),
 ])  # fmt: skip

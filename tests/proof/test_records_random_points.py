@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from random_lines import NOT_EVALUATED, Lines, decided
 
 from boundcheck.proof.discovery import folder
-from tests.proof.random_lines import NOT_EVALUATED, F, Lines, Reader, decided, tree
 
 RECORDS = sorted(folder().glob("*/*.proof.json"))
 
@@ -91,17 +91,3 @@ def test_a_line_that_does_not_follow_is_noticed(
     found = [decided(lines, {"name": "p", "claim": claim, "by": by, "if": supposed}, Random(seed)) for seed in range(6)]
     assert (False not in found) is true
     assert true in found
-
-
-def test_values_by_hand() -> None:
-    point = {("x", "x"): F(9, 4), ("x", "u"): (F(1), F(2)), ("x", "w"): (F(3), F(-1)), ("f", "a", (F(2),)): F(5)}
-    reader = Reader(NAMES, point, lambda key, kind: pytest.fail(str(key)))
-    for text, value in {
-        "x**(1/2)": F(3, 2),
-        "<u - 2*w, w>": F(1) - 20,
-        "sum(k, 4, k**2)/7": F(2),
-        "max(x, 3) - min(x, 3)": F(3, 4),
-        "a(1 + 1)*2**(-1)": F(5, 2),
-        "sum(i, 0, x)": F(0),
-    }.items():
-        assert reader.value(tree(text), {}) == value, text

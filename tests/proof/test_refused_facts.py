@@ -55,7 +55,9 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "vector with a factor": (("definition: mu*w = u",), "is no definition"),
     "integer by a number": (("definition: j == eta",), "defines an integer by what may be none"),
     # indices and counts
-    "index on no side alone": (("range: L*s >= 0",), LEFT),
+    "index on no side alone": (("range: L*s >= 0",), LEFT), "index times a number": (("index: 2*i >= 7",), LEFT),
+    "index that cancels": (("[i] index: i - i + mu >= 7",), LEFT),
+    "index that cancels on the right": (("[i] index: mu >= i - i + 7",), LEFT),
     "range of a symbol of the statement": (("range: eta <= mu/(1000*L**2)",), LEFT),
     "index of a symbol of the statement": (("index: n <= 3",), LEFT),
     "range of what is defined": (("definition: s == n*eta", "range: s <= mu"), NEW),
@@ -92,6 +94,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     # the target
     "the target is defined": (("definition: dist2_1 == -1 - dist2_0",), TARGET),
     "the target is an index": (("range: dist2_1 >= 0",), TARGET),
+    "the bound by another name": (("metric: dist2_1 <= z + y", f"metric: z == {NOISE}"), MORE),
 }  # fmt: skip
 
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -146,10 +149,12 @@ def test_a_statement_is_about_its_own_symbols() -> None:
     assert "not declared as in the statement" in said(record(symbols=symbols))
 
 
-@pytest.mark.parametrize("name", ["_value", "_k", "sum", "max", "µ", "lambda x", "1x", ""])
+@pytest.mark.parametrize("name", ["_value", "_k", "sum", "max", "min", "µ", "lambda x", "1x", ""])
 def test_names_of_the_verifier_are_nobody_elses(name: str) -> None:
     with pytest.raises(v.Invalid, match="cannot be declared"):
         v.Language({name: "number"})
+    with pytest.raises(v.Invalid, match="cannot be declared"):
+        v.Language({"inner": "function"})
     if name.isidentifier() and name.startswith("_"):
         assert "not declared" in said(record((f"definition: {name} == n - 1",)))
 

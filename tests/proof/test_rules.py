@@ -34,14 +34,8 @@ def check(facts: Any, claim: str, by: Row, why: str, **more: Any) -> None:
 
 
 def over(of: str, index: str, count: str, **more: Any) -> Row:
-    return {
-        "rule": "over",
-        "of": of,
-        "index": index,
-        "count": count,
-        "signs": ["n >= 0", "n - 1 >= 0", "E >= 0"],
-        **more,
-    }
+    signs = ["n >= 0", "n - 1 >= 0", "E >= 0"]
+    return {"rule": "over", "of": of, "index": index, "count": count, "signs": signs, **more}
 
 
 RANGE, FREE = "is not shown to be in the range of the index", "is about an index that the claim does not have"
@@ -114,17 +108,19 @@ def test_a_limit_is_in_a_real_variable_with_the_range_from_0_to_1() -> None:
         check((), "0 >= 1", {**by, "index": parameter, "of": f"domain {parameter}"}, why)
 
 
+@pytest.mark.parametrize(("signs", "why"), [
+    (["t", "s"], ""), (["t"], "are not shown to be positive"), (["s"], "are not shown to be positive"),
+])  # fmt: skip
+def test_a_limit_superior_is_that_of_a_term_that_tends_to_0(signs: list[str], why: str) -> None:
+    facts = (*INDEX_K, "[A] metric: f(k) <= z + y*(k + t)**(0 - s)", "[t] metric: t > 0", "[s] metric: s > 0")
+    by = {"rule": "limsup", "index": "k", "of": "A", "value": "f(k)", "bound": "z", "factor": "y", "shift": "t"}
+    check(facts, "p <= z", {**by, "rate": "s", "limit": "p", "signs": signs}, why)
+
+
 def test_the_mean_value_theorem_is_about_a_smooth_path_on_the_whole_segment() -> None:
     facts = ("[t] range: t >= 0", "[t.1] range: t <= 1", "[rise] metric: diff(f(t), t) >= 3")
-    by: Row = {
-        "rule": "mean value",
-        "index": "t",
-        "of": "rise",
-        "path": "f(t)",
-        "slope": "3",
-        "start": "0",
-        "below": "one",
-    }
+    by: Row = {"rule": "mean value", "index": "t", "of": "rise", "path": "f(t)", "slope": "3", "start": "0"}
+    by["below"] = "one"
 
     def says(claim: str, *more: str, given: tuple[str, ...] = facts, **change: Any) -> str:
         one = bench(*given, *more)
@@ -184,15 +180,8 @@ def test_an_empty_range_proves_nothing_about_the_rest() -> None:
 
 
 def induction(last: str = "n", **more: str) -> Row:
-    return {
-        "rule": "induction",
-        "base": "base",
-        "step": "step",
-        "index": "k",
-        "last": last,
-        "signs": ["n >= 0"],
-        **more,
-    }
+    by = {"rule": "induction", "base": "base", "step": "step", "index": "k", "last": last}
+    return {**by, "signs": ["n >= 0"], **more}
 
 
 def test_an_induction_has_its_base_and_its_step_for_every_value() -> None:

@@ -21,7 +21,6 @@ A = "assumption/plain_mean: "
 CONTRADICTORY: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "numbers": ((A + "<u, u> <= y", A + "y <= 0 - z", A + "z >= 1"), {"y": SMALL, "z": SMALL, "u": SMALL}),
     "an empty interval": ((A + "y > 2", A + "y < 2"), {"y": SMALL}),
-    "two values": ((A + "y == 5", A + "y == 6"), {"y": ("5", "6", "11/2")}),
     "no integer between": (
         ("count: j >= 1", A + "<u, u> + j < 2", A + "<u, u> > 0"), {"j": ("1", "2"), "u": ("0", "1")}
     ),
@@ -37,9 +36,6 @@ CONTRADICTORY: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         (*(A + f"<{p}, {p}> == 1" for p in "uvw"), *(A + f"<{p}, {q}> <= 0 - 3/5" for p, q in ("uv", "uw", "vw"))),
         {"u": PLANE, "v": PLANE, "w": PLANE},
     ),
-    "a product that is too large": (
-        (A + "<u, u> == 4", A + "<v, v> == 9", A + "<u, v> == 7"), {"u": PLANE, "v": (*PLANE, "3")}
-    ),
     "two values of one vector": (
         (A + "w = u", A + "w = 3*u", A + "<u, u> >= 1"), {"u": (*PLANE, ["0", "-1"]), "w": PLANE}
     ),
@@ -54,8 +50,8 @@ def at(facts: tuple[str, ...], values: dict[str, Any]) -> str:
     return said(record(facts, [line], point=point, claim="dist2_1 >= dist2_1"))
 
 
-def points(choices: dict[str, Any]) -> Any:
-    return (dict(zip(choices, x, strict=True)) for x in islice(product(*choices.values()), 250))
+def points(choices: dict[str, Any], most: int = 250) -> Any:
+    return (dict(zip(choices, x, strict=True)) for x in islice(product(*choices.values()), most))
 
 
 def test_the_point_meets_the_hypotheses_of_the_lemma() -> None:
@@ -69,12 +65,12 @@ def test_the_point_meets_the_hypotheses_of_the_lemma() -> None:
 @pytest.mark.parametrize("name", CONTRADICTORY)
 def test_no_point_meets_what_is_contradictory(name: str) -> None:
     facts, choices = CONTRADICTORY[name]
-    for values in points(choices):
+    for values in points(choices, 100):
         assert "at the point: " in at(facts, values), values
 
 
 @pytest.mark.parametrize("name", [
-    "numbers", "an empty interval", "two values", "the product is longer than the vectors",
+    "numbers", "an empty interval", "the product is longer than the vectors",
     "two values of one vector",
 ])  # fmt: skip
 def test_each_hypothesis_is_needed(name: str) -> None:
@@ -95,14 +91,14 @@ def test_what_rests_on_hypotheses_that_nobody_met_says_so(name: str) -> None:
 
 
 def test_a_point_says_nothing_that_it_does_not_show() -> None:
-    for values in (
+    broken: tuple[Any, ...] = (
         {"y": "1", "u": ["1", "0", "0"]},
         {"y": ["1", "0"]},
         {"y": "u"},
         {"y": "0.5"},
         {"u": "y"},
-        {"y": "1/0"},
-    ):
+    )
+    for values in (*broken, {"y": "1/0"}):
         assert at((A + "<u, u> >= y",), values)
     assert at((A + "<u, u> >= y",), {"y": "1", "u": ["1", "0"]}) == ""
     assert at(("definition: y == mu + 1", A + "<u, u> >= y"), {"u": ["2", "0"]}) == ""

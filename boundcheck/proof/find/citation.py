@@ -46,6 +46,8 @@ def write_citation(rule: Any) -> None:
     if "means" not in entry:  # a symbol that the claim does not depend on may have any value
         free = (s.name for s in cited.symbols if s.name not in entry["images"] and s.name not in w.language.kinds)
         entry["images"] |= dict.fromkeys(free, "1")
+    for image in entry["images"].values():
+        w.language.value(image)  # the verifier numbers terms as it meets them, here in the order of a set
     record = v.cited_record(cited.id, w.record.path, w.record.open)
     place, single = w.record.place_of(record, entry), w.record.single_means(record, entry)
     free = {v.atom(("x", name)) for name in entry.get("averaged", ())}

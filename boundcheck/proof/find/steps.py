@@ -146,7 +146,8 @@ def _at_values(w: Writer, by: Any, asked: Asked) -> Asked:
     facts: dict[str, Any] = {}
     moved: dict[str, str] = {}
     for name, fact in asked.facts.items():
-        about = context([fact], asked.setting) & set(chosen)
+        about = context([fact], asked.setting)
+        about = [index for index in chosen if index in about]
         if not about or name.startswith("#"):
             facts[name] = fact
             continue

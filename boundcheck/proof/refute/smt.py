@@ -57,8 +57,8 @@ def point(relations: Sequence[Any], integers: frozenset[str]) -> dict[str, Fract
         return None
     rows = (line.split(" ") for line in done.stdout.splitlines())
     found = {row[0]: Fraction(row[1]) for row in rows if len(row) == 2}
-    names = {s.name for r in relations for s in r.free_symbols}
-    return {n: found[n] for n in names} if names <= set(found) else None
+    names = sorted({s.name for r in relations for s in r.free_symbols})
+    return {n: found[n] for n in names} if set(names) <= set(found) else None
 
 
 class _Question:

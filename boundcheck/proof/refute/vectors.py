@@ -170,11 +170,11 @@ class _Coordinates:
         return self.own[term]
 
     def _number(self, expr: Any) -> Any:
-        products = expr.atoms(Inner)
+        products = _ordered(expr, Inner)
         expr = expr.xreplace(
             {p: sp.Add(*(x * y for x, y in zip(*map(self._of, p.args), strict=True))) for p in products}
         )
-        return expr.xreplace({f: self._of(f)[0] for f in expr.atoms(AppliedUndef)})
+        return expr.xreplace({f: self._of(f)[0] for f in _ordered(expr, AppliedUndef)})
 
     def relations(self, claim: Any) -> list[Any]:
         """The claim as relations that hold together."""
@@ -237,6 +237,11 @@ def points(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[P
                 if process_time() > until:
                     return
                 yield from (names.point(found, values) for found in rational_points([one, *met], frozenset()))
+
+
+def _ordered(expr: Any, kind: Any) -> list[Any]:
+    """The atoms of this kind in an order that does not depend on hashes, since names are given in it."""
+    return sorted(expr.atoms(kind), key=sp.default_sort_key)
 
 
 def opposites(relation: Any) -> list[Any]:
