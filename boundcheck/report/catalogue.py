@@ -14,6 +14,7 @@ from boundcheck.core.svg import Node, graph
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.standing import Sources, Word, collected, rests_groups
 from boundcheck.proof.discovery import derivation
+from boundcheck.proof.methods import cited_in
 from boundcheck.proof.records import content
 from boundcheck.report.evidence_kinds import kinds
 from boundcheck.report.formulas import (
@@ -289,7 +290,10 @@ class Catalogue:
         checked = bool(record.counts)
         for step in built.steps:
             status = record.failing.get(step.name, "PROVED") if checked else record.status
-            cited: str = getattr(step.by, "theorem", "") or ""
+            by = cited_in(step.by)
+            (cited,) = self._linked([by.statement]) if by else (None,)
+            if step.name in record.inherited:  # it cites a refuted reading
+                status = "REFUTED"
             witness = record.witnesses.get(step.name, {})
             yield {
                 "name": step.name,
@@ -299,7 +303,7 @@ class Catalogue:
                 "claim": Markup(latex_to_mathml(in_latex(step.claim, reading))),
                 "uses": step.uses,
                 "how": step.by.label,
-                "cited": self._linked([cited])[0] if cited else None,
+                "cited": cited,
                 "witness": [(Markup(latex_to_mathml(letter(k, reading))), shortened(v)) for k, v in witness.items()],
                 "note": record.notes.get(step.name, ""),
             }

@@ -110,6 +110,16 @@ def test_a_refuted_step_is_shown_with_the_values_of_its_record() -> None:
     assert values["eta"] in text
 
 
+def test_a_step_that_cites_a_refuted_reading_is_refuted_and_links_it() -> None:
+    id, cited = "scgd/theorem_3_3/as_printed_main", "scgd/lemma_3_1/as_printed_main"
+    records = {one: found for one in (id, cited) if (found := record(one))}
+    text = page_of("scgd/theorem_3_3", Known(records, {}, {}))
+    outline = text.partition("Derivation of as printed main:")[2].partition("</ol>")[0]
+    (step,) = [item for item in outline.split("<li>") if "</span> lemma " in item]
+    assert ">REFUTED</span>" in step
+    assert cited in step.partition("Cites ")[2]
+
+
 def test_each_group_of_what_a_proof_rests_on_opens_on_the_page() -> None:
     known = Known({THEOREM: record(THEOREM), LEMMA: record(LEMMA)}, {}, {})  # type: ignore[dict-item]
     text = page_of(NAMES[1], known)
