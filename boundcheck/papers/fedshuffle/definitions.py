@@ -148,25 +148,3 @@ RECURSION = (
     TERMS,
 )
 eta, eta_max, d0, c1, c2, K = (symbol.expr for symbol in RECURSION[1:])
-
-# Lemma B.3 over R rounds: the bound at any step, its step (one over a maximum, which covers c1 = 0 and c2 = 0), and the
-# bound there; inverse: one over the largest step, twice: twice that
-step, inverse, twice = sp.symbols("step inverse twice", real=True)
-SUBLINEAR = d0 / (step * R) + c1 * step + c2 * step**2
-SUBLINEAR_STEP = 1 / sp.Max(inverse, sp.sqrt(c1 * R / d0), sp.cbrt(c2 * R / d0))
-SUBLINEAR_TUNED = inverse * d0 / R + 2 * sp.sqrt(c1 * d0 / R) + 2 * sp.cbrt(c2) * sp.cbrt(d0 / R) ** 2
-# Lemma B.2 likewise, for the contraction mu/2, repaired for two error terms. _left: what R contractions leave of the
-# start; the sum of the weights is exact. exp(_ell) is _start/_noise: what the start contributes over the larger one of
-# the two error terms; the last member of the maximum is reached where the step is the largest allowed one, changes no
-# step and covers errors of 0.
-_left = (1 - mu * step / 2) ** R
-_start = mu**2 * R * d0 / 4
-_noise = sp.Max(c1, 2 * c2 / (mu * R), _start * sp.exp(-mu * R / twice))
-_ell = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, _start / _noise)))
-LINEAR = mu / 2 * d0 * _left / (1 - _left) + c1 * step + c2 * step**2
-LINEAR_STEP = sp.Min(1 / inverse, 2 * _ell / (mu * R))
-LINEAR_TUNED = (
-    sp.Rational(3, 2) * mu * d0 * sp.exp(-mu * R / twice)
-    + 2 * c1 / (mu * R) * (3 + _ell)
-    + 4 * c2 / (mu * R) ** 2 * (3 + _ell**2)
-)

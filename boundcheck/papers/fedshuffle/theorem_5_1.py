@@ -24,27 +24,30 @@ ROUNDS_C = Condition("rounds", sp.Ge(R, 4 * beta_c * L / mu), "so that a step of
 NO_MINIMISER = Condition("start", D > 0, "the start is no minimiser")
 NO_MINIMUM = Condition("start", F > 0, "the start is no minimum")
 
-# d0, c1 and c2 of the recursions of the proof, the effective step and the largest one
-AT = {step: et, inverse: 4 * beta * L, twice: 8 * beta * L}
-AT_C = {step: et, inverse: 4 * beta_c * L, twice: 8 * beta_c * L}
-CONVEX = {d0: 10 * D, c1: 20 * M * G2, c2: 90 * L * H / (eta_g * E) ** 2, **AT}
-CONVEX_SHARP = {d0: D, c1: 2 * M * G2, c2: 5 * L * H_c / (eta_g * E) ** 2, **AT_C}
-CONVEX_PRINTED = {**CONVEX, c2: 90 * H / (eta_g * E) ** 2}
-NONCONVEX = {d0: 8 * F, c1: 8 * M * L * G2, c2: 18 * L**2 * H / (eta_g * E) ** 2, **AT}
-NONCONVEX_SHARP = {
-    d0: 4 * F,
-    c1: 4 * M * L * G2,
-    c2: 6 * L**2 * H_c / (eta_g * E) ** 2,
-    step: et,
-    inverse: 4 * beta_c * L,
-}
-NONCONVEX_PRINTED = {**NONCONVEX, c2: 18 * L * H / (eta_g * E) ** 2}
+
+def step(d0: Any, c1: Any, c2: Any, beta: Any) -> Any:
+    """The effective step of Lemma B.3, min(1/(4 beta L), sqrt(d0/(c1 R)), (d0/(c2 R))^(1/3)), also for c1 = c2 = 0."""
+    return 1 / sp.Max(4 * beta * L, sp.sqrt(c1 * R / d0), sp.cbrt(c2 * R / d0))
+
+
+# exp(ell) is start/noise: what the start contributes over the larger one of the two error terms. The last member of the
+# maximum is reached where the step is the largest allowed one; it changes no step and covers errors of 0.
+start = sp.Rational(5, 2) * mu**2 * R * D
+noise = sp.Max(20 * M * G2, 180 * L * H / (mu * R * (eta_g * E) ** 2), start * sp.exp(-mu * R / (8 * beta * L)))
+ell = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, start / noise)))
+
+start_sharp = mu**2 * R * D / 4
+noise_sharp = sp.Max(
+    2 * M * G2, 10 * L * H_c / (mu * R * (eta_g * E) ** 2), start_sharp * sp.exp(-mu * R / (8 * beta_c * L))
+)
+ell_sharp = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, start_sharp / noise_sharp)))
 
 # as printed: log(max(1, mu^2 R d/c1))/(mu R), with the d and c1 of the end of Appendix C, at most 1/(4 beta L)
 start_printed = 10 * mu**2 * R * D
 noise_printed = sp.Max(4 * M * G2, start_printed * sp.exp(-mu * R / (4 * beta * L)))
 step_printed = sp.log(sp.Max(1, start_printed / noise_printed)) / (mu * R)
 
+left = (1 - mu * et / 2) ** R  # what R contractions leave of the start; the sum of the weights is exact
 WEIGHTS = (1 - mu * et / 2) ** -ROUND
 
 # the three orders that are printed
@@ -98,21 +101,21 @@ theorems = {
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
-                bound=SUBLINEAR.xreplace(CONVEX),
+                bound=10 * D / (et * R) + 20 * M * G2 * et + 90 * L * H * et**2 / (eta_g * E) ** 2,
                 conditions=(AT_MOST, SERVER_STEP, B_AT_LEAST_1),
                 replaces=FROM_APPENDIX,
                 why=WHY_APPENDIX,
                 remark=ET_H,
             ),
             "sharp": Reading(
-                bound=SUBLINEAR.xreplace(CONVEX_SHARP),
+                bound=D / (et * R) + 2 * M * G2 * et + 5 * L * H_c * et**2 / (eta_g * E) ** 2,
                 conditions=(AT_MOST_C, SERVER_STEP, B_AT_LEAST_1),
                 replaces=FROM_SHARP,
                 why=WHY_SHARP,
                 remark=ET_BETA,
             ),
             "as_printed": Reading(
-                bound=SUBLINEAR.xreplace(CONVEX_PRINTED),
+                bound=10 * D / (et * R) + 20 * M * G2 * et + 90 * H * et**2 / (eta_g * E) ** 2,
                 conditions=(AT_MOST, SERVER_STEP),
                 assumptions=(convex_samples, smooth_samples, gradient_dissimilarity, local_variance, data_weights),
                 belief=Belief.FALSE,
@@ -132,23 +135,27 @@ theorems = {
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(CONVEX) / (E * eta_g)},
-                bound=SUBLINEAR_TUNED.xreplace(CONVEX),
+                choices={"eta_l": step(10 * D, 20 * M * G2, 90 * L * H / (eta_g * E) ** 2, beta) / (E * eta_g)},
+                bound=4 * beta * L * (10 * D) / R
+                + 2 * sp.sqrt(20 * M * G2 * 10 * D / R)
+                + 2 * sp.cbrt(90 * L * H / (eta_g * E) ** 2) * sp.cbrt(10 * D / R) ** 2,
                 conditions=(SERVER_STEP, B_AT_LEAST_1, NO_MINIMISER),
                 replaces=FROM_APPENDIX,
                 why=WHY_APPENDIX,
                 remark=ET_H,
             ),
             "sharp": Reading(
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(CONVEX_SHARP) / (E * eta_g)},
-                bound=SUBLINEAR_TUNED.xreplace(CONVEX_SHARP),
+                choices={"eta_l": step(D, 2 * M * G2, 5 * L * H_c / (eta_g * E) ** 2, beta_c) / (E * eta_g)},
+                bound=4 * beta_c * L * D / R
+                + 2 * sp.sqrt(2 * M * G2 * D / R)
+                + 2 * sp.cbrt(5 * L * H_c / (eta_g * E) ** 2) * sp.cbrt(D / R) ** 2,
                 conditions=(SERVER_STEP, B_AT_LEAST_1, NO_MINIMISER),
                 replaces=FROM_SHARP,
                 why=WHY_SHARP,
                 remark=ET_BETA,
             ),
             "as_printed": Reading(
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(CONVEX_PRINTED) / (E * eta_g)},
+                choices={"eta_l": step(10 * D, 20 * M * G2, 90 * H / (eta_g * E) ** 2, beta) / (E * eta_g)},
                 bound=rate_convex,
                 conditions=(SERVER_STEP, NO_MINIMISER),
                 assumptions=(convex_samples, smooth_samples, gradient_dissimilarity, local_variance, data_weights),
@@ -169,21 +176,21 @@ theorems = {
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
-                bound=SUBLINEAR.xreplace(NONCONVEX),
+                bound=8 * F / (et * R) + 8 * M * L * G2 * et + 18 * L**2 * H * et**2 / (eta_g * E) ** 2,
                 conditions=(AT_MOST, SERVER_STEP, B_AT_LEAST_1),
                 replaces="the middle term with L by one with L^2",
                 why=WHY_L_SQUARED,
                 remark=f"{ET}.",
             ),
             "sharp": Reading(
-                bound=SUBLINEAR.xreplace(NONCONVEX_SHARP),
+                bound=4 * F / (et * R) + 4 * M * L * G2 * et + 6 * L**2 * H_c * et**2 / (eta_g * E) ** 2,
                 conditions=(AT_MOST_C, SERVER_STEP, B_AT_LEAST_1),
                 replaces=FROM_SHARP_NONCONVEX,
                 why=WHY_SHARP_NONCONVEX,
                 remark=ET_BETA,
             ),
             "as_printed": Reading(
-                bound=SUBLINEAR.xreplace(NONCONVEX_PRINTED),
+                bound=8 * F / (et * R) + 8 * M * L * G2 * et + 18 * L * H * et**2 / (eta_g * E) ** 2,
                 conditions=(AT_MOST, SERVER_STEP),
                 belief=Belief.FALSE,
                 remark=WRONG_UNIT,
@@ -202,23 +209,27 @@ theorems = {
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(NONCONVEX) / (E * eta_g)},
-                bound=SUBLINEAR_TUNED.xreplace(NONCONVEX),
+                choices={"eta_l": step(8 * F, 8 * M * L * G2, 18 * L**2 * H / (eta_g * E) ** 2, beta) / (E * eta_g)},
+                bound=4 * beta * L * (8 * F) / R
+                + 2 * sp.sqrt(8 * M * L * G2 * 8 * F / R)
+                + 2 * sp.cbrt(18 * L**2 * H / (eta_g * E) ** 2) * sp.cbrt(8 * F / R) ** 2,
                 conditions=(SERVER_STEP, B_AT_LEAST_1, NO_MINIMUM),
                 replaces="the middle term with L by one with L^2",
                 why=WHY_L_SQUARED,
                 remark=f"{ET}.",
             ),
             "sharp": Reading(
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(NONCONVEX_SHARP) / (E * eta_g)},
-                bound=SUBLINEAR_TUNED.xreplace(NONCONVEX_SHARP),
+                choices={"eta_l": step(4 * F, 4 * M * L * G2, 6 * L**2 * H_c / (eta_g * E) ** 2, beta_c) / (E * eta_g)},
+                bound=4 * beta_c * L * (4 * F) / R
+                + 2 * sp.sqrt(4 * M * L * G2 * 4 * F / R)
+                + 2 * sp.cbrt(6 * L**2 * H_c / (eta_g * E) ** 2) * sp.cbrt(4 * F / R) ** 2,
                 conditions=(SERVER_STEP, B_AT_LEAST_1, NO_MINIMUM),
                 replaces=FROM_SHARP_NONCONVEX,
                 why=WHY_SHARP_NONCONVEX,
                 remark=ET_BETA,
             ),
             "as_printed": Reading(
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(NONCONVEX_PRINTED) / (E * eta_g)},
+                choices={"eta_l": step(8 * F, 8 * M * L * G2, 18 * L * H / (eta_g * E) ** 2, beta) / (E * eta_g)},
                 bound=rate_nonconvex,
                 conditions=(SERVER_STEP, NO_MINIMUM),
                 belief=Belief.FALSE,
@@ -239,14 +250,14 @@ theorems = {
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
-                bound=LINEAR.xreplace(CONVEX),
+                bound=5 * mu * D * left / (1 - left) + 20 * M * G2 * et + 90 * L * H * et**2 / (eta_g * E) ** 2,
                 conditions=(AT_MOST, SERVER_STEP, B_AT_LEAST_1),
                 replaces=FROM_APPENDIX,
                 why=WHY_APPENDIX,
                 remark=ET_H,
             ),
             "sharp": Reading(
-                bound=LINEAR.xreplace(CONVEX_SHARP),
+                bound=mu / 2 * D * left / (1 - left) + 2 * M * G2 * et + 5 * L * H_c * et**2 / (eta_g * E) ** 2,
                 conditions=(AT_MOST_C, SERVER_STEP, B_AT_LEAST_1),
                 replaces=FROM_SHARP,
                 why=WHY_SHARP,
@@ -279,16 +290,20 @@ theorems = {
         belief=Belief.TRUE,
         readings={
             "corrected": Reading(
-                choices={"eta_l": LINEAR_STEP.xreplace(CONVEX) / (E * eta_g)},
-                bound=LINEAR_TUNED.xreplace(CONVEX),
+                choices={"eta_l": sp.Min(1 / (4 * beta * L), 2 * ell / (mu * R)) / (E * eta_g)},
+                bound=15 * mu * D * sp.exp(-mu * R / (8 * beta * L))
+                + 40 * M * G2 / (mu * R) * (3 + ell)
+                + 360 * L * H / (mu * R * eta_g * E) ** 2 * (3 + ell**2),
                 conditions=(ROUNDS, SERVER_STEP, B_AT_LEAST_1, NO_MINIMISER),
                 replaces=FROM_APPENDIX,
                 why=f"{LOST_L} {ABOUT_ELL}",
                 remark=ET_BETA_C,
             ),
             "sharp": Reading(
-                choices={"eta_l": LINEAR_STEP.xreplace(CONVEX_SHARP) / (E * eta_g)},
-                bound=LINEAR_TUNED.xreplace(CONVEX_SHARP),
+                choices={"eta_l": sp.Min(1 / (4 * beta_c * L), 2 * ell_sharp / (mu * R)) / (E * eta_g)},
+                bound=sp.Rational(3, 2) * mu * D * sp.exp(-mu * R / (8 * beta_c * L))
+                + 4 * M * G2 / (mu * R) * (3 + ell_sharp)
+                + 20 * L * H_c / (mu * R * eta_g * E) ** 2 * (3 + ell_sharp**2),
                 conditions=(ROUNDS_C, SERVER_STEP, B_AT_LEAST_1, NO_MINIMISER),
                 replaces=FROM_SHARP,
                 why=f"{WHY_SHARP} {ABOUT_ELL}",

@@ -26,19 +26,29 @@ ROUNDS_PRINTED = Condition("rounds", sp.Ge(R, INVERSE_PRINTED / mu))
 NO_MINIMISER = Condition("start", D > 0, "the start is no minimiser")
 NO_MINIMUM = Condition("start", F > 0, "the start is no minimum")
 
-# d0, c1 and c2 of the recursions of the proof, the effective step and one over the largest
-AT = {step: et_gen, inverse: INVERSE, twice: 2 * INVERSE}
-CONVEX = {d0: 10 * D, c1: 20 * M1 * G2, c2: 90 * L * H_gen / (W * eta_g) ** 2, **AT}
-CONVEX_SHARP = {d0: D, c1: 2 * M1 * G2, c2: 5 * L * H_gen / (W * eta_g) ** 2, **AT}
-CONVEX_PRINTED = {**CONVEX, c2: 90 * H_gen / eta_g**2, inverse: INVERSE_PRINTED}
-NONCONVEX = {d0: 8 * F, c1: 8 * M1 * L * G2, c2: 18 * L**2 * H_gen / (W * eta_g) ** 2, **AT}
-NONCONVEX_SHARP = {d0: 4 * F, c1: 4 * M1 * L * G2, c2: 6 * L**2 * H_gen / (W * eta_g) ** 2, **AT}
-NONCONVEX_PRINTED = {**NONCONVEX, c2: 18 * L * H_gen / eta_g**2, inverse: INVERSE_PRINTED}
+
+def step(d0: Any, c1: Any, c2: Any, inverse: Any) -> Any:
+    """The step of Lemma B.3, one over a maximum, which covers c1 = 0 and c2 = 0; at most 1/inverse."""
+    return 1 / sp.Max(inverse, sp.sqrt(c1 * R / d0), sp.cbrt(c2 * R / d0))
+
+
+# exp(ell) is start/noise, as in `theorem_5_1`
+start = sp.Rational(5, 2) * mu**2 * R * D
+noise = sp.Max(20 * M1 * G2, 180 * L * H_gen / (mu * R * (W * eta_g) ** 2), start * sp.exp(-mu * R / (2 * INVERSE)))
+ell = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, start / noise)))
+
+start_sharp = mu**2 * R * D / 4
+noise_sharp = sp.Max(
+    2 * M1 * G2, 10 * L * H_gen / (mu * R * (W * eta_g) ** 2), start_sharp * sp.exp(-mu * R / (2 * INVERSE))
+)
+ell_sharp = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, start_sharp / noise_sharp)))
 
 # as printed: eta_g*eta_l is log(max(1, mu^2 R d/c1))/(mu R), at most 1/(4 beta L), with the d and c1 of Appendix E
 start_printed = 10 * mu**2 * R * D
 noise_printed = sp.Max(4 * M1 * G2, start_printed * sp.exp(-mu * R / INVERSE_PRINTED))
 step_printed = sp.log(sp.Max(1, start_printed / noise_printed)) / (mu * R)
+
+left = (1 - mu * et_gen / 2) ** R  # what R contractions leave of the start; the sum of the weights is exact
 
 # the three orders that are printed
 rate_convex = sp.sqrt(D * M1 * G2 / R) + sp.cbrt(D / R) ** 2 * sp.cbrt(H_gen / eta_g**2) + L * D * beta_gen_printed / R
@@ -72,7 +82,7 @@ SHARP: dict[str, Any] = {
 LACKS = "The middle term lacks L and W^2, and the step condition does not know W."
 AT_LEMMA_B_3 = f"{LACKS} The printed order with the constant 1, at Lemma B.3's step."
 
-CASE_CONVEX: dict[str, Any] = {
+CONVEX: dict[str, Any] = {
     "source": Source(PAPER, "Theorem E.1", "Appendix E, general convex; constants from the end of the proof"),
     "algorithm": FEDSHUFFLE_GEN,
     "assumptions": (convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),
@@ -80,14 +90,14 @@ CASE_CONVEX: dict[str, Any] = {
     "belief": Belief.TRUE,
 }
 PRINTED_CONVEX = (convex_samples, smooth_samples, gradient_dissimilarity, local_variance, followed_objective)
-CASE_NONCONVEX: dict[str, Any] = {
+NONCONVEX: dict[str, Any] = {
     "source": Source(PAPER, "Theorem E.1", "Appendix E, non-convex; constants from the end of the proof"),
     "algorithm": FEDSHUFFLE_GEN,
     "assumptions": (smooth_samples, gradient_dissimilarity, local_variance, bounded_below, followed_objective),
     "trivial": 2 * L * F,
     "belief": Belief.TRUE,
 }
-CASE_STRONGLY_CONVEX: dict[str, Any] = {
+STRONGLY_CONVEX: dict[str, Any] = {
     "source": Source(PAPER, "Theorem E.1", "Appendix E, strongly convex; constants from the end of the proof"),
     "algorithm": FEDSHUFFLE_GEN,
     "domain": (MU_AT_MOST_L,),
@@ -99,20 +109,23 @@ WEIGHTED: dict[str, Any] = {"weights": (1 - mu * et_gen / 2) ** -ROUND, "expecta
 
 theorems = {
     "theorem_e_1_convex": Theorem(
-        **CASE_CONVEX,
+        **CONVEX,
         title="FedShuffleGen at a fixed step size, general convex",
         symbols=NOTATION,
         metric=Metric.drawn("gap", VALUE, index=R, expectation=OUTPUT, surrogate=True),
         readings={
-            "corrected": Reading(bound=SUBLINEAR.xreplace(CONVEX), **CORRECTED),
+            "corrected": Reading(
+                bound=10 * D / (et_gen * R) + 20 * M1 * G2 * et_gen + 90 * L * H_gen * et_gen**2 / (W * eta_g) ** 2,
+                **CORRECTED,
+            ),
             "sharp": Reading(
-                bound=SUBLINEAR.xreplace(CONVEX_SHARP),
+                bound=D / (et_gen * R) + 2 * M1 * G2 * et_gen + 5 * L * H_gen * et_gen**2 / (W * eta_g) ** 2,
                 conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),
                 why=f"{AS_5_1} {TWO_STEPS}",
                 **SHARP,
             ),
             "as_printed": Reading(
-                bound=SUBLINEAR.xreplace(CONVEX_PRINTED),
+                bound=10 * D / (et_gen * R) + 20 * M1 * G2 * et_gen + 90 * H_gen * et_gen**2 / eta_g**2,
                 conditions=(STEP_PRINTED, SERVER_STEP),
                 assumptions=PRINTED_CONVEX,
                 belief=Belief.FALSE,
@@ -122,14 +135,16 @@ theorems = {
         },
     ),
     "theorem_e_1_convex_tuned": Theorem(
-        **CASE_CONVEX,
+        **CONVEX,
         title="FedShuffleGen at the tuned step size, general convex",
         symbols=(*NOTATION, HORIZON),
         metric=Metric.drawn("gap", VALUE, rounds=R, expectation=OUTPUT, surrogate=True),
         readings={
             "corrected": Reading(
-                bound=SUBLINEAR_TUNED.xreplace(CONVEX),
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(CONVEX) / (W * eta_g)},
+                bound=INVERSE * 10 * D / R
+                + 2 * sp.sqrt(20 * M1 * G2 * 10 * D / R)
+                + 2 * sp.cbrt(90 * L * H_gen / (W * eta_g) ** 2) * sp.cbrt(10 * D / R) ** 2,
+                choices={"eta_l": step(10 * D, 20 * M1 * G2, 90 * L * H_gen / (W * eta_g) ** 2, INVERSE) / (W * eta_g)},
                 conditions=(B_AT_LEAST_1, NO_MINIMISER),
                 replaces="the middle term without L and W^2, the step eta_l*eta_g by W*eta_g*eta_l, and M2 in beta",
                 why=f"{LOCAL} effective step, which costs its inverse in the last term. {JENSEN} The coefficients of "
@@ -137,15 +152,17 @@ theorems = {
                 remark=ET,
             ),
             "sharp": Reading(
-                bound=SUBLINEAR_TUNED.xreplace(CONVEX_SHARP),
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(CONVEX_SHARP) / (W * eta_g)},
+                bound=INVERSE * D / R
+                + 2 * sp.sqrt(2 * M1 * G2 * D / R)
+                + 2 * sp.cbrt(5 * L * H_gen / (W * eta_g) ** 2) * sp.cbrt(D / R) ** 2,
+                choices={"eta_l": step(D, 2 * M1 * G2, 5 * L * H_gen / (W * eta_g) ** 2, INVERSE) / (W * eta_g)},
                 conditions=(B_AT_LEAST_1, NO_MINIMISER),
                 why=AS_5_1,
                 **SHARP,
             ),
             "as_printed": Reading(
                 bound=rate_convex,
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(CONVEX_PRINTED) / eta_g},
+                choices={"eta_l": step(10 * D, 20 * M1 * G2, 90 * H_gen / eta_g**2, INVERSE_PRINTED) / eta_g},
                 conditions=(SERVER_STEP, NO_MINIMISER),
                 assumptions=PRINTED_CONVEX,
                 belief=Belief.FALSE,
@@ -155,20 +172,25 @@ theorems = {
         },
     ),
     "theorem_e_1_nonconvex": Theorem(
-        **CASE_NONCONVEX,
+        **NONCONVEX,
         title="FedShuffleGen at a fixed step size, non-convex",
         symbols=NOTATION,
         metric=Metric.drawn("grad2", GRADIENT2, index=R, expectation=OUTPUT, surrogate=True),
         readings={
-            "corrected": Reading(bound=SUBLINEAR.xreplace(NONCONVEX), **CORRECTED),
+            "corrected": Reading(
+                bound=8 * F / (et_gen * R)
+                + 8 * M1 * L * G2 * et_gen
+                + 18 * L**2 * H_gen * et_gen**2 / (W * eta_g) ** 2,
+                **CORRECTED,
+            ),
             "sharp": Reading(
-                bound=SUBLINEAR.xreplace(NONCONVEX_SHARP),
+                bound=4 * F / (et_gen * R) + 4 * M1 * L * G2 * et_gen + 6 * L**2 * H_gen * et_gen**2 / (W * eta_g) ** 2,
                 conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),
                 why=f"{AS_5_1} {TWO_STEPS}",
                 **SHARP,
             ),
             "as_printed": Reading(
-                bound=SUBLINEAR.xreplace(NONCONVEX_PRINTED),
+                bound=8 * F / (et_gen * R) + 8 * M1 * L * G2 * et_gen + 18 * L * H_gen * et_gen**2 / eta_g**2,
                 conditions=(STEP_PRINTED, SERVER_STEP),
                 belief=Belief.FALSE,
                 remark=LACKS,
@@ -177,14 +199,18 @@ theorems = {
         },
     ),
     "theorem_e_1_nonconvex_tuned": Theorem(
-        **CASE_NONCONVEX,
+        **NONCONVEX,
         title="FedShuffleGen at the tuned step size, non-convex",
         symbols=(*NOTATION, HORIZON),
         metric=Metric.drawn("grad2", GRADIENT2, rounds=R, expectation=OUTPUT, surrogate=True),
         readings={
             "corrected": Reading(
-                bound=SUBLINEAR_TUNED.xreplace(NONCONVEX),
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(NONCONVEX) / (W * eta_g)},
+                bound=INVERSE * 8 * F / R
+                + 2 * sp.sqrt(8 * M1 * L * G2 * 8 * F / R)
+                + 2 * sp.cbrt(18 * L**2 * H_gen / (W * eta_g) ** 2) * sp.cbrt(8 * F / R) ** 2,
+                choices={
+                    "eta_l": step(8 * F, 8 * M1 * L * G2, 18 * L**2 * H_gen / (W * eta_g) ** 2, INVERSE) / (W * eta_g)
+                },
                 conditions=(B_AT_LEAST_1, NO_MINIMUM),
                 replaces="the middle term without L and W^2, the step eta_l*eta_g by W*eta_g*eta_l, and M2 in beta",
                 why=f"{LOCAL} effective step, which costs its inverse in the last term. {JENSEN} The coefficients of "
@@ -192,15 +218,19 @@ theorems = {
                 remark=ET,
             ),
             "sharp": Reading(
-                bound=SUBLINEAR_TUNED.xreplace(NONCONVEX_SHARP),
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(NONCONVEX_SHARP) / (W * eta_g)},
+                bound=INVERSE * 4 * F / R
+                + 2 * sp.sqrt(4 * M1 * L * G2 * 4 * F / R)
+                + 2 * sp.cbrt(6 * L**2 * H_gen / (W * eta_g) ** 2) * sp.cbrt(4 * F / R) ** 2,
+                choices={
+                    "eta_l": step(4 * F, 4 * M1 * L * G2, 6 * L**2 * H_gen / (W * eta_g) ** 2, INVERSE) / (W * eta_g)
+                },
                 conditions=(B_AT_LEAST_1, NO_MINIMUM),
                 why=AS_5_1,
                 **SHARP,
             ),
             "as_printed": Reading(
                 bound=rate_nonconvex,
-                choices={"eta_l": SUBLINEAR_STEP.xreplace(NONCONVEX_PRINTED) / eta_g},
+                choices={"eta_l": step(8 * F, 8 * M1 * L * G2, 18 * L * H_gen / eta_g**2, INVERSE_PRINTED) / eta_g},
                 conditions=(SERVER_STEP, NO_MINIMUM),
                 belief=Belief.FALSE,
                 remark=AT_LEMMA_B_3,
@@ -209,14 +239,21 @@ theorems = {
         },
     ),
     "theorem_e_1_strongly_convex": Theorem(
-        **CASE_STRONGLY_CONVEX,
+        **STRONGLY_CONVEX,
         title="FedShuffleGen at a fixed step size, strongly convex",
         symbols=NOTATION,
         metric=Metric.drawn("gap", VALUE, index=R, **WEIGHTED),
         readings={
-            "corrected": Reading(bound=LINEAR.xreplace(CONVEX), **CORRECTED),
+            "corrected": Reading(
+                bound=5 * mu * D * left / (1 - left)
+                + 20 * M1 * G2 * et_gen
+                + 90 * L * H_gen * et_gen**2 / (W * eta_g) ** 2,
+                **CORRECTED,
+            ),
             "sharp": Reading(
-                bound=LINEAR.xreplace(CONVEX_SHARP),
+                bound=mu / 2 * D * left / (1 - left)
+                + 2 * M1 * G2 * et_gen
+                + 5 * L * H_gen * et_gen**2 / (W * eta_g) ** 2,
                 conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),
                 why=f"{AS_5_1} {TWO_STEPS}",
                 **SHARP,
@@ -241,14 +278,16 @@ theorems = {
         },
     ),
     "theorem_e_1_strongly_convex_tuned": Theorem(
-        **CASE_STRONGLY_CONVEX,
+        **STRONGLY_CONVEX,
         title="FedShuffleGen at the tuned step size, strongly convex",
         symbols=(*NOTATION, HORIZON),
         metric=Metric.drawn("gap", VALUE, rounds=R, **WEIGHTED),
         readings={
             "corrected": Reading(
-                bound=LINEAR_TUNED.xreplace(CONVEX),
-                choices={"eta_l": LINEAR_STEP.xreplace(CONVEX) / (W * eta_g)},
+                bound=15 * mu * D * sp.exp(-mu * R / (2 * INVERSE))
+                + 40 * M1 * G2 / (mu * R) * (3 + ell)
+                + 360 * L * H_gen / (mu * R * W * eta_g) ** 2 * (3 + ell**2),
+                choices={"eta_l": sp.Min(1 / INVERSE, 2 * ell / (mu * R)) / (W * eta_g)},
                 conditions=(ROUNDS, B_AT_LEAST_1, NO_MINIMISER),
                 replaces="the middle term without L and W^2, the step eta_l*eta_g by W*eta_g*eta_l, M2 in beta, and "
                 "the coefficients 4, 18 and 10 after the division by et/10",
@@ -259,8 +298,10 @@ theorems = {
                 remark=ET,
             ),
             "sharp": Reading(
-                bound=LINEAR_TUNED.xreplace(CONVEX_SHARP),
-                choices={"eta_l": LINEAR_STEP.xreplace(CONVEX_SHARP) / (W * eta_g)},
+                bound=sp.Rational(3, 2) * mu * D * sp.exp(-mu * R / (2 * INVERSE))
+                + 4 * M1 * G2 / (mu * R) * (3 + ell_sharp)
+                + 20 * L * H_gen / (mu * R * W * eta_g) ** 2 * (3 + ell_sharp**2),
+                choices={"eta_l": sp.Min(1 / INVERSE, 2 * ell_sharp / (mu * R)) / (W * eta_g)},
                 conditions=(ROUNDS, B_AT_LEAST_1, NO_MINIMISER),
                 why=AS_5_1,
                 **SHARP,
