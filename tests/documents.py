@@ -108,6 +108,9 @@ def in_shell(command: str, folder: Path, path: str, given: str = "") -> tuple[in
 def here(words: Sequence[str], folder: Path) -> tuple[int, str]:
     """Exit code and output of a program that runs in this process, which forgets the modules of the folder."""
     out, arguments, path = io.StringIO(), sys.argv, list(sys.path)
+    same_names = {file.stem for file in folder.glob("*.py")} & sys.modules.keys()
+    others = {name: sys.modules.pop(name) for name in same_names}
+    gc.freeze()  # what was there before is not looked at again: that takes seconds
     with (
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),
@@ -122,7 +125,9 @@ def here(words: Sequence[str], folder: Path) -> tuple[int, str]:
             for name, module in list(sys.modules.items()):
                 if Path(getattr(module, "__file__", None) or "/").is_relative_to(folder):
                     del sys.modules[name]
+            sys.modules.update(others)
             gc.collect()  # what a script leaves open would be a warning of a later test
+            gc.unfreeze()
     return int(code), out.getvalue()
 
 

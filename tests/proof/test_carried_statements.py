@@ -55,7 +55,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
 
 def test_an_altered_statement_does_not_get_the_derivation_of_its_id() -> None:
     found = bc.statement("partial_averaging/one_minus_a/sharp")
-    assert bc.derivation(found).statement is found
+    assert bc.derivation(found).statement == found
     altered = replace(found, bound=found.bound / 2)
     with pytest.raises(BadInput, match=f"the statement given as {found.id} is another one, which differs in bound"):
         bc.derivation(altered)
