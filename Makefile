@@ -22,12 +22,15 @@ report: $(READY)
 	$(BIN)/python figures/_every.py -o report/figures
 	$(BIN)/boundcheck report -o report --replace
 
-## linters, type checker and all quick tests; each worker has a stretch of them, so that what a file shares is made once
+## linters, type checker and all quick tests; each worker has a stretch of them, so that what a file shares is made once, and
+## one thread of linear algebra, since threads of two workers wait for each other
+test: export OMP_NUM_THREADS := 1
 test: style
 	$(BIN)/pyright --warnings & types=$$!; $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"; tests=$$?; \
 	  wait $$types && exit $$tests
 
 ## the sweeps of several minutes too: error rates over 10^4 replications, ten-minute searches
+test-all: export OMP_NUM_THREADS := 1
 test-all: lint
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 

@@ -169,10 +169,3 @@ def test_everything_in_the_folder_is_listed() -> None:
 def test_the_readme_lists_the_papers() -> None:
     listed = re.findall(r"^\|.*\| `(\w+)` \|$", README, re.MULTILINE)
     assert set(listed) == {s.id.partition("/")[0] for s in all_statements()}
-
-
-def test_make_report_draws_every_figure() -> None:
-    named = re.search(r"FIGURES := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
-    assert named is not None
-    drawn = set(named[1].replace("\\\n", " ").split())
-    assert drawn == {p.stem for p in (ROOT / "figures").glob("[!_]*.py")}

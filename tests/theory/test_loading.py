@@ -70,9 +70,9 @@ def test_ids_are_the_same_however_a_file_is_loaded(tmp_path: Path) -> None:
     loose = written(tmp_path / "loose" / "tight.py", THEOREM)
     (alone, _), name = bc.load(loose), "tight/tight/as_printed"
     unload("tight")
-    written(tmp_path / "loose" / "other.py", THEOREM)
+    written(tmp_path / "loose" / "looser.py", THEOREM)
     found = {s.id: s for s in bc.load(tmp_path / "loose")}
-    assert [*found][::2] == ["other/other/as_printed", "tight/tight/as_printed"]
+    assert [*found][::2] == ["looser/looser/as_printed", "tight/tight/as_printed"]
     assert (alone.id, found[name]) == (name, alone)
     shared, own = THEOREM.split("theorem = ")
     written(tmp_path / "my_paper" / "definitions.py", shared)
