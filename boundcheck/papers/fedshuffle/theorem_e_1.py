@@ -97,7 +97,7 @@ NONCONVEX: dict[str, Any] = {
     "trivial": 2 * L * F,
     "belief": Belief.TRUE,
 }
-STRONGLY_CONVEX: dict[str, Any] = {
+CASE_STRONGLY_CONVEX: dict[str, Any] = {
     "source": Source(PAPER, "Theorem E.1", "Appendix E, strongly convex; constants from the end of the proof"),
     "algorithm": FEDSHUFFLE_GEN,
     "domain": (MU_AT_MOST_L,),
@@ -239,7 +239,7 @@ theorems = {
         },
     ),
     "theorem_e_1_strongly_convex": Theorem(
-        **STRONGLY_CONVEX,
+        **CASE_STRONGLY_CONVEX,
         title="FedShuffleGen at a fixed step size, strongly convex",
         symbols=NOTATION,
         metric=Metric.drawn("gap", VALUE, index=R, **WEIGHTED),
@@ -278,7 +278,7 @@ theorems = {
         },
     ),
     "theorem_e_1_strongly_convex_tuned": Theorem(
-        **STRONGLY_CONVEX,
+        **CASE_STRONGLY_CONVEX,
         title="FedShuffleGen at the tuned step size, strongly convex",
         symbols=(*NOTATION, HORIZON),
         metric=Metric.drawn("gap", VALUE, rounds=R, **WEIGHTED),
