@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents import follow
+from tests.documents import follow, programs
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,6 +19,6 @@ def test_a_lemma_of_your_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "120")
-    done = follow(ROOT / "derivations" / "README.md", tmp_path, lambda command: False)
+    done = follow(ROOT / "derivations" / "README.md", tmp_path, lambda command: False, path=programs(tmp_path))
     assert done.ran == 7
     assert (done.slow, done.not_run) == (0, 0)
