@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from cli_tools import FALSE, FEDAVG, LIMITS, OUT, Run, neural, training
 
+from boundcheck.core.digest import package_version
 from boundcheck.core.executor import Lost, SerialExecutor, Where
 from boundcheck.errors import BadInput
 from boundcheck.evidence import carry_out as execute
@@ -20,6 +21,7 @@ from boundcheck.evidence.limits import load_limits
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import load_studies
 from boundcheck.networks import provider
+from boundcheck.networks.study import record
 from boundcheck.problems import mnist_5k
 from boundcheck.report.words import page_names
 from tests.hidden_packages import hide
@@ -69,6 +71,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def plain_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hides torch, and the package that ships mnist_5k."""
     hide(monkeypatch, "torch")
+    monkeypatch.setattr(record, "package_version", lambda name: None if name == "torch" else package_version(name))
     monkeypatch.setattr(mnist_5k, "_installed", lambda: None)
     mnist_5k.load.cache_clear()
 
