@@ -185,7 +185,7 @@ def study(
 ) -> Study:
     """A panel for each set of devices. drawn: the labels that the picture has for lines, the others being left out."""
 
-    def told(values: rec.Array) -> list[float | str]:
+    def plain(values: rec.Array) -> list[float | str]:
         return [float(v) if np.isfinite(v) else "inf" for v in values]
 
     shown: list[tuple[str, str, Mapping[str, s.Curve]]] = []
@@ -204,10 +204,12 @@ def study(
             "rounds": size.rounds,
             "seeds": size.seeds,
             "samples": size.samples,
-            "ends": {d.title: {name: told(line.ends) for name, line in d.lines.items()} for d in sets},
+            "ends": {d.title: {name: plain(line.ends) for name, line in d.lines.items()} for d in sets},
             "mu": {d.title: {name: str(line.mu) for name, line in d.lines.items()} for d in sets},
             "tried": {
-                d.title: {K: dict(zip(own, told(np.array([*own.values()])), strict=True)) for K, own in d.tried.items()}
+                d.title: {
+                    K: dict(zip(own, plain(np.array([*own.values()])), strict=True)) for K, own in d.tried.items()
+                }
                 for d in sets
             },
         },

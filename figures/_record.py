@@ -45,8 +45,8 @@ def decided(facts: Path) -> dict[str, dict[str, dict[str, str]]]:
     for entry in fd.entries():
         path = facts / f"{entry.get('script')}.json"
         if entry.get("findings") and path.is_file():
-            told = json.loads(path.read_text(encoding="utf-8"))["findings"]
-            found[title(entry)] = {f["key"]: {"word": f["word"], "statistic": f["statistic"]} for f in told}
+            findings = json.loads(path.read_text(encoding="utf-8"))["findings"]
+            found[title(entry)] = {f["key"]: {"word": f["word"], "statistic": f["statistic"]} for f in findings}
     return found
 
 
@@ -133,10 +133,10 @@ def markdown(table: Sequence[Mapping[str, Any]]) -> str:
     for row in table:
         lines += ["", f"## {row['name']}", "", row["how"]]
         lines += ["", f"Made by {' and '.join(f'`{path}`' for path in row['made_by'])}."] if row["made_by"] else []
-        told = [
+        findings = [
             f"- **{f['word']}**: {f['says']}" + f" ({f['statistic']})" * bool(f["statistic"]) for f in row["findings"]
         ]
-        lines += ["", *told] if told else []
+        lines += ["", *findings] if findings else []
     return "\n".join([*lines, ""])
 
 

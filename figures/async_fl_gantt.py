@@ -68,7 +68,7 @@ def findings(table: Timetable) -> dict[str, fd.Decision]:
 def make() -> s.Made:
     """The figure."""
     tables = {name: timetable(*how) for name, how in POLICIES.items()}
-    told = "; ".join(
+    summary = "; ".join(
         f"{name}: {table.rounds} aggregations, {len(table.members)} contributions, largest delay {table.max_delay}"
         for name, table in tables.items()
     )
@@ -76,7 +76,7 @@ def make() -> s.Made:
         f"Top left: the two clients of the paper's Figure 1. The others: clients with update times "
         f"{', '.join(map(str, TIMES))}. Up to time {HORIZON}. Bars: work on the model that was received at their "
         "start, with the delay of the contribution in aggregations; dots: contributions; vertical lines: aggregations. "
-        f"{told}."
+        f"{summary}."
     )
     data = {
         "rounds": {name: table.rounds for name, table in tables.items()},

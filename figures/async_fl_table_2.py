@@ -38,9 +38,9 @@ def make() -> s.Made:
             "agrees": {True: "yes", False: "no", None: "not known"}[entry["agrees"]],
         }
     wrong = [row for row, cells in rows.items() if cells["agrees"] == "no"]
-    told = f"{len(rows) - len(wrong)} of {len(rows)} agree" + (f"; not {', '.join(wrong)}" if wrong else "")
+    summary = f"{len(rows) - len(wrong)} of {len(rows)} agree" + (f"; not {', '.join(wrong)}" if wrong else "")
     study = s.study(title, CAPTION, tables=s.table("scheme and constant", rows))
-    return s.Made(study, {"formulas": fd.certain(not wrong, told)})
+    return s.Made(study, {"formulas": fd.certain(not wrong, summary)})
 
 
 main = s.script(make)

@@ -21,11 +21,11 @@ def findings(sets: Sequence[f.Devices]) -> dict[str, fd.Decision]:
     ends = {name: line.ends for name, line in alike.lines.items()}
     best = min(("FedAvg", "FedProx"), key=lambda name: float(ends[name].mean()))
     (level,) = fd.decided([fd.Comparison("", ends["FedDANE"], ends[best], 1 / f.LEVEL)])
-    told = f"FedDANE {fd.mean_of(ends['FedDANE'])}, {best} {fd.mean_of(ends[best])}; within {f.LEVEL - 1:.0%} is level"
+    text = f"FedDANE {fd.mean_of(ends['FedDANE'])}, {best} {fd.mean_of(ends[best])}; within {f.LEVEL - 1:.0%} is level"
     return {
         "worse_fedavg": f.worse(unlike, "FedAvg"),
         "worse_fedprox": f.worse(unlike, "FedProx"),
-        "iid": fd.Decision(level, told),
+        "iid": fd.Decision(level, text),
     }
 
 

@@ -46,12 +46,12 @@ def compared(sets: Sequence[f.Devices], smaller: int, larger: int, factor: float
         first, second = (d.lines[f"K = {K}"].ends for K in (smaller, larger))
         both = min(len(first), len(second))
         pairs.append(fd.Comparison(d.title, first[:both], second[:both]))
-    told = fd.ordered(pairs, (names[0], names[1])).statistic
+    summary = fd.ordered(pairs, (names[0], names[1])).statistic
     lacking = [d.title for d in sets if d.title not in [pair.label for pair in pairs]]
     if lacking:
-        return fd.Decision(fd.UNDECIDED, f"{told}; not run: {', '.join(lacking)}".removeprefix("; "))
+        return fd.Decision(fd.UNDECIDED, f"{summary}; not run: {', '.join(lacking)}".removeprefix("; "))
     words = fd.decided([fd.Comparison("", pair.smaller, pair.larger, factor) for pair in pairs])
-    return fd.Decision(fd.together(words), told)
+    return fd.Decision(fd.together(words), summary)
 
 
 def findings(sets: Sequence[f.Devices]) -> dict[str, fd.Decision]:
@@ -69,8 +69,8 @@ def lacking(sets: Sequence[f.Devices]) -> str:
     absent = [f"{d.title}, K = {K}" for d in sets for K in COHORTS if f"K = {K}" not in d.lines]
     most = max(seeds.values())
     fewer = [f"{name}: {n}" for name, n in seeds.items() if n < most]
-    told = f"Fewer seeds than {most}: {', '.join(fewer)}. " if fewer else ""
-    return told + (f"Not run yet (--full runs them): {', '.join(absent)}. " if absent else "")
+    summary = f"Fewer seeds than {most}: {', '.join(fewer)}. " if fewer else ""
+    return summary + (f"Not run yet (--full runs them): {', '.join(absent)}. " if absent else "")
 
 
 def make(full: bool = False, rounds: int | None = None, seeds: int | None = None, samples: int | None = None) -> s.Made:

@@ -45,9 +45,9 @@ def make() -> s.Made:
         sizes = clients_of(build_problem(devices)).sizes
         rows[f"{title} (here)"] = row(len(sizes), sum(sizes), "", float(np.std(sizes)))
     right = sum(round(total / n) == mean for n, total, mean, _ in PRINTED.values())
-    told = f"{right} of {len(PRINTED)} printed means are samples over devices"
+    summary = f"{right} of {len(PRINTED)} printed means are samples over devices"
     study = s.study("Statistics of the data sets (Table I of FedDANE)", CAPTION, tables=s.table("data set", rows))
-    return s.Made(study, {"means": fd.certain(right == len(PRINTED), told)})
+    return s.Made(study, {"means": fd.certain(right == len(PRINTED), summary)})
 
 
 main = s.script(make)

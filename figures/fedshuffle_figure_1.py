@@ -27,10 +27,10 @@ def best(of: Mapping[str, f.Drawn], ends: Mapping[str, float]) -> fd.Decision:
     others = [n for n in of if n != "FedShuffle"]
     fast, low = (fd.ordered([fd.Comparison("", by["FedShuffle"], by[n]) for n in others]) for by in (first, ends))
     reached = ", ".join(f"{n} {r:g}" for n, r in first.items() if r != inf)
-    told = ", ".join(f"{n} {pretty(ends[n])}" for n in sorted(ends, key=lambda n: ends[n]))
+    summary = ", ".join(f"{n} {pretty(ends[n])}" for n in sorted(ends, key=lambda n: ends[n]))
     return fd.agreed(
         fd.Decision(fast.word, f"rounds until the gap is at most {pretty(target)}: {reached}, the others never"),
-        fd.Decision(low.word, f"in the end: {told}"),
+        fd.Decision(low.word, f"in the end: {summary}"),
     )
 
 

@@ -91,9 +91,9 @@ def row(spec: Mapping[str, Any], problem: Problem, equal: Problem) -> dict[str, 
         cells["NL"] = weighted(spec, problem) == own
         moved = "yes" if kind == "fedshuffle_mvr" else "can" if takes(spec, momentum={"a": "1/10"}) else "no"
         cells |= {"VR": moved, "GM": moved}
-    told = {name: {True: "yes", False: "no"}.get(cells[name], cells[name]) for name in COLUMNS}
+    summary = {name: {True: "yes", False: "no"}.get(cells[name], cells[name]) for name in COLUMNS}
     limit = str(stationary(method, on, ("gap",)).values["gap"])
-    return {**told, "expected gap, limit": limit, "gap of the mean": str(mean_gap(method, on))}
+    return {**summary, "expected gap, limit": limit, "gap of the mean": str(mean_gap(method, on))}
 
 
 def compute() -> dict[str, dict[str, Any]]:

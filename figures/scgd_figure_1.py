@@ -34,11 +34,11 @@ def always(found: c.Differences) -> fd.Decision:
     words: list[str] = []
     parts: list[str] = []
     for name, values in found.judged.items():
-        since, (word, told) = c.summary(values)["positive_from"], c.smaller_in_the_end(values)
+        since, (word, summary) = c.summary(values)["positive_from"], c.smaller_in_the_end(values)
         early = since is not None and since <= PAPER_ROUND
         words.append(word if early or word == fd.REVERSED else fd.UNDECIDED)
         curve = "in no round" if since is None else f"from round {since} on"
-        parts.append(f"{name}: 5 % percentile above 0 {curve}, after the last round above 0 in {told}")
+        parts.append(f"{name}: 5 % percentile above 0 {curve}, after the last round above 0 in {summary}")
     return fd.Decision(fd.together(words), "; ".join(parts))
 
 
@@ -79,8 +79,8 @@ def draw(found: c.Differences, paper: ClaimResult, largest: ClaimResult, figure:
         eta = STEP if result is paper else pretty(parse_number(str(result.method["eta"])))
         x = [float(k) for k in result.index[1:]]
         right.plot(x, c.middle(result)[1:], color=colour, lw=1.8, label=f"dist2, η = {eta}")
-        told = f"bound there: {result.verdict.outcome.value}"
-        right.plot(x, result.bound[1:], color=colour, lw=1.2, ls=(0, (4, 2)), label=told)
+        summary = f"bound there: {result.verdict.outcome.value}"
+        right.plot(x, result.bound[1:], color=colour, lw=1.2, ls=(0, (4, 2)), label=summary)
     start = paper.verdict.details["constants"]["dist2_0"]["value"]
     right.axhline(float(parse_number(start)), color=c.GREY, lw=1, ls=":")
     right.axvspan(0.5, rounds / c.DEVICES, color="#000000", alpha=0.035, lw=0)

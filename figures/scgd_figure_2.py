@@ -30,8 +30,9 @@ LAST = 0.5  # the part of log(round) over which slopes are fitted
 def faster(found: c.Differences, scgd: Rate, fedavg: Rate) -> fd.Decision:
     """Whether SCGD's error falls with a steeper slope, and ends below FedAvg's in over 95 % of repeats."""
     slope = fd.REPRODUCED if scgd.high < fedavg.low else fd.REVERSED if scgd.low > fedavg.high else fd.UNDECIDED
-    told = [f"{s.slope:.2f} ({s.low:.2f} to {s.high:.2f})".replace("-", "−") for s in (scgd, fedavg)]
-    words, parts = [slope], [f"MSE − MSE* falls with the round to the power {told[0]} for SCGD, {told[1]} for FedAvg"]
+    slopes = [f"{s.slope:.2f} ({s.low:.2f} to {s.high:.2f})".replace("-", "−") for s in (scgd, fedavg)]
+    falls = f"MSE − MSE* falls with the round to the power {slopes[0]} for SCGD, {slopes[1]} for FedAvg"
+    words, parts = [slope], [falls]
     for name, values in found.judged.items():
         word, numbers = c.smaller_in_the_end(values)
         words.append(word)
@@ -43,7 +44,7 @@ def notes(limit: float, data: dict[str, Any]) -> list[str]:
     """What theorem and problem say beside the paper's finding."""
     first, cycles, theorem = data["first_cycle_in_scope"], data["cycles_run"], data["theorem_3_4"]
     since = data["one_data_set_device_coefficients"]["positive_from"]
-    told = [
+    summary = [
         f"With device-specific coefficients the 5 % percentile stays above 0 "
         f"{'in no round' if since is None else f'from round {since} on'}.",
         f"Theorem 3.4 with its own constants: {theorem['outcome']}; K² dist2 ends at "
@@ -53,20 +54,20 @@ def notes(limit: float, data: dict[str, Any]) -> list[str]:
         + (", so all of them are OUT_OF_SCOPE of the one-cycle bound." if first > cycles else "."),
     ]
     if data["covered_first_step"]["outcome"] == Outcome.OUT_OF_SCOPE.value:
-        told.append(
+        summary.append(
             "With the largest first step that Theorem 3.3 covers, Theorem 3.4 is OUT_OF_SCOPE: its condition on the "
             f"first step is missed, and K² dist2 grows to {pretty(data['covered_first_step']['scaled_metric_end'])}."
         )
-    return [*told, c.of_all_devices(data["all_devices_minus_scgd_end"]) + "."]
+    return [*summary, c.of_all_devices(data["all_devices_minus_scgd_end"]) + "."]
 
 
 def draw(found: c.Differences, claim: ClaimResult, covered: ClaimResult, data: dict[str, Any], figure: Any) -> None:
     """Both panels."""
     left, right = figure.subplots(1, 2)
     c.draw_differences(left, found, "Figure 2: step size 1e-3/K")
-    x, first, told = [float(k) for k in claim.index], data["first_cycle_in_scope"], data["covered_first_step"]
+    x, first, summary = [float(k) for k in claim.index], data["first_cycle_in_scope"], data["covered_first_step"]
     right.plot(x, c.middle(claim), color=c.METRIC, lw=1.8, label="K² dist2, step 1e-3/K")
-    label = f"the same, first step {pretty(told['eta0'])}: {told['outcome']}"
+    label = f"the same, first step {pretty(summary['eta0'])}: {summary['outcome']}"
     right.plot(x, covered.metric_high, color=c.BAND, lw=1.4, label=label)
     label = f"limit of Theorem 3.4: {claim.verdict.outcome.value}"
     right.plot(x, claim.bound, color=c.BOUND, lw=1.2, ls=(0, (4, 2)), label=label)
@@ -93,15 +94,15 @@ def make(repeats: int = c.REPEATS, rounds: int = c.ROUNDS) -> s.Made:
     own, every = (c.mse_excess(spec, problem, rounds, range(1))[0] for spec in (scgd, c.fedavg(None, **fedavg)))
     grid = np.unique(np.geomspace(c.DEVICES, rounds, 60).astype(int) // c.DEVICES * c.DEVICES)
     slopes = fit_rate(grid, own[grid], last=LAST), fit_rate_sampled(grid, few[:, grid], last=LAST)
-    told = [
+    summary = [
         {"outcome": result.verdict.outcome.value, "scaled_metric_end": result.metric_high[-1]}
         for result in (claim, covered)
     ]
     data = {
         **found.facts(),
-        "theorem_3_4": {**told[0], "limit": claim.bound[-1]},
+        "theorem_3_4": {**summary[0], "limit": claim.bound[-1]},
         "first_cycle_in_scope": math.ceil(Fraction(STEP0) / limit),
-        "covered_first_step": {"eta0": float(limit), **told[1]},
+        "covered_first_step": {"eta0": float(limit), **summary[1]},
         "cycles_run": cycles,
         **{f"slope_{name}": [r.low, r.slope, r.high] for name, r in zip(("scgd", "fedavg"), slopes, strict=True)},
         "all_devices_minus_scgd_end": float(every[-1] - own[-1]),

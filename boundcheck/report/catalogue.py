@@ -259,12 +259,12 @@ class Catalogue:
     ) -> dict[str, Any] | None:
         found = worked_number(best)
         if found is not None:
-            told = ", ".join(f"{name} = {shortened(value, 16)}" for name, value in found.constants)
+            values = ", ".join(f"{name} = {shortened(value, 16)}" for name, value in found.constants)
             value = f"{found.exact} = {pretty(found.value, 6)}" if "/" in found.exact else pretty(found.value, 6)
             note = "It says nothing there: the bound is not below its trivial value." if found.vacuous else ""
             others = [(s.reading, number) for s in own if s is not best and (number := _number(s, found.constants))]
             constants = dict(found.constants)
-            return {"value": value, "at": told, "note": note, "command": found.command} | {
+            return {"value": value, "at": values, "note": note, "command": found.command} | {
                 "others": others,
                 "constants": constants,
             }

@@ -32,6 +32,7 @@ DIMENSIONS = {
 AVERAGES = ("mean", "least")
 RELATIONS = {"<=": sp.Le, ">=": sp.Ge, "<": sp.Lt, ">": sp.Gt}
 INDICES = ("k", "K", "R", "T", "N", "t")
+ROUNDS = "rounds"  # in the place of a key: the symbol that counts the rounds
 STEPS = ("eta", "eta_l", "eta_g")
 # What a constant of every function, or of F, says of them.
 MEANS = {
@@ -189,6 +190,9 @@ def _symbols(words: Sequence[str], parameters: set[str], keys: dict[str, str]) -
             raise UnknownName("--key: the symbol", name, words)
     for word in words:
         key = keys.get(word)
+        if key == ROUNDS:
+            left.append(word)
+            continue
         if key is None and word in parameters:
             key = f"method/{word}"
         fitting = [k.key for k in CATALOGUE.values() if not k.key.startswith("method/") and word in
@@ -204,9 +208,14 @@ def _symbols(words: Sequence[str], parameters: set[str], keys: dict[str, str]) -
             raise UnknownName(f"--key {word}: the constant", key, CATALOGUE)
         else:
             found.append(_symbol(word, key))
-    if not left:  # a usual name of the number of rounds counts them, whatever else has this name
-        left = [word for word in words if word in INDICES and word not in keys]
+    if not left:  # no symbol counts the rounds: a usual name of their number that only the catalogue has as well does
+        left = [word for word in words if word in INDICES and word not in keys and word not in parameters]
         found = [symbol for symbol in found if symbol.name not in left]
+    if not left and (either := [word for word in words if word in INDICES and word in parameters]):
+        raise BadInput(
+            f"{either[0]} may be the method's parameter or the number of rounds, which no other symbol is; if it is "
+            f"the number of rounds, write --key {either[0]}={ROUNDS}."
+        )
     if len(left) != 1:
         which = f"{', '.join(left)} are left" if left else "no symbol is left"
         raise BadInput(

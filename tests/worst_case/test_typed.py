@@ -32,11 +32,9 @@ def test_letters_are_constants_of_the_catalogue() -> None:
     assert own.dimension_errors() == []
 
 
-@pytest.mark.parametrize(
-    ("letter", "method"), [("T", "fedavg"), ("R", "gradient_descent"), ("K", "fedavg"), ("j", "scgd")]
-)
-def test_a_usual_letter_counts_the_rounds_whatever_else_it_names(letter: str, method: str) -> None:
-    """FedAvg has a parameter T and the catalogue a constant R; beside a letter that is left they keep that meaning."""
+@pytest.mark.parametrize(("letter", "method"), [("R", "gradient_descent"), ("K", "fedavg"), ("j", "scgd")])
+def test_a_usual_letter_counts_the_rounds_where_no_other_symbol_does(letter: str, method: str) -> None:
+    """The catalogue has a constant R; beside a letter that is left it keeps that meaning."""
     found = typed(f"gap <= L*dist2_0/{letter}", method, keys=KEY)
     assert (found.index, letter in found.keys) == (letter, False)
     symbol = found.statement.symbol(letter)
@@ -44,6 +42,14 @@ def test_a_usual_letter_counts_the_rounds_whatever_else_it_names(letter: str, me
     assert found.statement.dimension_errors() == []
     beside = typed("gap <= L*dist2_0*R/k", "gradient_descent", keys=KEY)
     assert (beside.index, beside.keys["R"][0]) == ("k", "surrogate/R")
+
+
+def test_a_parameter_counts_the_rounds_only_where_that_is_said() -> None:
+    """FedAvg has a parameter T: which of the two is meant is not decided by the letter."""
+    with pytest.raises(BadInput, match=r"T may be the method's parameter or the number of rounds.*--key T=rounds"):
+        typed("gap <= L*dist2_0/T", "fedavg", keys=KEY)
+    found = typed("gap <= L*dist2_0/T", "fedavg", keys={**KEY, "T": "rounds"})
+    assert (found.index, "T" in found.keys, found.statement.symbol("T").key) == ("T", False, "")
 
 
 @pytest.mark.parametrize(
